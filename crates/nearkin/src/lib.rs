@@ -1,0 +1,16 @@
+//! nearkin finds similar items in large collections.
+//!
+//! The modules stand in the order the data takes:
+//! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `cluster` →
+//! `read`, `write` → `pipeline`. Each may use those before it and none after it.
+
+pub mod amplify;
+pub mod error;
+pub mod family;
+pub mod measure;
+#[cfg(feature = "files")]
+pub mod read;
+#[cfg(feature = "files")]
+pub mod write;
+
+pub use error::{Error, Result};
