@@ -5,11 +5,18 @@
 //! `read`, `write` → `pipeline`. Each may use those before it and none after it.
 
 pub mod amplify;
+pub mod candidates;
+pub mod cluster;
 pub mod error;
 pub mod family;
+pub mod item;
 pub mod measure;
+mod parallel;
+pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
+pub mod shingle;
+pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;
 

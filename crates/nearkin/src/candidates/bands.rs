@@ -1,0 +1,41 @@
+//! Bands of a sketch as bucket keys (Mining of Massive Datasets, 3.4.1).
+//!
+//! A sketch of `count · rows` values is cut into bands; a band's key is the hash of its values and its
+//! number, so that each band has buckets of its own. Two items whose sketches agree in a whole band
+//! share that band's key.
+
+use crate::amplify::Bands;
+use crate::family::OnePermutation;
+use crate::family::hash::mix64;
+
+/// Makes an item's bucket keys from its elements.
+#[derive(Debug, Clone)]
+pub struct Banding {
+    sketcher: OnePermutation,
+    bands: Bands,
+}
+
+impl Banding {
+    /// Sketches for these bands from this seed.
+    pub fn new(bands: Bands, seed: u64) -> Self {
+        Self { sketcher: OnePermutation::new(bands.count * bands.rows, seed), bands }
+    }
+
+    /// The bands.
+    pub fn bands(&self) -> Bands {
+        self.bands
+    }
+
+    /// Appends the keys of the item with these elements, one a band; none for an item without elements.
+    pub fn keys(&self, elements: &[u64], sketch: &mut Vec<u32>, out: &mut Vec<u64>) {
+        if elements.is_empty() {
+            return;
+        }
+        sketch.resize(self.bands.count * self.bands.rows, 0);
+        self.sketcher.sketch(elements, sketch);
+        let bands = sketch.chunks_exact(self.bands.rows).enumerate();
+        out.extend(bands.map(|(band, values)| {
+            values.iter().fold(band as u64, |key, &value| mix64(key ^ u64::from(value) << 32, key))
+        }));
+    }
+}

@@ -1,0 +1,202 @@
+//! Which items belong together, and which of them is kept?
+//!
+//! Matches come in, and for every item goes out which item stands for it. Two ways to group: connected
+//! components, where a chain of similar neighbours ends up in one cluster; and stars, where every
+//! member is similar to the kept one.
+
+use std::cmp::{Ordering, Reverse};
+use std::str::FromStr;
+
+use crate::item::Value;
+use crate::verify::Match;
+use crate::{Error, Result};
+
+/// Which item of a cluster is kept. Ties go to the one that comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// The first in input order.
+    #[default]
+    First,
+    /// The one with the longest text, in characters.
+    Longest,
+    /// The one with the largest value of a field.
+    Max(String),
+    /// The one with the smallest value of a field.
+    Min(String),
+}
+
+impl Keep {
+    /// The field whose values decide, if any.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::First | Self::Longest => None,
+            Self::Max(field) | Self::Min(field) => Some(field),
+        }
+    }
+
+    /// Orders two items by preference. Items without a value come last.
+    pub fn prefer(&self, a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
+        let by_value = |a: Option<&Value>, b: Option<&Value>, reverse: bool| match (a, b) {
+            (Some(a), Some(b)) if reverse => b.cmp(a),
+            (Some(a), Some(b)) => a.cmp(b),
+            (a, b) => a.is_none().cmp(&b.is_none()),
+        };
+        let preferred = match self {
+            Self::First => Ordering::Equal,
+            Self::Longest => Reverse(a.length).cmp(&Reverse(b.length)),
+            Self::Max(_) => by_value(a.value, b.value, true),
+            Self::Min(_) => by_value(a.value, b.value, false),
+        };
+        preferred.then(a.position.cmp(&b.position))
+    }
+}
+
+/// What decides whether an item is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// The item's position in the input.
+    pub position: u32,
+    /// Its text's length in characters.
+    pub length: u32,
+    /// Its value in the field that decides.
+    pub value: Option<&'a Value>,
+}
+
+impl FromStr for Keep {
+    type Err = Error;
+
+    /// Reads `first`, `longest`, `max:FIELD` or `min:FIELD`.
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split_once(':') {
+            None if text == "first" => Ok(Self::First),
+            None if text == "longest" => Ok(Self::Longest),
+            Some(("max", field)) if !field.is_empty() => Ok(Self::Max(field.into())),
+            Some(("min", field)) if !field.is_empty() => Ok(Self::Min(field.into())),
+            _ => Err(Error::parameter("keep", text, "first, longest, max:FIELD or min:FIELD")),
+        }
+    }
+}
+
+/// Disjoint sets, joined pair by pair; a set is named by its smallest member.
+#[derive(Debug, Clone)]
+pub struct UnionFind {
+    parent: Vec<u32>,
+}
+
+impl UnionFind {
+    /// Every one of `items` items for itself.
+    pub fn new(items: usize) -> Self {
+        Self { parent: (0..items as u32).collect() }
+    }
+
+    /// The smallest member of the item's set.
+    pub fn find(&mut self, item: u32) -> u32 {
+        let root = self.root(item);
+        let mut at = item;
+        while at != root {
+            at = std::mem::replace(&mut self.parent[at as usize], root);
+        }
+        root
+    }
+
+    /// [`find`](Self::find) without shortening the way for the next time.
+    pub fn root(&self, item: u32) -> u32 {
+        let mut at = item;
+        while self.parent[at as usize] != at {
+            at = self.parent[at as usize];
+        }
+        at
+    }
+
+    /// Joins the sets of two items.
+    pub fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}
+
+/// The connected components of the matches: for every item its component's smallest member.
+pub fn components(items: usize, matches: impl IntoIterator<Item = Match>) -> Vec<u32> {
+    let mut sets = UnionFind::new(items);
+    for found in matches {
+        sets.join(found.a, found.b);
+    }
+    (0..items as u32).map(|item| sets.find(item)).collect()
+}
+
+/// Stars: going through the items in `order` of preference, an item that no star has taken yet becomes
+/// the centre of one and takes all its untaken partners. Returns every item's centre.
+///
+/// Every member is similar to its centre, and no two centres are.
+pub fn stars(order: &[u32], matches: &[Match]) -> Vec<u32> {
+    const FREE: u32 = u32::MAX;
+    let mut partners: Vec<(u32, u32)> =
+        matches.iter().flat_map(|found| [(found.a, found.b), (found.b, found.a)]).collect();
+    partners.sort_unstable();
+    let mut centre = vec![FREE; order.len()];
+    for &item in order {
+        if centre[item as usize] != FREE {
+            continue;
+        }
+        centre[item as usize] = item;
+        let first = partners.partition_point(|pair| pair.0 < item);
+        for &(_, partner) in partners[first..].iter().take_while(|pair| pair.0 == item) {
+            let slot = &mut centre[partner as usize];
+            if *slot == FREE {
+                *slot = item;
+            }
+        }
+    }
+    centre
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pairs: &[(u32, u32)]) -> Vec<Match> {
+        pairs.iter().map(|&(a, b)| Match { a, b, similarity: 0.9 }).collect()
+    }
+
+    #[test]
+    fn components_follow_chains_and_stars_do_not() {
+        // 0–1–2–3 is a chain, 5–6 a pair, 4 alone.
+        let chain = matches(&[(0, 1), (1, 2), (2, 3), (5, 6)]);
+        assert_eq!(components(7, chain.clone()), [0, 0, 0, 0, 4, 5, 5]);
+        let order: Vec<u32> = (0..7).collect();
+        assert_eq!(stars(&order, &chain), [0, 0, 2, 2, 4, 5, 5]);
+        let backwards: Vec<u32> = (0..7).rev().collect();
+        assert_eq!(stars(&backwards, &chain), [1, 1, 3, 3, 4, 6, 6]);
+    }
+
+    #[test]
+    fn components_do_not_depend_on_the_order_of_matches() {
+        let mut found = matches(&[(0, 9), (3, 7), (7, 9), (2, 5), (1, 2)]);
+        let forwards = components(10, found.clone());
+        found.reverse();
+        assert_eq!(components(10, found), forwards);
+    }
+
+    #[test]
+    fn keep_prefers_what_it_says() {
+        let [low, high] = [Value::Number(1.0), Value::Number(2.0)];
+        let text = Value::Text("2026-01-01".into());
+        let candidates = [
+            Candidate { position: 0, length: 5, value: Some(&low) },
+            Candidate { position: 1, length: 9, value: None },
+            Candidate { position: 2, length: 9, value: Some(&high) },
+            Candidate { position: 3, length: 1, value: Some(&text) },
+        ];
+        let best = |keep: &str| {
+            let keep: Keep = keep.parse().unwrap();
+            candidates.iter().min_by(|a, b| keep.prefer(a, b)).unwrap().position
+        };
+        assert_eq!(best("first"), 0);
+        assert_eq!(best("longest"), 1);
+        assert_eq!(best("max:when"), 3);
+        assert_eq!(best("min:when"), 0);
+        for wrong in ["", "last", "max", "max:", "first:x"] {
+            assert!(wrong.parse::<Keep>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The main job: every similar pair of a collection, or the collection with one of each kept.
+//!
+//! Two passes over the input. The first folds identical texts and gives each distinct one its bucket
+//! keys; the second reads again the texts that share a key with another, and those are compared
+//! exactly. What is held in memory is the keys of all texts and the shingles of the second pass's.
+
+mod collection;
+mod observe;
+mod search;
+mod sketch;
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use rayon::ThreadPoolBuilder;
+
+pub use collection::Collection;
+pub use observe::{NoObserver, Observer, Stage, Stats, StageTime};
+
+use crate::amplify::Bands;
+use crate::candidates::bands::Banding;
+use crate::cluster::{self, Candidate, Keep};
+use crate::item::Source;
+use crate::shingle::Shingling;
+use crate::verify::{Match, Measure, Verifier};
+use crate::{Error, Result};
+use observe::Clock;
+use search::Search;
+
+/// What counts as similar, and how surely it is to be found.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How a text becomes shingles.
+    pub shingling: Shingling,
+    /// How shingles are compared.
+    pub measure: Measure,
+    /// Pairs at or above this similarity are similar.
+    pub threshold: f64,
+    /// The chance that a pair at just the threshold is found; more similar ones are found more surely.
+    pub recall: f64,
+    /// What all random choices derive from.
+    pub seed: u64,
+    /// Threads to use.
+    pub threads: usize,
+    /// Whether a record whose id was there before is left out instead of ending the run.
+    pub skip_duplicate_ids: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            shingling: Shingling::default(),
+            measure: Measure::default(),
+            threshold: 0.8,
+            recall: 0.99,
+            seed: 1,
+            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            skip_duplicate_ids: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The bands that keep the promised recall.
+    pub fn bands(&self) -> Result<Bands> {
+        Verifier::new(self.measure, self.threshold)?;
+        Bands::for_recall(self.measure.to_jaccard(self.threshold), self.recall)
+    }
+}
+
+/// Every similar pair of a collection, or of two.
+#[derive(Debug)]
+pub struct Similar {
+    /// The items.
+    pub collection: Collection,
+    /// Similar pairs of distinct texts, by their group number.
+    pub matches: Vec<Match>,
+    /// What it took.
+    pub stats: Stats,
+    identical: f64,
+}
+
+/// Finds every similar pair of `source`; with `against`, every similar pair of one item of each.
+pub fn pairs<S: Source>(
+    source: &S,
+    against: Option<&S>,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Similar> {
+    let sources: Vec<&S> = std::iter::once(source).chain(against).collect();
+    let mut stats = Stats::default();
+    let (collection, matches) = in_pool(settings.threads, || {
+        let found = Run { sources: &sources, settings, observer }.prepare(&mut stats)?;
+        let clock = Clock::start(Stage::Verify);
+        let matches = found.search.matches(observer, &mut stats)?;
+        stats.stages.push(clock.stop(0));
+        Ok((found.collection, matches))
+    })?;
+    Ok(Similar { collection, matches, stats, identical: settings.measure.largest() })
+}
+
+impl Similar {
+    /// Calls `pair` with the positions and similarity of every similar pair, sorted by the first
+    /// position, then the second; with two collections, positions are counted in each.
+    ///
+    /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
+    pub fn each(&self, mut pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
+        let mut partners: Vec<(u32, u32, f64)> = self
+            .matches
+            .iter()
+            .flat_map(|m| [(m.a, m.b, m.similarity), (m.b, m.a, m.similarity)])
+            .collect();
+        partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        let members = self.collection.members();
+        let split = self.collection.split();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut count = 0;
+        for a in 0..split.unwrap_or(self.collection.records()) {
+            let Some(group) = self.collection.group_of(a) else { continue };
+            let from = split.unwrap_or(a + 1);
+            row.clear();
+            let own = std::iter::once((group, self.identical));
+            let first = partners.partition_point(|partner| partner.0 < group);
+            let others = partners[first..].iter().take_while(|partner| partner.0 == group);
+            for (group, similarity) in own.chain(others.map(|partner| (partner.1, partner.2))) {
+                let members = members.of(group);
+                let later = &members[members.partition_point(|&b| b < from)..];
+                row.extend(later.iter().map(|&b| (b, similarity)));
+            }
+            row.sort_unstable_by_key(|&(b, _)| b);
+            for &(b, similarity) in &row {
+                pair(a, b - split.unwrap_or(0), similarity)?;
+            }
+            count += row.len() as u64;
+        }
+        Ok(count)
+    }
+}
+
+/// A collection with one item of each cluster kept.
+#[derive(Debug)]
+pub struct Deduplicated {
+    /// The items.
+    pub collection: Collection,
+    /// For every record the position of the item that stands for it (its own when it is kept), and
+    /// its similarity to that; `None` for a record that was skipped.
+    pub clusters: Vec<Option<(u32, f64)>>,
+    /// The cluster that swallowed an implausible share, if there is one.
+    pub swallowed: Option<Swallowed>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// A cluster that looks like chaining rather than copying.
+#[derive(Debug, Clone, Copy)]
+pub struct Swallowed {
+    /// The item kept for it.
+    pub kept: u32,
+    /// Distinct texts in it.
+    pub texts: usize,
+    /// The share of all distinct texts.
+    pub share: f64,
+    /// Distinct texts in it that are not similar to the kept one.
+    pub unlike: usize,
+}
+
+/// Finds clusters of similar items in `source` and chooses one of each to keep. Without `chains`,
+/// every member of a cluster is similar to the kept one.
+pub fn dedup<S: Source>(
+    source: &S,
+    settings: &Settings,
+    keep: &Keep,
+    chains: bool,
+    observer: &dyn Observer,
+) -> Result<Deduplicated> {
+    let mut stats = Stats::default();
+    in_pool(settings.threads, || {
+        let Prepared { collection, search } =
+            Run { sources: &[source], settings, observer }.prepare(&mut stats)?;
+        let clock = Clock::start(Stage::Verify);
+        let best = best_of_groups(&collection, keep);
+        let centres = if chains {
+            kept_of_components(&search.components(observer, &mut stats)?, &collection, keep, &best)
+        } else {
+            let mut order: Vec<u32> = (0..best.len() as u32).collect();
+            order.sort_unstable_by(|&a, &b| {
+                let [a, b] = [a, b].map(|group| candidate(&collection, best[group as usize]));
+                keep.prefer(&a, &b)
+            });
+            cluster::stars(&order, &search.matches(observer, &mut stats)?)
+        };
+        let similarity: Vec<f64> = (0u32..)
+            .zip(&centres)
+            .map(|(group, &centre)| search.similarity(group, centre))
+            .collect();
+        let swallowed = largest(&centres, &similarity, &best, settings.threshold);
+        let clusters: Vec<Option<(u32, f64)>> = (0..collection.records())
+            .map(|position| {
+                if !collection.is_item(position) {
+                    return None;
+                }
+                let group = collection.group_of(position);
+                Some(group.map_or((position, settings.measure.largest()), |group| {
+                    (best[centres[group as usize] as usize], similarity[group as usize])
+                }))
+            })
+            .collect();
+        stats.clusters = Some(count_clusters(&clusters));
+        stats.kept = Some((0u32..).zip(&clusters).filter(|(at, c)| c.is_some_and(|c| c.0 == *at)).count() as u64);
+        stats.stages.push(clock.stop(0));
+        Ok(Deduplicated { collection, clusters, swallowed, stats: std::mem::take(&mut stats) })
+    })
+}
+
+/// Clusters of two items or more.
+fn count_clusters(clusters: &[Option<(u32, f64)>]) -> u64 {
+    let mut larger = vec![false; clusters.len()];
+    for (position, cluster) in clusters.iter().enumerate() {
+        if let Some((kept, _)) = cluster && *kept as usize != position {
+            larger[*kept as usize] = true;
+        }
+    }
+    larger.into_iter().filter(|&larger| larger).count() as u64
+}
+
+fn candidate(collection: &Collection, position: u32) -> Candidate<'_> {
+    let (length, value) = collection.merits(position);
+    Candidate { position, length, value }
+}
+
+/// The preferred item of every group of identical texts.
+fn best_of_groups(collection: &Collection, keep: &Keep) -> Vec<u32> {
+    let members = collection.members();
+    let best = |group: u32| {
+        let items = members.of(group).iter().map(|&position| candidate(collection, position));
+        items.min_by(|a, b| keep.prefer(a, b)).expect("a group has members").position
+    };
+    (0..collection.groups()).map(best).collect()
+}
+
+/// For every group, the group of its component's preferred item.
+fn kept_of_components(
+    components: &[u32],
+    collection: &Collection,
+    keep: &Keep,
+    best: &[u32],
+) -> Vec<u32> {
+    let mut kept: Vec<u32> = (0..components.len() as u32).collect();
+    for (group, &component) in (0u32..).zip(components) {
+        let current = &mut kept[component as usize];
+        let [a, b] = [group, *current].map(|group| candidate(collection, best[group as usize]));
+        if keep.prefer(&a, &b).is_lt() {
+            *current = group;
+        }
+    }
+    components.iter().map(|&component| kept[component as usize]).collect()
+}
+
+/// The largest cluster, if its share of the collection is implausible.
+fn largest(centres: &[u32], similarity: &[f64], best: &[u32], threshold: f64) -> Option<Swallowed> {
+    /// Fewer texts than this are no reason to worry, nor is a smaller share of the collection.
+    const TEXTS: usize = 100;
+    const SHARE: f64 = 0.1;
+    let mut texts = vec![0usize; centres.len()];
+    centres.iter().for_each(|&centre| texts[centre as usize] += 1);
+    let (centre, &texts) = texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
+    let share = texts as f64 / centres.len() as f64;
+    let unlike = centres.iter().zip(similarity).filter(|(c, s)| **c == centre as u32 && **s < threshold);
+    let unlike = unlike.count();
+    (texts >= TEXTS && share >= SHARE).then(|| Swallowed { kept: best[centre], texts, share, unlike })
+}
+
+/// The steps that `pairs` and `dedup` share.
+struct Run<'a, S> {
+    sources: &'a [&'a S],
+    settings: &'a Settings,
+    observer: &'a dyn Observer,
+}
+
+struct Prepared {
+    collection: Collection,
+    search: Search,
+}
+
+impl<S: Source> Run<'_, S> {
+    /// Sketches every text, finds who shares a key, and loads the shingles of those.
+    fn prepare(&self, stats: &mut Stats) -> Result<Prepared> {
+        let settings = self.settings;
+        let verifier = Verifier::new(settings.measure, settings.threshold)?;
+        let banding = Banding::new(settings.bands()?, settings.seed);
+        let bytes = self.sources.iter().map(|source| source.bytes()).sum();
+
+        self.observer.stage(Stage::Sketch, Some(bytes));
+        let clock = Clock::start(Stage::Sketch);
+        let (collection, keys) = sketch::sketch(self.sources, &banding, settings, self.observer)?;
+        stats.stages.push(clock.stop(bytes));
+        collection.count(stats);
+        stats.bands = Some(banding.bands());
+        stats.recall_promised = settings.recall;
+
+        self.observer.stage(Stage::Candidates, None);
+        let clock = Clock::start(Stage::Candidates);
+        let mut search = Search::new(keys, collection.sides(), verifier);
+        stats.stages.push(clock.stop(0));
+
+        self.observer.stage(Stage::Load, Some(bytes));
+        let clock = Clock::start(Stage::Load);
+        let loaded = sketch::load(self.sources, &collection, &search.candidates(), settings, self.observer)?;
+        search.provide(loaded);
+        stats.stages.push(clock.stop(bytes));
+        self.observer.stage(Stage::Verify, None);
+        Ok(Prepared { collection, search })
+    }
+}
+
+/// Runs `work` with this many threads for whatever it does in parallel.
+fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
+        Error::File { path: PathBuf::from("threads"), what: format!("cannot start {threads}: {error}") }
+    })?;
+    pool.install(work)
+}

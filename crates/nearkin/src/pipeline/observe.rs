@@ -1,0 +1,113 @@
+//! What a run tells while it goes and after it.
+
+use std::time::Instant;
+
+use crate::amplify::Bands;
+
+/// A part of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading all texts and giving each its keys.
+    Sketch,
+    /// Sorting keys.
+    Candidates,
+    /// Reading the candidates again.
+    Load,
+    /// Comparing them.
+    Verify,
+    /// Writing the result.
+    Write,
+}
+
+impl Stage {
+    /// The stage's name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sketch => "sketch",
+            Self::Candidates => "candidates",
+            Self::Load => "load",
+            Self::Verify => "verify",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// Someone who watches a run and may stop it.
+pub trait Observer: Sync {
+    /// A stage begins; its total is in bytes where it is known.
+    fn stage(&self, _stage: Stage, _total: Option<u64>) {}
+    /// So much more of the stage is done.
+    fn advance(&self, _amount: u64) {}
+    /// Whether the run should end.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+/// What a run took and found.
+#[derive(Debug, Clone, Default)]
+pub struct Stats {
+    /// Usable records.
+    pub items: u64,
+    /// Records left out because something was wrong with them.
+    pub skipped: u64,
+    /// Items without any shingle: similar to nothing.
+    pub empty: u64,
+    /// Items whose text is the same as an earlier one's.
+    pub identical: u64,
+    /// Distinct texts.
+    pub distinct: u64,
+    /// Distinct texts that share a key with another.
+    pub in_candidates: u64,
+    /// Pairs of distinct texts that share a key.
+    pub candidates: u64,
+    /// Pairs compared exactly.
+    pub verified: u64,
+    /// Pairs of distinct texts found similar.
+    pub similar: u64,
+    /// Pairs handed out, copies included.
+    pub pairs: Option<u64>,
+    /// Clusters of two items or more.
+    pub clusters: Option<u64>,
+    /// Items kept.
+    pub kept: Option<u64>,
+    /// The bands used.
+    pub bands: Option<Bands>,
+    /// The chance, promised before the run, that a pair at the threshold is found.
+    pub recall_promised: f64,
+    /// Time and input of each stage, in order.
+    pub stages: Vec<StageTime>,
+}
+
+/// What a stage took.
+#[derive(Debug, Clone, Copy)]
+pub struct StageTime {
+    /// Which stage.
+    pub stage: Stage,
+    /// Wall time.
+    pub seconds: f64,
+    /// Bytes of input gone through.
+    pub bytes: u64,
+}
+
+/// Times a stage.
+pub(super) struct Clock {
+    stage: Stage,
+    start: Instant,
+}
+
+impl Clock {
+    pub(super) fn start(stage: Stage) -> Self {
+        Self { stage, start: Instant::now() }
+    }
+
+    pub(super) fn stop(self, bytes: u64) -> StageTime {
+        StageTime { stage: self.stage, seconds: self.start.elapsed().as_secs_f64(), bytes }
+    }
+}

@@ -1,0 +1,179 @@
+//! Shingles of k tokens, by default words.
+//!
+//! A word is a run of letters, digits and underscore. Each word is hashed once; a shingle's hash is a
+//! weighted sum of its k words' hashes, scrambled, so that a shingle costs k multiplications however
+//! long its words are. A text with fewer than k words is its one shingle; one without words has none.
+
+use std::fmt::Debug;
+
+use super::fold::{Case, fold_case, is_word_character};
+use super::hash::{PADDING, hash_bytes, hash_padded, scramble};
+
+/// Cuts a text into tokens: plug in your own for sentences, syllables or another language's words.
+pub trait Tokenizer: Debug + Send + Sync {
+    /// Calls `token` with each token of `text`, in order. `text` is already folded.
+    fn tokens(&self, text: &str, token: &mut dyn FnMut(&str));
+}
+
+/// The default: runs of letters, digits and underscore.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UnicodeWords;
+
+impl Tokenizer for UnicodeWords {
+    fn tokens(&self, text: &str, token: &mut dyn FnMut(&str)) {
+        text.split(|c| !is_word_character(c)).filter(|word| !word.is_empty()).for_each(token);
+    }
+}
+
+/// Replaces `tokens` by the hashes of the text's tokens.
+pub(super) fn hash_tokens(
+    text: &str,
+    case: Case,
+    tokenizer: Option<&dyn Tokenizer>,
+    folded: &mut Vec<u8>,
+    tokens: &mut Vec<u64>,
+) {
+    fold_case(text, case, folded);
+    tokens.clear();
+    match tokenizer {
+        None => hash_words(folded, tokens),
+        Some(tokenizer) => {
+            let text = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
+            tokenizer.tokens(text, &mut |token| tokens.push(hash_bytes(token.as_bytes())));
+        }
+    }
+}
+
+/// What a byte is to a word.
+const BETWEEN: u8 = 0;
+const IN_WORD: u8 = 1;
+const NOT_ASCII: u8 = 2;
+const CLASS: [u8; 256] = {
+    let mut class = [BETWEEN; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => IN_WORD,
+            0x80.. => NOT_ASCII,
+            _ => BETWEEN,
+        };
+        byte += 1;
+    }
+    class
+};
+
+/// [`UnicodeWords`] and the hash of each word in one walk over the bytes. `folded` is UTF-8 and gets
+/// padding behind it.
+fn hash_words(folded: &mut Vec<u8>, tokens: &mut Vec<u64>) {
+    let end = folded.len();
+    folded.resize(end + PADDING, 0); // zeros are between words, so the walk ends by itself
+    let mut at = 0;
+    while at < end {
+        let (inside, length) = classify(folded, at);
+        if !inside {
+            at += length;
+            continue;
+        }
+        let start = at;
+        at += length;
+        loop {
+            let (inside, length) = classify(folded, at);
+            if !inside {
+                break;
+            }
+            at += length;
+        }
+        tokens.push(hash_padded(folded, start, at));
+    }
+}
+
+/// Whether a word character starts at `at`, and how many bytes it has.
+#[inline(always)]
+fn classify(folded: &[u8], at: usize) -> (bool, usize) {
+    match CLASS[folded[at] as usize] {
+        NOT_ASCII => classify_character(folded, at),
+        class => (class == IN_WORD, 1),
+    }
+}
+
+#[cold]
+fn classify_character(folded: &[u8], at: usize) -> (bool, usize) {
+    let byte = |i: usize| u32::from(folded[at + i] & 0x3f);
+    let first = folded[at];
+    let (code, length) = match first {
+        ..0xe0 => (u32::from(first & 0x1f) << 6 | byte(1), 2),
+        0xe0..0xf0 => (u32::from(first & 0x0f) << 12 | byte(1) << 6 | byte(2), 3),
+        _ => (u32::from(first & 0x07) << 18 | byte(1) << 12 | byte(2) << 6 | byte(3), 4),
+    };
+    (char::from_u32(code).is_some_and(is_word_character), length)
+}
+
+/// The weight of the i-th token of a shingle: odd, so that no token's hash loses a bit.
+fn weight(i: usize) -> u64 {
+    scramble(i as u64 + 1) | 1
+}
+
+/// Appends the hash of every run of `k` tokens.
+pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    if tokens.is_empty() {
+        return;
+    }
+    if tokens.len() < k {
+        out.push(combine(tokens));
+        return;
+    }
+    if k == 5 {
+        // The default, with its weights in registers.
+        let weights: [u64; 5] = std::array::from_fn(weight);
+        out.extend(tokens.array_windows().map(|window: &[u64; 5]| {
+            let sum = (0..5).fold(5u64, |sum, i| sum.wrapping_add(window[i].wrapping_mul(weights[i])));
+            scramble(sum)
+        }));
+    } else {
+        out.extend(tokens.windows(k).map(combine));
+    }
+}
+
+/// The hash of one shingle, given its tokens' hashes: scramble(n + Σ weightᵢ · tokenᵢ).
+pub(super) fn combine(tokens: &[u64]) -> u64 {
+    let sum = tokens.iter().enumerate().fold(tokens.len() as u64, |sum, (i, token)| {
+        sum.wrapping_add(token.wrapping_mul(weight(i)))
+    });
+    scramble(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_byte_walk_finds_the_words_of_the_tokenizer() {
+        for text in [
+            "", " ", "one", "one two", "  a_b-c 12\n", "naïve café—déjà vu", "中文 テスト。", "😀a😀",
+            "e\u{301}a", "x\0y", "ς", "\u{10ffff}z", "ﬁn",
+        ] {
+            let mut expected = Vec::new();
+            UnicodeWords.tokens(text, &mut |word| expected.push(hash_bytes(word.as_bytes())));
+            let (mut folded, mut tokens) = (text.as_bytes().to_vec(), Vec::new());
+            hash_words(&mut folded, &mut tokens);
+            assert_eq!(tokens, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_unrolled_loop_equals_the_general_one() {
+        let tokens: Vec<u64> = (0..50).map(scramble).collect();
+        let mut fast = Vec::new();
+        shingle(&tokens, 5, &mut fast);
+        assert_eq!(fast, tokens.windows(5).map(combine).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn order_and_number_of_words_count() {
+        let [a, b] = [hash_bytes(b"a"), hash_bytes(b"b")];
+        let all = [combine(&[a]), combine(&[b]), combine(&[a, b]), combine(&[b, a]), combine(&[a, a])];
+        for (i, x) in all.iter().enumerate() {
+            assert!(!all[..i].contains(x));
+        }
+    }
+}
