@@ -20,6 +20,15 @@ pub enum Error {
         must: String,
     },
 
+    /// Two vectors that can only be compared when they are equally long.
+    #[error("vectors have {left} and {right} components; give both the same length")]
+    Mismatch {
+        /// Components of the first.
+        left: usize,
+        /// Components of the second.
+        right: usize,
+    },
+
     /// Bad input at a line or row of a file.
     #[error("{}:{line}: {what}", path.display())]
     Input {
