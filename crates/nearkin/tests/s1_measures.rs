@@ -473,6 +473,27 @@ proptest! {
         prop_assert!(mutations <= edits && edits <= 2 * mutations);
     }
 
+    /// Long strings a few edits apart, where `within` stays near the diagonal.
+    #[test]
+    fn s1_5_within_agrees_near_the_diagonal(
+        x in prop::collection::vec(0..3u8, 80..200),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..4u8), 0..12),
+        limit in 0..20usize,
+    ) {
+        let mut y = x.clone();
+        for (index, symbol) in edits {
+            let at = index.index(y.len());
+            if symbol == 3 {
+                y.remove(at);
+            } else {
+                y.insert(at, symbol);
+            }
+        }
+        let expected = Some(edit::distance(&x, &y)).filter(|&d| d <= limit);
+        prop_assert_eq!(edit::within(&x, &y, limit), expected);
+        prop_assert_eq!(edit::within(&y, &x, limit), expected);
+    }
+
     /// The larger r, the smaller the distance (exercise 3.5.3), down to L∞.
     #[test]
     fn s1_3_norms_fall_as_r_grows([x, y, _] in vectors(coordinate), r in 1.0..9.0f64, more in 0.0..9.0f64) {

@@ -12,11 +12,10 @@
 //! - [`mutation_distance`] also allows replacing a symbol and swapping two neighbours. It is the
 //!   unrestricted Damerau–Levenshtein distance. The better known "optimal string alignment" is not
 //!   a distance, for it never edits between two swapped symbols: it finds 3 between CA and ABC,
-//!   where CA → AC → ABC takes 2 steps. One cell at a time in memory for a few rows: Zhao and
+//!   where CA → AC → ABC takes 2 steps. Three rows of memory do, after Zhao and
 //!   Sahni, "String correction using the Damerau-Levenshtein distance" (2019).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 /// The fewest inserts and deletes that turn `x` into `y`.
 pub fn distance<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
@@ -38,13 +37,7 @@ pub fn lcs_len<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
     }
     let (long, mut short, symbols) = number(long, short);
     short.retain(|&symbol| symbol != UNKNOWN);
-    // Four words side by side overlap their carries, which takes 40 % less time per word; for a
-    // string of one word the other three would be idle.
-    same + if long.len() <= 64 {
-        lcs_by_words::<1>(&long, &short, symbols)
-    } else {
-        lcs_by_words::<4>(&long, &short, symbols)
-    }
+    same + lcs_by_words(&long, &short, symbols)
 }
 
 /// [`lcs_len`] over the `char`s of two texts.
@@ -59,8 +52,9 @@ pub fn within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
     if x.len().abs_diff(y.len()) > limit {
         return None;
     }
-    // Towards this limit limit² single steps cost more than |x|·|y|/64 steps by words.
-    if limit > (x.len() + y.len()) / 8 {
+    // From here on, limit² single steps take longer than |x|·|y|/64 steps by words: measured on
+    // random letters, the two meet between 1/16 and 1/12 of |x| + |y|.
+    if limit > (x.len() + y.len()) / 16 {
         return Some(distance(x, y)).filter(|&edits| edits <= limit);
     }
     furthest_reaching(x, y, limit)
@@ -105,19 +99,37 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// Both strings with small numbers for symbols, and how many numbers there are. Symbols are numbered
 /// as they appear in `x`; those of `y` alone become [`UNKNOWN`].
+///
+/// A plain table instead of a `HashMap`: two strings of 60 characters compare in 0.8 µs, not 1.4.
 fn number<T: Eq + Hash>(x: &[T], y: &[T]) -> (Vec<u32>, Vec<u32>, usize) {
-    let mut numbers: HashMap<&T, u32, BuildHasherDefault<SymbolHasher>> = HashMap::default();
-    let x = x.iter().map(|symbol| {
-        let next = numbers.len() as u32;
-        *numbers.entry(symbol).or_insert(next)
-    });
-    let x = x.collect();
-    let y = y.iter().map(|symbol| numbers.get(symbol).copied().unwrap_or(UNKNOWN)).collect();
-    (x, y, numbers.len())
+    // Open addressing, at most half full: a slot holds a number, whose symbol stands in `known`.
+    let bits = (2 * x.len()).next_power_of_two().trailing_zeros().max(1);
+    let mut slots = vec![UNKNOWN; 1 << bits];
+    let mut known: Vec<&T> = Vec::with_capacity(x.len().min(128));
+    let slot_of = |symbol: &T, slots: &[u32], known: &[&T]| {
+        let mut hasher = SymbolHasher::default();
+        symbol.hash(&mut hasher);
+        let mut slot = (hasher.finish() >> (64 - bits)) as usize;
+        while slots[slot] != UNKNOWN && known[slots[slot] as usize] != symbol {
+            slot = (slot + 1) % slots.len();
+        }
+        slot
+    };
+    let mut of_x = Vec::with_capacity(x.len());
+    for symbol in x {
+        let slot = slot_of(symbol, &slots, &known);
+        if slots[slot] == UNKNOWN {
+            slots[slot] = known.len() as u32;
+            known.push(symbol);
+        }
+        of_x.push(slots[slot]);
+    }
+    let of_y = y.iter().map(|symbol| slots[slot_of(symbol, &slots, &known)]).collect();
+    (of_x, of_y, known.len())
 }
 
-/// A multiplication a word: numbering symbols with the standard hasher takes longer than comparing
-/// two short strings. Its values order nothing and reach no result.
+/// One multiplication a word, the upper bits being the good ones. Its values order nothing and reach
+/// no result.
 #[derive(Default)]
 struct SymbolHasher(u64);
 
@@ -147,33 +159,31 @@ impl Hasher for SymbolHasher {
     }
 
     fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
+        self.0
     }
 }
 
-/// The LCS length of two numbered strings: `x` is cut in stripes of 64·`WORDS` symbols, and `y` runs
-/// past each. A zero bit says that the LCS grows by one at this symbol of `x`.
+/// The LCS length of two numbered strings: `x` is cut in stripes of 64 symbols, and `y` runs past
+/// each. A zero bit says that the LCS grows by one at this symbol of `x`.
 ///
-/// A stripe hands on to the next only its carry at each symbol of `y`, so memory is one word table
-/// and |y| bytes, however long the strings and however many symbols.
-fn lcs_by_words<const WORDS: usize>(x: &[u32], y: &[u32], symbols: usize) -> usize {
-    let mut matches = vec![[0u64; WORDS]; symbols];
+/// A stripe hands on to the next only its carry at each symbol of `y`, so memory is one word for
+/// each symbol and |y| bytes, however long the strings. Stripes of eight words took 25 % less time
+/// on 10,000 characters but 20 to 35 % more on 250 to 100.
+fn lcs_by_words(x: &[u32], y: &[u32], symbols: usize) -> usize {
+    let mut hits = vec![0u64; symbols];
     let mut carries = vec![false; y.len()];
     let mut length = 0;
-    for stripe in x.chunks(64 * WORDS) {
-        for (at, &symbol) in stripe.iter().enumerate() {
-            matches[symbol as usize][at / 64] |= 1 << (at % 64);
+    for stripe in x.chunks(64) {
+        for (bit, &symbol) in stripe.iter().enumerate() {
+            hits[symbol as usize] |= 1 << bit;
         }
-        let mut state = [u64::MAX; WORDS];
+        let mut state = u64::MAX;
         for (&symbol, carry) in y.iter().zip(&mut carries) {
-            let hits = &matches[symbol as usize];
-            for word in 0..WORDS {
-                (state[word], *carry) = lcs_step(state[word], hits[word], *carry);
-            }
+            (state, *carry) = lcs_step(state, hits[symbol as usize], *carry);
         }
-        length += state.iter().map(|word| word.count_zeros() as usize).sum::<usize>();
+        length += state.count_zeros() as usize;
         for &symbol in stripe {
-            matches[symbol as usize] = [0; WORDS];
+            hits[symbol as usize] = 0;
         }
     }
     length
