@@ -39,7 +39,7 @@ where
         drop(send);
         let mut early = BTreeMap::new();
         let mut next = 0;
-        let mut consume = || -> std::result::Result<Result<()>, Box<dyn Any + Send>> {
+        let consume = || -> std::result::Result<Result<()>, Box<dyn Any + Send>> {
             for (number, outcome) in receive {
                 early.insert(number, outcome);
                 while let Some(outcome) = early.remove(&next) {

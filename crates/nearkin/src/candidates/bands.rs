@@ -4,6 +4,7 @@
 //! number, so that each band has buckets of its own. Two items whose sketches agree in a whole band
 //! share that band's key.
 
+use crate::Result;
 use crate::amplify::Bands;
 use crate::family::OnePermutation;
 use crate::family::hash::mix64;
@@ -17,8 +18,8 @@ pub struct Banding {
 
 impl Banding {
     /// Sketches for these bands from this seed.
-    pub fn new(bands: Bands, seed: u64) -> Self {
-        Self { sketcher: OnePermutation::new(bands.count * bands.rows, seed), bands }
+    pub fn new(bands: Bands, seed: u64) -> Result<Self> {
+        Ok(Self { sketcher: OnePermutation::new(bands.functions(), seed)?, bands })
     }
 
     /// The bands.
@@ -31,7 +32,7 @@ impl Banding {
         if elements.is_empty() {
             return;
         }
-        sketch.resize(self.bands.count * self.bands.rows, 0);
+        sketch.resize(self.bands.functions(), 0);
         self.sketcher.sketch(elements, sketch);
         let bands = sketch.chunks_exact(self.bands.rows).enumerate();
         out.extend(bands.map(|(band, values)| {

@@ -17,7 +17,7 @@ use rayon::ThreadPoolBuilder;
 pub use collection::Collection;
 pub use observe::{NoObserver, Observer, Stage, Stats, StageTime};
 
-use crate::amplify::Bands;
+use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::candidates::bands::Banding;
 use crate::cluster::{self, Candidate, Keep};
 use crate::item::Source;
@@ -64,7 +64,7 @@ impl Settings {
     /// The bands that keep the promised recall.
     pub fn bands(&self) -> Result<Bands> {
         Verifier::new(self.measure, self.threshold)?;
-        Bands::for_recall(self.measure.to_jaccard(self.threshold), self.recall)
+        Bands::for_recall(self.measure.to_jaccard(self.threshold), self.recall, MAX_FUNCTIONS)
     }
 }
 
@@ -287,7 +287,7 @@ impl<S: Source> Run<'_, S> {
     fn prepare(&self, stats: &mut Stats) -> Result<Prepared> {
         let settings = self.settings;
         let verifier = Verifier::new(settings.measure, settings.threshold)?;
-        let banding = Banding::new(settings.bands()?, settings.seed);
+        let banding = Banding::new(settings.bands()?, settings.seed)?;
         let bytes = self.sources.iter().map(|source| source.bytes()).sum();
 
         self.observer.stage(Stage::Sketch, Some(bytes));

@@ -217,7 +217,7 @@ struct Portion<'a> {
 
 impl Portion<'_> {
     fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
-        let rows = self.rows.clone();
-        rows.flat_map(|i| self.bucket[i + 1..].iter().map(move |&b| (self.bucket[i], b)))
+        let bucket = self.bucket;
+        self.rows.clone().flat_map(move |i| bucket[i + 1..].iter().map(move |&b| (bucket[i], b)))
     }
 }

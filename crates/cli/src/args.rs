@@ -1,0 +1,233 @@
+//! The options that several commands share: each is defined once, with its help and its default.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use nearkin::pipeline::Settings;
+use nearkin::read::{Format, Input, OnError, ReadOptions};
+use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
+use nearkin::verify::Measure;
+use nearkin::{Error, Result};
+
+/// Where items come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Files (.jsonl .ndjson .parquet .csv .tsv .txt, also .gz .zst), folders, or - for standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) fields: FieldArgs,
+}
+
+/// How records are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct FieldArgs {
+    /// Field or column that holds the text
+    #[arg(long, value_name = "FIELD", default_value = "text")]
+    pub(crate) text: String,
+    /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) id: Option<String>,
+    /// Read every input as this format instead of going by its extension
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// What to do with a record that cannot be used
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop)]
+    pub(crate) on_error: ErrorPolicy,
+}
+
+/// What to do with a record that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorPolicy {
+    /// End the run, name the file and the line
+    Stop,
+    /// Leave it out, and say at the end how many were
+    Skip,
+}
+
+impl FieldArgs {
+    /// Opens the inputs; `value` is a further field to read.
+    pub(crate) fn open(&self, inputs: &[PathBuf], value: Option<&str>) -> Result<Input> {
+        let options = ReadOptions {
+            text: self.text.clone(),
+            id: self.id.clone(),
+            value: value.map(String::from),
+            format: self.format,
+            on_error: match self.on_error {
+                ErrorPolicy::Stop => OnError::Stop,
+                ErrorPolicy::Skip => OnError::Skip,
+            },
+            ..ReadOptions::default()
+        };
+        Input::open(inputs, options)
+    }
+}
+
+/// How a text becomes shingles.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Shingles")]
+pub(crate) struct ShingleArgs {
+    /// What texts are cut into: chars:K, words:K (lower-cased runs of letters, digits and underscore),
+    /// or stopwords (a stop word and the two words after it)
+    #[arg(long, value_name = "SHINGLE", default_value = "words:5")]
+    pub(crate) shingle: Shingling,
+    /// Take upper and lower case as the same in chars:K (words:K always does)
+    #[arg(long)]
+    pub(crate) ignore_case: bool,
+    /// White space in chars:K
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = SpacePolicy::Fold)]
+    pub(crate) space: SpacePolicy,
+    /// Bring texts into this Unicode normal form first
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) normal_form: Option<FormPolicy>,
+    /// Stop words for the shingle stopwords, separated by white space [default: English]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stop_words: Option<PathBuf>,
+    /// Bits kept of a shingle's hash
+    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["32", "64"])]
+    pub(crate) hash_bits: String,
+}
+
+/// White space in character shingles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SpacePolicy {
+    /// A run becomes one blank
+    Fold,
+    /// It is dropped
+    Drop,
+    /// It stays
+    Keep,
+}
+
+/// Unicode normal forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormPolicy {
+    /// é is one character however it was typed
+    Nfc,
+    /// Also: full width = half width, ligatures = their letters
+    Nfkc,
+}
+
+impl ShingleArgs {
+    /// The shingling these options describe.
+    pub(crate) fn shingling(&self) -> Result<Shingling> {
+        let mut shingling = self.shingle.clone();
+        if self.ignore_case {
+            shingling.case = Case::Fold;
+        }
+        shingling.space = match self.space {
+            SpacePolicy::Fold => Space::Fold,
+            SpacePolicy::Drop => Space::Drop,
+            SpacePolicy::Keep => Space::Keep,
+        };
+        shingling.normal_form = self.normal_form.map(|form| match form {
+            FormPolicy::Nfc => NormalForm::Nfc,
+            FormPolicy::Nfkc => NormalForm::Nfkc,
+        });
+        if self.hash_bits == "32" {
+            shingling.bits = HashBits::ThirtyTwo;
+        }
+        if let Some(path) = &self.stop_words {
+            if !matches!(shingling.unit, Unit::StopWords(_)) {
+                return Err(Error::parameter("--stop-words", path.display(), "used with --shingle stopwords"));
+            }
+            let list = std::fs::read_to_string(path).map_err(|error| Error::File {
+                path: path.clone(),
+                what: format!("cannot read: {error}; give a text file of words"),
+            })?;
+            shingling.unit = Unit::StopWords(StopWords::new(list.split_whitespace()).into());
+        }
+        Ok(shingling)
+    }
+}
+
+/// What counts as similar.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Similarity")]
+pub(crate) struct SimilarityArgs {
+    #[command(flatten)]
+    pub(crate) shingle: ShingleArgs,
+    /// How shingles are compared: each counted once, or as often as it occurs, the union by maximum
+    /// or by sum
+    #[arg(long, value_enum, default_value_t = MeasureName::Jaccard)]
+    pub(crate) measure: MeasureName,
+    /// Pairs at or above this similarity are similar [default: 0.8]
+    #[arg(short, long, value_name = "SIMILARITY", conflicts_with = "within", allow_negative_numbers = true)]
+    pub(crate) threshold: Option<f64>,
+    /// The same as a distance: pairs within it are similar (1 − similarity)
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    pub(crate) within: Option<f64>,
+    /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
+    #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
+    pub(crate) recall: f64,
+    /// What all random choices derive from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// Measures by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureName {
+    /// Shared shingles over all shingles of either
+    Jaccard,
+    /// The same over bags, a shingle counted as often as it occurs
+    Bag,
+    /// Bags with the union as the sum of both: at most 0.5
+    BagSum,
+}
+
+impl MeasureName {
+    pub(crate) fn measure(self) -> Measure {
+        match self {
+            Self::Jaccard => Measure::Jaccard,
+            Self::Bag => Measure::Bag,
+            Self::BagSum => Measure::BagSum,
+        }
+    }
+}
+
+impl SimilarityArgs {
+    /// The threshold as a similarity.
+    pub(crate) fn threshold(&self) -> Result<f64> {
+        let Some(within) = self.within else { return Ok(self.threshold.unwrap_or(0.8)) };
+        if self.measure == MeasureName::BagSum {
+            return Err(Error::parameter("--within", within, "left out with bag-sum, which is no distance; use --threshold"));
+        }
+        if !(0.0..1.0).contains(&within) {
+            return Err(Error::parameter("--within", within, "at least 0 and below 1"));
+        }
+        // 1 − 0.58 is not the double nearest to 0.42; what the user means is.
+        Ok(((1.0 - within) * 1e12).round() / 1e12)
+    }
+
+    /// The settings of a run.
+    pub(crate) fn settings(&self, run: &RunArgs, on_error: ErrorPolicy) -> Result<Settings> {
+        let defaults = Settings::default();
+        Ok(Settings {
+            shingling: self.shingle.shingling()?,
+            measure: self.measure.measure(),
+            threshold: self.threshold()?,
+            recall: self.recall,
+            seed: self.seed,
+            threads: run.threads.map_or(defaults.threads, usize::from),
+            skip_duplicate_ids: on_error == ErrorPolicy::Skip,
+        })
+    }
+}
+
+/// How a run goes and what it leaves behind.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// Threads to use [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroU16>,
+    /// Write counts, times and memory as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stats: Option<PathBuf>,
+    /// No progress and no summary
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,68 @@
+//! A progress bar on a terminal, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use nearkin::pipeline::{Observer, Stage};
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Shows the stage, its rate and the time left while a terminal is there to show it on.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar on standard error unless `quiet`; and from now on Ctrl-C ends the run cleanly.
+    pub(crate) fn start(quiet: bool) -> anyhow::Result<Self> {
+        ctrlc::set_handler(|| {
+            if STOPPED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130); // asked twice
+            }
+        })
+        .context("cannot watch for Ctrl-C")?;
+        let show = !quiet && std::io::stderr().is_terminal();
+        let bar = if show { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        Ok(Self { bar })
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+impl Observer for Progress {
+    fn stage(&self, stage: Stage, total: Option<u64>) {
+        self.bar.reset();
+        match total {
+            Some(total) => {
+                self.bar.set_style(style(
+                    "{prefix:>10} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} left",
+                ));
+                self.bar.set_length(total);
+                self.bar.disable_steady_tick();
+            }
+            None => {
+                self.bar.set_style(style("{prefix:>10} {spinner} {elapsed}"));
+                self.bar.enable_steady_tick(Duration::from_millis(100));
+            }
+        }
+        self.bar.set_prefix(stage.name());
+    }
+
+    fn advance(&self, amount: u64) {
+        self.bar.inc(amount);
+    }
+
+    fn stopped(&self) -> bool {
+        STOPPED.load(Ordering::Relaxed)
+    }
+}

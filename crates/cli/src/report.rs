@@ -1,0 +1,119 @@
+//! What a run found and took: the funnel for people, `--stats` for programs.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use nearkin::Result;
+use nearkin::pipeline::{Settings, Stats};
+use nearkin::write::Output;
+use serde_json::{Value, json};
+
+/// How many survived each stage, a line each.
+pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
+    let mut rows: Vec<(u64, String)> = vec![(stats.items, "items read".into())];
+    if stats.skipped > 0 {
+        rows.push((stats.skipped, "records skipped because they could not be used".into()));
+    }
+    if stats.empty > 0 {
+        rows.push((stats.empty, "items without a shingle, similar to nothing".into()));
+    }
+    if stats.identical > 0 {
+        rows.push((stats.identical, "identical to an earlier one".into()));
+    }
+    rows.push((stats.distinct, "distinct texts".into()));
+    rows.push((stats.in_candidates, "of them share a bucket with another".into()));
+    rows.push((stats.verified, "pairs of them compared exactly".into()));
+    if let Some(pairs) = stats.pairs {
+        rows.push((pairs, format!("pairs at or above {}, copies included", settings.threshold)));
+    }
+    if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
+        rows.push((clusters, format!("groups of similar items at {}", settings.threshold)));
+        rows.push((stats.items - kept, "items removed".into()));
+        rows.push((kept, "items kept".into()));
+    }
+    let width = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (count, what) in rows {
+        let _ = writeln!(text, "  {:>width$}  {what}", grouped(count));
+    }
+    let seconds: f64 = stats.stages.iter().map(|stage| stage.seconds).sum();
+    let _ = write!(
+        text,
+        "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
+        settings.threshold, settings.recall,
+    );
+    text
+}
+
+/// A number with its thousands set apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The run as JSON.
+pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
+    let stages: serde_json::Map<String, Value> = stats
+        .stages
+        .iter()
+        .map(|stage| {
+            (stage.stage.name().into(), json!({ "seconds": stage.seconds, "bytes": stage.bytes }))
+        })
+        .collect();
+    json!({
+        "items": stats.items,
+        "skipped": stats.skipped,
+        "empty": stats.empty,
+        "identical": stats.identical,
+        "distinct": stats.distinct,
+        "in_candidates": stats.in_candidates,
+        "candidates": stats.candidates,
+        "verified": stats.verified,
+        "similar": stats.similar,
+        "pairs": stats.pairs,
+        "clusters": stats.clusters,
+        "kept": stats.kept,
+        "threshold": settings.threshold,
+        "shingle": settings.shingling.to_string(),
+        "seed": settings.seed,
+        "bands": stats.bands.map(|bands| bands.count),
+        "rows": stats.bands.map(|bands| bands.rows),
+        "recall": { "promised": stats.recall_promised, "audited": null },
+        "stages": stages,
+        "peak_memory": peak_memory(),
+    })
+}
+
+/// Writes the run as JSON to a file.
+pub(crate) fn write_json(path: &Path, value: &Value) -> Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_text(&format!("{value:#}\n"))?;
+    output.finish()
+}
+
+/// The most memory this process has held, in bytes, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}
