@@ -1,0 +1,30 @@
+//! How many functions an estimate needs.
+//!
+//! The precision wanted comes in, the number of functions goes out. With k functions the number of
+//! agreements of a pair is binomial, and Chernoff's bound for falling below (1 − δ) of the mean is
+//! exp(−δ²·k·s/2); it is below ε for every similarity s ≥ c when k > 2·ln(1/ε) / (δ²·c).
+
+use crate::{Error, Result};
+
+/// The smallest whole number of functions with which a pair of similarity s ≥ `c` is estimated at
+/// (1 − `delta`)·s or more with a probability of at least 1 − `epsilon`.
+///
+/// # Errors
+/// When `delta` or `epsilon` is not between 0 and 1, `c` is not above 0 and at most 1, or the
+/// number passes 2³².
+pub fn functions_needed(delta: f64, epsilon: f64, c: f64) -> Result<usize> {
+    for (name, value) in [("delta", delta), ("epsilon", epsilon)] {
+        if !(value > 0.0 && value < 1.0) {
+            return Err(Error::parameter(name, value, "above 0 and below 1"));
+        }
+    }
+    if !(c > 0.0 && c <= 1.0) {
+        return Err(Error::parameter("c", c, "above 0 and at most 1"));
+    }
+    let bound = 2.0 * (1.0 / epsilon).ln() / (delta * delta * c);
+    if bound >= f64::from(u32::MAX) {
+        let must = "larger (or c or epsilon must): this takes more than 2^32 functions";
+        return Err(Error::parameter("delta", delta, must));
+    }
+    Ok(bound.floor() as usize + 1)
+}

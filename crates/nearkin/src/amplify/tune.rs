@@ -1,0 +1,171 @@
+//! Choosing bands and rows.
+//!
+//! What the user asks comes in, [`Bands`] go out. Asked for a recall, the number of bands follows
+//! from the number of rows, and the rows are chosen by cost; given a number of functions instead, the
+//! areas of missed and of wasted pairs are weighed (*Mining of Massive Datasets*, 3.4.3). With a
+//! sample of similarities from the data both kinds of error come out as counts.
+
+use super::bands::Bands;
+use crate::{Error, Result};
+
+/// The largest number of functions worth spending unless the user says otherwise.
+pub const MAX_FUNCTIONS: usize = 1024;
+
+/// More rows than this make no difference that the area of wasted pairs could show.
+const MAX_ROWS: usize = 64;
+
+/// What a choice of b bands of r rows costs, in units of computing one signature value:
+/// `b·r·function + b·band + wasted·(area of wasted candidates)`.
+///
+/// The defaults are set by judgement, to be replaced where measurements exist: a band (making its
+/// key, sorting it, looking up who shares it) counts as four values, and the weight of wasted
+/// candidates makes a recall of 0.99 cost about three hundred values at thresholds from 0.5 to 0.95.
+/// Data with many pairs below the threshold deserve a larger `wasted`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// One value of a signature.
+    pub function: f64,
+    /// The key of one band.
+    pub band: f64,
+    /// All pairs below the threshold, if all became candidates and were spread evenly.
+    pub wasted: f64,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { function: 1.0, band: 4.0, wasted: 10_000.0 }
+    }
+}
+
+impl Cost {
+    /// The cost of an item under `bands`.
+    pub fn of(&self, bands: &Bands, threshold: f64) -> f64 {
+        self.function * bands.functions() as f64
+            + self.band * bands.count as f64
+            + self.wasted * bands.false_positive_area(threshold)
+    }
+}
+
+/// What a curve does to a sample of pairs, in expectation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Pairs at or above the threshold that do not become candidates: false negatives.
+    pub missed: f64,
+    /// Pairs below the threshold that become candidates: false positives.
+    pub wasted: f64,
+    /// All pairs that become candidates.
+    pub candidates: f64,
+}
+
+impl Bands {
+    /// The cheapest bands, at the default [`Cost`], that make a pair of similarity `threshold` a
+    /// candidate with a probability of at least `recall`; pairs above the threshold then become
+    /// candidates with a higher one.
+    ///
+    /// # Errors
+    /// When `threshold` is not above 0 and at most 1, `recall` is not above 0 and below 1, or
+    /// `max_functions` are not enough.
+    pub fn for_recall(threshold: f64, recall: f64, max_functions: usize) -> Result<Self> {
+        Self::for_recall_at(threshold, recall, max_functions, &Cost::default())
+    }
+
+    /// The same at another cost.
+    ///
+    /// # Errors
+    /// As for [`for_recall`](Self::for_recall).
+    pub fn for_recall_at(
+        threshold: f64,
+        recall: f64,
+        max_functions: usize,
+        cost: &Cost,
+    ) -> Result<Self> {
+        check_threshold(threshold)?;
+        if !(recall > 0.0 && recall < 1.0) {
+            return Err(Error::parameter("recall", recall, "above 0 and below 1"));
+        }
+        let choices = (1..=MAX_ROWS).map_while(|rows| {
+            let bands = Self::fewest(rows, threshold, recall)?;
+            (bands.functions() <= max_functions).then_some(bands)
+        });
+        cheapest(choices, |bands| cost.of(bands, threshold)).ok_or_else(|| {
+            let least = Self::fewest(1, threshold, recall).map_or(usize::MAX, |b| b.count);
+            let must = format!(
+                "at least {least} for recall {recall} at threshold {threshold}; \
+                 raise it, or ask for a lower recall or a higher threshold"
+            );
+            Error::parameter("max_functions", max_functions, must)
+        })
+    }
+
+    /// The fewest bands of `rows` rows with P(threshold) ≥ recall: the smallest b with
+    /// b·ln(1 − t^r) ≤ ln(1 − recall). None where a double cannot count them.
+    fn fewest(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
+        let one_band = (-threshold.powf(rows as f64)).ln_1p();
+        let count = ((-recall).ln_1p() / one_band).ceil().max(1.0);
+        if count.is_nan() || count > 1e12 {
+            return None;
+        }
+        let mut bands = Self { count: count as usize, rows };
+        // The quotient is rounded; the curve itself has the last word.
+        if bands.count > 1
+            && (Self { count: bands.count - 1, rows }).probability(threshold) >= recall
+        {
+            bands.count -= 1;
+        } else if bands.probability(threshold) < recall {
+            bands.count += 1;
+        }
+        Some(bands)
+    }
+
+    /// The bands of at most `functions` functions with the least
+    /// `weight`·(area of missed pairs) + (1 − `weight`)·(area of wasted candidates). A weight above ½
+    /// says that missed pairs matter more, and lowers the half-way point of the curve.
+    ///
+    /// # Errors
+    /// When `threshold` is not above 0 and at most 1, `functions` is 0, or `weight` is not between 0
+    /// and 1.
+    pub fn balanced(threshold: f64, functions: usize, weight: f64) -> Result<Self> {
+        check_threshold(threshold)?;
+        if !(0.0..=1.0).contains(&weight) {
+            return Err(Error::parameter("weight", weight, "between 0 and 1"));
+        }
+        let choices = (1..=functions)
+            .flat_map(|rows| (1..=functions / rows).map(move |count| Self { count, rows }));
+        let areas = |bands: &Self| {
+            weight * bands.false_negative_area(threshold)
+                + (1.0 - weight) * bands.false_positive_area(threshold)
+        };
+        cheapest(choices, areas)
+            .ok_or_else(|| Error::parameter("functions", functions, "at least 1"))
+    }
+
+    /// The expected numbers of missed pairs, wasted candidates and candidates among pairs of these
+    /// similarities. From a sample, scale them by (pairs in all) / (pairs in the sample).
+    pub fn expected(&self, similarities: &[f64], threshold: f64) -> Expected {
+        let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
+        for &s in similarities {
+            let probability = self.probability(s);
+            expected.candidates += probability;
+            if s >= threshold {
+                expected.missed += self.missed(s);
+            } else {
+                expected.wasted += probability;
+            }
+        }
+        expected
+    }
+}
+
+fn check_threshold(threshold: f64) -> Result<()> {
+    if threshold > 0.0 && threshold <= 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter("threshold", threshold, "above 0 and at most 1"))
+    }
+}
+
+/// The choice of least cost; of equals the first.
+fn cheapest(choices: impl Iterator<Item = Bands>, cost: impl Fn(&Bands) -> f64) -> Option<Bands> {
+    let with_cost = choices.map(|bands| (cost(&bands), bands));
+    with_cost.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, bands)| bands)
+}
