@@ -177,11 +177,13 @@ impl OnePermutation {
             for &x in elements {
                 let (group, value) = round.throw(x, self.groups);
                 let since = filled[group];
-                // No branches: which groups are filled is as random as the throws.
-                let closed = 0u32.wrapping_sub(u32::from(since < number));
-                out[group] = out[group].min(value.min(EMPTY - 1) | closed);
-                filled[group] = since.min(number);
-                open -= usize::from(since == OPEN);
+                // A branch, though hard to foresee at first: masking closed groups instead took 9.2
+                // against 6.9 µs for 300 elements in 288 groups.
+                if since >= number {
+                    out[group] = out[group].min(value.min(EMPTY - 1));
+                    filled[group] = number;
+                    open -= usize::from(since == OPEN);
+                }
             }
         }
         if open > 0 {
