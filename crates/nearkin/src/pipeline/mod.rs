@@ -6,6 +6,7 @@
 
 mod collection;
 mod observe;
+mod sample;
 mod search;
 mod sketch;
 
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 use rayon::ThreadPoolBuilder;
 
 pub use collection::Collection;
-pub use observe::{NoObserver, Observer, Stage, Stats, StageTime};
+pub use observe::{NoObserver, Observer, Stage, StageTime, Stats};
+pub use sample::{Sample, sample};
 
 use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::candidates::bands::Banding;

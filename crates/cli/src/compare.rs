@@ -1,0 +1,312 @@
+//! `nearkin compare`: one pair, by every measure that applies.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use nearkin::measure::{bag, cosine, edit, hamming, jaccard, norm};
+use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords};
+use nearkin::{Error, Result};
+use serde_json::{Value, json};
+use similar::{Algorithm, ChangeTag, TextDiff};
+
+use crate::args::{FieldArgs, ShingleArgs};
+
+/// One pair: every measure that applies, what the two share, and a diff
+///
+/// A and B are files, or, with --in, the ids of two items of a collection.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin compare draft.txt final.txt
+  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
+  nearkin compare a.txt b.txt --shingle chars:9 --json")]
+pub(crate) struct CompareArgs {
+    /// A text file, or an id with --in
+    #[arg(value_name = "A")]
+    a: String,
+    /// The other
+    #[arg(value_name = "B")]
+    b: String,
+    /// Take A and B as ids of items in this input; repeat for several
+    #[arg(long = "in", value_name = "INPUT", num_args = 1)]
+    collection: Vec<PathBuf>,
+    #[command(flatten)]
+    fields: FieldArgs,
+    #[command(flatten)]
+    shingle: ShingleArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Leave out the diff
+    #[arg(long)]
+    no_diff: bool,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
+    let shingling = args.shingle.shingling()?;
+    let [a, b] = if args.collection.is_empty() {
+        [read(Path::new(&args.a))?, read(Path::new(&args.b))?]
+    } else {
+        find(args)?
+    };
+    let comparison = Comparison::of(&a, &b, &shingling)?;
+    let text = if args.json {
+        format!("{:#}\n", comparison.as_json(&args.a, &args.b))
+    } else {
+        let mut text = comparison.as_text(&args.a, &args.b);
+        if !args.no_diff {
+            text.push_str(&diff(&a, &b, io::stdout().is_terminal()));
+        }
+        text
+    };
+    Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+fn read(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| Error::File {
+        path: path.to_owned(),
+        what: format!("cannot read: {error}; give a text file, or ids of a collection with --in"),
+    })?;
+    String::from_utf8(bytes).map_err(|error| Error::File {
+        path: path.to_owned(),
+        what: format!("not valid UTF-8 at byte {}; convert it first", error.utf8_error().valid_up_to()),
+    })
+}
+
+/// The texts of the two items with the ids asked for.
+fn find(args: &CompareArgs) -> Result<[String; 2]> {
+    let input = args.fields.open(&args.collection, None)?;
+    let mut found = [None, None];
+    let mut position = 0u64;
+    for chunk in input.scan(None)? {
+        let batch = input.decode(&chunk?, &|_| true)?;
+        for (i, item) in batch.items.iter().enumerate() {
+            let here = position + u64::from(item.ordinal);
+            let id = item.id.as_ref().map_or_else(|| here.to_string(), ToString::to_string);
+            for (wanted, found) in [&args.a, &args.b].into_iter().zip(&mut found) {
+                if *wanted == id {
+                    *found = Some(batch.text(i).to_owned());
+                }
+            }
+        }
+        position += u64::from(batch.records);
+    }
+    let missing = |id: &str| Error::parameter("the id", id, "one of the collection's");
+    let [a, b] = found;
+    Ok([a.ok_or_else(|| missing(&args.a))?, b.ok_or_else(|| missing(&args.b))?])
+}
+
+/// Every measure that applies to two texts.
+struct Comparison {
+    shingling: String,
+    characters: [usize; 2],
+    words: [usize; 2],
+    shingles: [usize; 2],
+    shared: usize,
+    jaccard: f64,
+    bag_max: f64,
+    bag_sum: f64,
+    cosine: Option<(f64, f64)>,
+    l1: f64,
+    l2: f64,
+    l_inf: f64,
+    edit: Option<usize>,
+    edit_mutation: Option<usize>,
+    hamming: Option<usize>,
+    passages: Vec<String>,
+}
+
+impl Comparison {
+    /// Longer texts would take minutes: the distances by inserts and deletes, and by mutation too.
+    const EDIT_LIMIT: usize = 300_000;
+    const MUTATION_LIMIT: usize = 20_000;
+
+    fn of(a: &str, b: &str, shingling: &Shingling) -> Result<Self> {
+        let [chars_a, chars_b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
+        let [bag_a, bag_b] = [a, b].map(|text| shingling.bag(text));
+        let [set_a, set_b] = [a, b].map(|text| shingling.set(text));
+        let [words_a, words_b] = [a, b].map(word_counts);
+        let [vector_a, vector_b] = vectors(&words_a, &words_b);
+        let longest = chars_a.len().max(chars_b.len());
+        Ok(Self {
+            shingling: shingling.to_string(),
+            characters: [chars_a.len(), chars_b.len()],
+            words: [words_a.values().sum(), words_b.values().sum()],
+            shingles: [set_a.len(), set_b.len()],
+            shared: jaccard::shared(&set_a, &set_b),
+            jaccard: jaccard::similarity(&set_a, &set_b),
+            bag_max: bag::similarity(&bag_a, &bag_b, bag::Union::Max),
+            bag_sum: bag::similarity(&bag_a, &bag_b, bag::Union::Sum),
+            cosine: match (cosine::similarity(&vector_a, &vector_b), cosine::angle_degrees(&vector_a, &vector_b)) {
+                (Ok(similarity), Ok(angle)) => Some((similarity, angle)),
+                _ => None, // a text without words has no direction
+            },
+            l1: norm::l1(&vector_a, &vector_b)?,
+            l2: norm::l2(&vector_a, &vector_b)?,
+            l_inf: norm::l_inf(&vector_a, &vector_b)?,
+            edit: (longest <= Self::EDIT_LIMIT).then(|| edit::distance(&chars_a, &chars_b)),
+            edit_mutation: (longest <= Self::MUTATION_LIMIT)
+                .then(|| edit::mutation_distance(&chars_a, &chars_b)),
+            hamming: hamming::distance(&chars_a, &chars_b).ok(),
+            passages: passages(a, b),
+        })
+    }
+
+    fn containment(&self) -> [f64; 2] {
+        self.shingles.map(|size| if size == 0 { 1.0 } else { self.shared as f64 / size as f64 })
+    }
+
+    fn as_json(&self, a: &str, b: &str) -> Value {
+        json!({
+            "a": a,
+            "b": b,
+            "shingle": self.shingling,
+            "characters": self.characters,
+            "words": self.words,
+            "shingles": { "a": self.shingles[0], "b": self.shingles[1], "shared": self.shared },
+            "jaccard": self.jaccard,
+            "bag": self.bag_max,
+            "bag_sum": self.bag_sum,
+            "containment": self.containment(),
+            "cosine": self.cosine.map(|cosine| cosine.0),
+            "angle": self.cosine.map(|cosine| cosine.1),
+            "l1": self.l1,
+            "l2": self.l2,
+            "l_inf": self.l_inf,
+            "edit": self.edit,
+            "edit_mutation": self.edit_mutation,
+            "hamming": self.hamming,
+            "passages": self.passages,
+        })
+    }
+
+    fn as_text(&self, a: &str, b: &str) -> String {
+        let mut text = String::new();
+        let width = a.chars().count().max(b.chars().count());
+        for (i, name) in [a, b].into_iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "{}  {name:width$}  {} words, {} characters",
+                ["a", "b"][i], self.words[i], self.characters[i],
+            );
+        }
+        let [in_b, in_a] = self.containment();
+        let union = self.shingles[0] + self.shingles[1] - self.shared;
+        let count = |value: Option<usize>| value.map_or("not computed: long texts".into(), |n| n.to_string());
+        let mut rows = vec![
+            (format!("Jaccard, {}", self.shingling), format!("{:.6}  {} of {union} shingles shared", self.jaccard, self.shared)),
+            ("bag Jaccard, union by maximum".into(), format!("{:.6}", self.bag_max)),
+            ("bag Jaccard, union by sum".into(), format!("{:.6}  (at most 0.5)", self.bag_sum)),
+            ("share of a's shingles in b".into(), format!("{in_b:.6}")),
+            ("share of b's shingles in a".into(), format!("{in_a:.6}")),
+        ];
+        if let Some((similarity, angle)) = self.cosine {
+            rows.push(("cosine of word counts".into(), format!("{similarity:.6}  {angle:.2}°")));
+        }
+        rows.extend([
+            ("L1, L2, L∞ of word counts".into(), format!("{}, {:.4}, {}", self.l1, self.l2, self.l_inf)),
+            ("edit distance, inserts and deletes".into(), count(self.edit)),
+            ("  with mutations and transpositions".into(), count(self.edit_mutation)),
+        ]);
+        if let Some(hamming) = self.hamming {
+            rows.push(("Hamming distance".into(), hamming.to_string()));
+        }
+        let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
+        text.push('\n');
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:width$}  {value}");
+        }
+        if !self.passages.is_empty() {
+            text.push_str("\nlongest shared passages\n");
+            for passage in &self.passages {
+                let _ = writeln!(text, "  “{}”", shorten(passage, 200));
+            }
+        }
+        text
+    }
+}
+
+fn word_counts(text: &str) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    let lower = text.to_lowercase();
+    UnicodeWords.tokens(&lower, &mut |word| *counts.entry(word.to_owned()).or_default() += 1);
+    counts
+}
+
+/// The two texts' word counts as vectors over the words of either.
+fn vectors(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> [Vec<f64>; 2] {
+    let mut words: Vec<&String> = a.keys().chain(b.keys()).collect();
+    words.sort_unstable();
+    words.dedup();
+    [a, b].map(|counts| {
+        words.iter().map(|word| counts.get(*word).map_or(0.0, |&count| count as f64)).collect()
+    })
+}
+
+/// A word-by-word comparison that gives up on perfection before it gives up on time.
+fn word_diff<'a>(a: &'a str, b: &'a str) -> TextDiff<'a, 'a, 'a, str> {
+    TextDiff::configure().algorithm(Algorithm::Myers).timeout(Duration::from_secs(5)).diff_words(a, b)
+}
+
+/// The longest stretches of words that stand in both, in the same order.
+fn passages(a: &str, b: &str) -> Vec<String> {
+    const SHOWN: usize = 3;
+    const WORDS: usize = 5;
+    let mut runs = vec![String::new()];
+    for change in word_diff(a, b).iter_all_changes() {
+        match (change.tag(), runs.last_mut()) {
+            (ChangeTag::Equal, Some(run)) => run.push_str(change.value()),
+            _ => runs.push(String::new()),
+        }
+    }
+    let mut runs: Vec<String> =
+        runs.iter().map(|run| run.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    runs.retain(|run| run.split(' ').count() >= WORDS);
+    runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+    runs.truncate(SHOWN);
+    runs
+}
+
+fn shorten(text: &str, length: usize) -> String {
+    let count = text.chars().count();
+    if count <= length {
+        return text.to_owned();
+    }
+    let half = length / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(count - half).collect();
+    format!("{head} … {tail}")
+}
+
+/// What was taken out and put in, with a few words around each change.
+fn diff(a: &str, b: &str, colour: bool) -> String {
+    const CONTEXT: usize = 60;
+    let marks = if colour {
+        [("\u{1b}[31m[-", "-]\u{1b}[0m"), ("\u{1b}[32m{+", "+}\u{1b}[0m")]
+    } else {
+        [("[-", "-]"), ("{+", "+}")]
+    };
+    let mut pieces: Vec<(ChangeTag, String)> = Vec::new();
+    for change in word_diff(a, b).iter_all_changes() {
+        match pieces.last_mut() {
+            Some((tag, piece)) if *tag == change.tag() => piece.push_str(change.value()),
+            _ => pieces.push((change.tag(), change.value().to_owned())),
+        }
+    }
+    if pieces.iter().all(|piece| piece.0 == ChangeTag::Equal) {
+        return "\nthe texts are the same\n".into();
+    }
+    let mut text = String::from("\nfrom a to b: [-taken out-] {+put in+}\n\n");
+    for (tag, piece) in pieces {
+        match tag {
+            ChangeTag::Equal => text.push_str(&shorten(&piece, 2 * CONTEXT)),
+            ChangeTag::Delete => text.extend([marks[0].0, &piece, marks[0].1]),
+            ChangeTag::Insert => text.extend([marks[1].0, &piece, marks[1].1]),
+        }
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,55 @@
+//! `nearkin pairs`: every similar pair.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nearkin::pipeline::{self, Observer, Similar, Stage};
+use nearkin::write::{Column, TableWriter};
+
+use crate::args::{InputArgs, RunArgs, SimilarityArgs};
+use crate::progress::Progress;
+use crate::report;
+
+/// Every similar pair, with its exact similarity
+///
+/// Writes a, b (the ids) and similarity, a before b in input order, sorted by the position of a, then
+/// of b. Every pair written was compared exactly; what may be missing is a few pairs near the
+/// threshold, as --recall says.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin pairs articles.jsonl                         pairs at 0.8 as JSON lines
+  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
+  nearkin pairs new.parquet --against old.parquet      pairs of one new and one old item
+  zcat crawl.jsonl.gz | nearkin pairs - --text body    standard input, another field
+  nearkin pairs novels/ --shingle chars:9              a folder, a document a file")]
+pub(crate) struct PairsArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Pair the items of INPUT with the items of these instead of among themselves; repeat for several
+    #[arg(long, value_name = "OTHER", num_args = 1, help_heading = "Input")]
+    against: Vec<PathBuf>,
+    #[command(flatten)]
+    similarity: SimilarityArgs,
+    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
+    /// output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
+    let fields = &args.input.fields;
+    let settings = args.similarity.settings(&args.run, fields.on_error)?;
+    let source = fields.open(&args.input.inputs, None)?;
+    let against = (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
+    // Made before the work: a folder that is not there should be told in the first second.
+    let progress = Progress::start(args.run.quiet)?;
+    let output = nearkin::write::Target::check(args.output.as_deref())?;
+    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
+    progress.stage(Stage::Write, None);
+    let count = write(&similar, args, output, &progress)?;
+    similar.stats.pairs = Some(count);
+    progress.finish();
+    report::finish(&similar.collection, &similar.stats, &settings, &args.run)
+}

@@ -1,0 +1,48 @@
+//! Shell completions and the manual page.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+/// Print completions for a shell
+///
+/// Example, for bash: nearkin completions bash > ~/.local/share/bash-completion/completions/nearkin
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Print the manual page, or write one a command into a folder
+///
+/// Example: nearkin man | man -l -
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for nearkin.1, nearkin-pairs.1, …
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    // Made in memory first: the generator panics on a closed pipe.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::Command::command(), "nearkin", &mut text);
+    Ok(io::stdout().write_all(&text)?)
+}
+
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let command = crate::Command::command();
+    match &args.folder {
+        Some(folder) => clap_mangen::generate_to(command, folder)
+            .with_context(|| format!("{}: cannot write manual pages", folder.display())),
+        None => {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(command).render(&mut text)?;
+            Ok(io::stdout().write_all(&text)?)
+        }
+    }
+}
