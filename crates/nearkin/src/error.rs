@@ -49,6 +49,10 @@ pub enum Error {
         what: String,
     },
 
+    /// The program that read the output has ended, as `head` does: nothing to report.
+    #[error("the reader of the output has gone; the rest was not written")]
+    Closed,
+
     /// The user asked to stop.
     #[error("interrupted; no output was written")]
     Interrupted,

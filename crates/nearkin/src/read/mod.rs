@@ -1,1 +1,211 @@
-//! read
+//! From files to texts: JSONL, Parquet, CSV, TSV, plain lines, folders and standard input, packed
+//! with gzip or zstd or not.
+//!
+//! An [`Input`] is one collection made of one or more files. It can be scanned as often as needed:
+//! [`Input::scan`] gives raw [`Chunk`]s in order, which costs little; [`Input::decode`] takes a chunk
+//! apart, on many threads at once; [`Input::copy`] gives the whole records back as they came. A
+//! record's position is its number over all chunks of all files, from 0; records that are bad keep
+//! theirs.
+//!
+//! Ids: a field named by the user must be in every record. Else, where the first record of the
+//! collection has a field `id`, every record must have one; where it has none, none may. Documents of
+//! a folder have their paths as ids, lines of text have none.
+
+mod columns;
+mod copy;
+mod csv;
+mod cut;
+mod fields;
+mod folder;
+pub(crate) mod format;
+mod gather;
+mod item;
+mod lines;
+mod open;
+mod parquet;
+mod scan;
+mod stored;
+mod text;
+
+pub use columns::Kept;
+pub use copy::{Body, RecordFormat, Records};
+pub use format::Format;
+pub use item::{Batch, Id, Item, Value};
+pub use scan::{Chunk, Scan, Skip};
+
+use crate::Result;
+use cut::Ends;
+use format::Compression;
+use gather::Asked;
+use scan::{Data, Mark};
+use std::{ops::Range, path::PathBuf, sync::OnceLock};
+use stored::Stored;
+
+/// Says which records of a chunk are needed, by their number in it.
+pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
+
+/// What to read, and how.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The field that holds the text.
+    pub text: String,
+    /// The field that holds the id.
+    pub id: Option<String>,
+    /// One more field to read, which decides what is kept.
+    pub value: Option<String>,
+    /// The format, where the names of the files do not tell.
+    pub format: Option<Format>,
+    /// What to do with a bad record.
+    pub on_error: OnError,
+    /// About how much is decoded at once.
+    pub chunk_bytes: usize,
+    /// The folder for temporary files, where standard input is kept to be read again.
+    pub temp: Option<PathBuf>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            text: "text".to_owned(),
+            id: None,
+            value: None,
+            format: None,
+            on_error: OnError::Stop,
+            chunk_bytes: 4 << 20,
+            temp: None,
+        }
+    }
+}
+
+/// What to do with a bad record. A file that is broken as a whole always ends the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// End with an error that says where.
+    #[default]
+    Stop,
+    /// Leave it out and say so in [`Batch::bad`].
+    Skip,
+}
+
+/// A collection that can be scanned again and again.
+#[derive(Debug)]
+pub struct Input {
+    options: ReadOptions,
+    sources: Vec<Source>,
+    ids: Ids,
+}
+
+/// One file or folder.
+#[derive(Debug)]
+struct Source {
+    /// As the user named it.
+    name: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text { stored: Stored, compression: Compression, syntax: Syntax, marks: OnceLock<Vec<Mark>> },
+    Parquet { stored: Stored, table: parquet::Table },
+    Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
+}
+
+/// How a text file is laid out.
+#[derive(Debug)]
+enum Syntax {
+    Jsonl,
+    Txt,
+    Csv(csv::Header),
+}
+
+impl Syntax {
+    fn ends(&self) -> Ends {
+        match self {
+            Self::Jsonl | Self::Txt => Ends::Lines,
+            Self::Csv(header) => Ends::Quoted(header.delimiter),
+        }
+    }
+}
+
+/// Where the ids of a collection come from.
+#[derive(Debug, PartialEq)]
+enum Ids {
+    /// Every record has this field.
+    Field(String),
+    /// No record has an id.
+    None,
+}
+
+impl Ids {
+    fn field_or_id(&self) -> &str {
+        match self {
+            Self::Field(name) => name,
+            Self::None => "id",
+        }
+    }
+}
+
+impl Input {
+    /// Opens files and folders; `-` is standard input.
+    ///
+    /// Everything that can be known without reading it all is checked here: that each exists and can
+    /// be read, its format, its columns.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self> {
+        open::open(paths, options)
+    }
+
+    /// The total size on disk.
+    pub fn bytes(&self) -> u64 {
+        self.sources.iter().map(Source::bytes).sum()
+    }
+
+    /// Whether the records have ids of their own.
+    pub fn has_ids(&self) -> bool {
+        self.ids != Ids::None
+    }
+
+    /// Starts a pass over the input. Chunks for which `skip` says yes are not handed out, and where
+    /// possible not read; the others keep their numbers.
+    pub fn scan<'a>(&'a self, skip: Option<Skip<'a>>) -> Result<Scan<'a>> {
+        Ok(Scan::new(self, skip))
+    }
+
+    /// Takes the wanted records of a chunk apart.
+    pub fn decode(&self, chunk: &Chunk, wanted: Wanted) -> Result<Batch> {
+        let source = &self.sources[chunk.source];
+        let asked = self.asked(source);
+        match (&source.kind, &chunk.data) {
+            (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
+                Syntax::Jsonl => lines::decode_jsonl(bytes, *line, asked, wanted),
+                Syntax::Txt => lines::decode_txt(bytes, *line, asked, wanted),
+                Syntax::Csv(header) => csv::decode(header, bytes, *line, asked, wanted),
+            },
+            (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+                table.decode(stored, stretch, asked, wanted)
+            }
+            (Kind::Folder { documents, .. }, Data::Files(run)) => {
+                folder::decode(&documents[run.clone()], asked, wanted)
+            }
+            _ => Ok(Batch::new(String::new())), // a chunk of another input
+        }
+    }
+
+    /// The wanted records of a chunk with all their fields, as they came or in another format.
+    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<Records> {
+        let source = &self.sources[chunk.source];
+        copy::copy(source, self.asked(source), &chunk.data, wanted, to)
+    }
+
+    fn asked<'a>(&'a self, source: &'a Source) -> Asked<'a> {
+        Asked { path: &source.name, options: &self.options, ids: &self.ids }
+    }
+}
+
+impl Source {
+    fn bytes(&self) -> u64 {
+        match &self.kind {
+            Kind::Text { stored, .. } | Kind::Parquet { stored, .. } => stored.len(),
+            Kind::Folder { documents, .. } => documents.iter().map(|one| one.stored.len()).sum(),
+        }
+    }
+}

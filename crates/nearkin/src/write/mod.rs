@@ -1,1 +1,11 @@
-//! write
+//! To files: tables of results, and the records that are kept.
+//!
+//! Files appear whole or not at all: see [`Output`].
+
+mod output;
+mod records;
+mod table;
+
+pub use output::Output;
+pub use records::records;
+pub use table::{Cell, Column, ColumnKind, TableWriter};

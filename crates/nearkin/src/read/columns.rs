@@ -1,0 +1,185 @@
+//! The columns that the kept records of a collection have in common, for outputs that need to know
+//! them before the first row: CSV and Parquet.
+//!
+//! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
+//! scan over the kept records, in the order in which they first appear.
+
+use super::{Body, Format, Input, Kind, RecordFormat, Source, Syntax};
+use crate::{Error, Result};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use serde_json::{Map, Value as Json};
+use std::{cell::RefCell, collections::HashSet, sync::Arc};
+
+/// Says which records are kept, by their position.
+pub type Kept<'a> = &'a (dyn Fn(u64) -> bool + Sync);
+
+impl Input {
+    /// The format to copy records to, when one file of the given format is to hold them all.
+    pub fn record_format(&self, format: Format, kept: Kept) -> Result<RecordFormat> {
+        Ok(match format {
+            Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
+            Format::Txt => RecordFormat::Txt,
+            Format::Parquet => {
+                let schema = common(self, || json_schema(self, kept), |schema| schema)?;
+                RecordFormat::Parquet(schema.unwrap_or_else(|| Arc::new(Schema::empty())))
+            }
+            Format::Csv | Format::Tsv => {
+                let columns = common(self, || json_keys(self, kept), |schema| names(&schema))?;
+                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+                RecordFormat::Delimited { delimiter, columns: columns.unwrap_or_default() }
+            }
+        })
+    }
+}
+
+/// What all sources agree on; `None` where all are empty. The JSON files count as one.
+fn common<T: PartialEq>(
+    input: &Input,
+    json: impl Fn() -> Result<T>,
+    take: impl Fn(SchemaRef) -> T,
+) -> Result<Option<T>> {
+    let mut first: Option<(&Source, T)> = None;
+    let mut json_seen = false;
+    for source in input.sources.iter().filter(|source| !is_empty(source)) {
+        let columns = match schema(source) {
+            Some(schema) => take(schema),
+            None if std::mem::replace(&mut json_seen, true) => continue,
+            None => json()?,
+        };
+        match &first {
+            None => first = Some((source, columns)),
+            Some((_, known)) if *known == columns => {}
+            Some((other, _)) => {
+                return Err(Error::File {
+                    path: source.name.clone(),
+                    what: format!(
+                        "has other columns than {}; name the output .jsonl",
+                        other.name.display()
+                    ),
+                });
+            }
+        }
+    }
+    Ok(first.map(|(_, columns)| columns))
+}
+
+/// The columns of every record, where the file says so once for all.
+fn schema(source: &Source) -> Option<SchemaRef> {
+    let texts = |names: &[&str]| {
+        let fields = names.iter().map(|name| Field::new(*name, DataType::Utf8, true));
+        Some(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
+    };
+    match &source.kind {
+        Kind::Parquet { table, .. } => Some(Arc::clone(table.schema())),
+        Kind::Folder { .. } => texts(&["id", "text"]),
+        Kind::Text { syntax: Syntax::Txt, .. } => texts(&["text"]),
+        Kind::Text { syntax: Syntax::Csv(header), .. } => {
+            texts(&header.names.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        Kind::Text { syntax: Syntax::Jsonl, .. } => None,
+    }
+}
+
+fn is_empty(source: &Source) -> bool {
+    match &source.kind {
+        Kind::Text { syntax: Syntax::Csv(header), .. } => header.names.is_empty(),
+        Kind::Text { stored, .. } => stored.len() == 0,
+        Kind::Parquet { .. } => false,
+        Kind::Folder { documents, .. } => documents.is_empty(),
+    }
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The kept records of the JSON files, one after the other.
+fn json_records<'a>(
+    input: &'a Input,
+    kept: Kept<'a>,
+) -> Result<impl Iterator<Item = Result<Map<String, Json>>> + 'a> {
+    let mut position = 0;
+    Ok(input.scan(None)?.flat_map(move |chunk| {
+        let mut objects = Vec::new();
+        let read = chunk.and_then(|chunk| {
+            let source = &input.sources[chunk.source];
+            let json = schema(source).is_none();
+            let wanted = |ordinal| json && kept(position + u64::from(ordinal));
+            let copied = input.copy(&chunk, &wanted, &RecordFormat::Jsonl)?;
+            position += u64::from(copied.records);
+            let Body::Bytes(bytes) = copied.body else { return Ok(()) };
+            for (_, line) in super::lines::lines(&bytes, 1).filter(|_| json) {
+                objects.push(serde_json::from_slice(line).map_err(|error| Error::File {
+                    path: source.name.clone(),
+                    what: format!("a kept record is not a JSON object: {error}; fix the record"),
+                }));
+            }
+            Ok(())
+        });
+        objects.extend(read.err().map(Err));
+        objects
+    }))
+}
+
+/// The keys of the JSON records, as they first appear.
+fn json_keys(input: &Input, kept: Kept) -> Result<Vec<String>> {
+    let mut seen = HashSet::new();
+    let mut keys = Vec::new();
+    for object in json_records(input, kept)? {
+        for (key, _) in object? {
+            if seen.insert(key.clone()) {
+                keys.push(key);
+            }
+        }
+    }
+    Ok(keys)
+}
+
+/// The columns of the JSON records with the narrowest types that hold them all.
+fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
+    let order = RefCell::new(Vec::new());
+    let failed = RefCell::new(None);
+    let mut seen = HashSet::new();
+    let values = json_records(input, kept)?.map(|object| {
+        let object = object.map_err(|error| {
+            let stop = ArrowError::JsonError(String::new());
+            failed.replace(Some(error));
+            stop
+        })?;
+        for key in object.keys() {
+            if seen.insert(key.clone()) {
+                order.borrow_mut().push(key.clone());
+            }
+        }
+        Ok(Json::Object(object))
+    });
+    let inferred = arrow_json::reader::infer_json_schema_from_iterator(values);
+    if let Some(error) = failed.into_inner() {
+        return Err(error);
+    }
+    let inferred = inferred.map_err(|error| Error::File {
+        path: input.sources.first().map(|source| source.name.clone()).unwrap_or_default(),
+        what: format!("its records do not fit one table: {error}; name the output .jsonl"),
+    })?;
+    let fields = order.into_inner().into_iter().filter_map(|key| {
+        let field = inferred.field_with_name(&key).ok()?;
+        Some(settled(field))
+    });
+    Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
+}
+
+/// The inference hands fields of nested objects out in any order: sorts them by name. What was null
+/// in every record becomes text, which every reader of Parquet knows.
+fn settled(field: &Field) -> Field {
+    let kind = match field.data_type() {
+        DataType::Struct(fields) => {
+            let mut fields: Vec<Field> = fields.iter().map(|field| settled(field)).collect();
+            fields.sort_by(|a, b| a.name().cmp(b.name()));
+            DataType::Struct(Fields::from(fields))
+        }
+        DataType::List(element) => DataType::List(Arc::new(settled(element))),
+        DataType::Null => DataType::Utf8,
+        other => other.clone(),
+    };
+    field.clone().with_data_type(kind)
+}

@@ -1,0 +1,234 @@
+//! Whole records, as they came or in another format.
+//!
+//! Where a file has the format that is asked for, its records are copied byte for byte. Else every
+//! format can be written as JSON lines, and JSON lines as rows of CSV or columns of Parquet.
+
+use super::{Kind, Source, Syntax, Wanted, csv, folder, gather::Asked, lines, scan::Data};
+use crate::{Error, Result};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
+use serde_json::{Map, Value as Json};
+use std::sync::Arc;
+
+/// The format that records are copied to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordFormat {
+    /// A JSON object a line.
+    Jsonl,
+    /// Rows with these columns between delimiters.
+    Delimited {
+        /// The byte between fields.
+        delimiter: u8,
+        /// The header row.
+        columns: Vec<String>,
+    },
+    /// Columns.
+    Parquet(SchemaRef),
+    /// Lines of text.
+    Txt,
+}
+
+/// Records of one chunk.
+#[derive(Debug)]
+pub struct Records {
+    /// How many records the chunk has, wanted or not.
+    pub records: u32,
+    /// The wanted ones.
+    pub body: Body,
+}
+
+/// Records ready to be written.
+#[derive(Debug)]
+pub enum Body {
+    /// Lines or rows, each with its line end.
+    Bytes(Vec<u8>),
+    /// Columns.
+    Batch(RecordBatch),
+}
+
+pub(super) fn copy(
+    source: &Source,
+    asked: Asked,
+    data: &Data,
+    wanted: Wanted,
+    to: &RecordFormat,
+) -> Result<Records> {
+    if let Some(records) = as_it_came(source, asked, data, wanted, to)? {
+        return Ok(records);
+    }
+    let mut json = Vec::new();
+    let records = json_lines(source, asked, data, wanted, &mut json)?;
+    let failed = |what: String| Error::File { path: source.name.clone(), what };
+    let body = match to {
+        RecordFormat::Jsonl => Body::Bytes(json),
+        RecordFormat::Delimited { delimiter, columns } => {
+            Body::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
+        }
+        RecordFormat::Parquet(schema) => {
+            Body::Batch(table(&json, schema).map_err(|error| failed(mixed(&error)))?)
+        }
+        RecordFormat::Txt => return Err(failed(ONLY_LINES.to_owned())),
+    };
+    Ok(Records { records, body })
+}
+
+const ONLY_LINES: &str = "only lines of text can be written as .txt; name the output .jsonl";
+
+/// The records where source and target have the same layout.
+fn as_it_came(
+    source: &Source,
+    asked: Asked,
+    data: &Data,
+    wanted: Wanted,
+    to: &RecordFormat,
+) -> Result<Option<Records>> {
+    let mut out = Vec::new();
+    let records = match (&source.kind, data, to) {
+        (
+            Kind::Text { syntax: Syntax::Csv(header), .. },
+            Data::Text { bytes, line },
+            RecordFormat::Delimited { delimiter, .. },
+        ) => match header.delimiter == *delimiter {
+            true => csv::copy(header, bytes, wanted, &mut out)?,
+            false => {
+                let mut writer = csv_writer(*delimiter, &mut out);
+                // Writing rows to memory cannot fail.
+                let each = |row: &[&str]| drop(writer.write_record(row));
+                csv::rows(header, bytes, *line, asked, wanted, each)?
+            }
+        },
+        (Kind::Text { syntax: Syntax::Txt, .. }, Data::Text { bytes, .. }, RecordFormat::Txt) => {
+            lines::copy(bytes, wanted, &mut out)
+        }
+        (Kind::Parquet { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
+            let (records, batch) = table.copy(stored, stretch, wanted)?;
+            let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema)));
+            return Ok(Some(Records { records, body: Body::Batch(batch) }));
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Records { records, body: Body::Bytes(out) }))
+}
+
+fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
+    ::csv::WriterBuilder::new().delimiter(delimiter).from_writer(out)
+}
+
+/// The wanted records, each a JSON object on a line. Returns how many the chunk has.
+fn json_lines(
+    source: &Source,
+    asked: Asked,
+    data: &Data,
+    wanted: Wanted,
+    out: &mut Vec<u8>,
+) -> Result<u32> {
+    match (&source.kind, data) {
+        (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
+            Syntax::Jsonl => Ok(lines::copy(bytes, wanted, out)),
+            Syntax::Txt => txt_as_json(bytes, *line, asked, wanted, out),
+            Syntax::Csv(header) => csv::rows(header, bytes, *line, asked, wanted, |row| {
+                object(header.names.iter().map(String::as_str).zip(row.iter().copied()), out);
+            }),
+        },
+        (Kind::Folder { documents, .. }, Data::Files(run)) => {
+            for (document, ordinal) in documents[run.clone()].iter().zip(0..) {
+                if wanted(ordinal) {
+                    let mut text = String::new();
+                    folder::read(&document.stored, &mut text)??;
+                    object([("id", document.id.as_str()), ("text", &text)].into_iter(), out);
+                }
+            }
+            Ok(run.len() as u32)
+        }
+        (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+            let (records, batch) = table.copy(stored, stretch, wanted)?;
+            if let Some(batch) = batch {
+                rows_as_json(&batch, out).map_err(|error| {
+                    stored.error(format!(
+                        "cannot be written as JSON: {error}; name the output .parquet"
+                    ))
+                })?;
+            }
+            Ok(records)
+        }
+        _ => Ok(0),
+    }
+}
+
+fn txt_as_json(
+    bytes: &[u8],
+    first: u64,
+    asked: Asked,
+    wanted: Wanted,
+    out: &mut Vec<u8>,
+) -> Result<u32> {
+    let mut ordinal = 0;
+    for (line, text) in lines::lines(bytes, first) {
+        if wanted(ordinal) {
+            let text = lines::utf8(text).map_err(|what| asked.error(line, what))?;
+            object([("text", text)].into_iter(), out);
+        }
+        ordinal += 1;
+    }
+    Ok(ordinal)
+}
+
+fn rows_as_json(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+    let mut writer = arrow_json::WriterBuilder::new()
+        .with_explicit_nulls(true)
+        .build::<_, arrow_json::writer::LineDelimited>(out);
+    writer.write(batch)?;
+    writer.finish()
+}
+
+/// Appends one JSON object of strings, on a line of its own.
+fn object<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(b'{');
+    for (name, text) in fields {
+        if out.len() > start + 1 {
+            out.push(b',');
+        }
+        // Writing strings to memory cannot fail.
+        let _ = serde_json::to_writer(&mut *out, name);
+        out.push(b':');
+        let _ = serde_json::to_writer(&mut *out, text);
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// JSON lines as rows: strings as they are, null as nothing, everything else as JSON.
+fn delimited(json: &[u8], delimiter: u8, columns: &[String]) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    let mut writer = csv_writer(delimiter, &mut out);
+    for (_, line) in lines::lines(json, 1) {
+        let object: Map<String, Json> = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+        let row = columns.iter().map(|column| match object.get(column) {
+            None | Some(Json::Null) => String::new(),
+            Some(Json::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        });
+        writer.write_record(row).map_err(|error| error.to_string())?;
+    }
+    writer.flush().map_err(|error| error.to_string())?;
+    drop(writer);
+    Ok(out)
+}
+
+/// JSON lines as columns.
+fn table(json: &[u8], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let count = lines::lines(json, 1).count().max(1);
+    let mut decoder = arrow_json::ReaderBuilder::new(Arc::clone(schema))
+        .with_batch_size(count)
+        .with_coerce_primitive(true)
+        .build_decoder()?;
+    decoder.decode(json)?;
+    let batch = decoder.flush()?;
+    Ok(batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema))))
+}
+
+fn mixed(error: &ArrowError) -> String {
+    let error = error.to_string();
+    let error = error.lines().next().unwrap_or_default();
+    format!("its records do not fit one table: {error}; name the output .jsonl")
+}

@@ -1,0 +1,240 @@
+//! Comma- and tab-separated values with a header row.
+//!
+//! Values are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
+//! it reads as one. A record that has more or fewer fields than the header is bad.
+
+use super::{
+    Ids, ReadOptions, Wanted,
+    cut::{self, Ends},
+    gather::{Asked, Gather},
+    item::{self, Batch, Id, Value},
+    lines::utf8,
+    text::Text,
+};
+use crate::{Error, Result};
+use csv::ByteRecord;
+use std::path::Path;
+
+/// The first row of a file, and which of its columns are asked for.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) delimiter: u8,
+    /// The columns' names; none where the file is empty.
+    pub(super) names: Vec<String>,
+    /// The row's length in bytes, blank lines before it included.
+    pub(super) bytes: usize,
+    /// The same in lines.
+    pub(super) lines: u64,
+    text: usize,
+    id: Option<usize>,
+    value: Option<usize>,
+}
+
+impl Header {
+    pub(super) fn read(path: &Path, delimiter: u8, text: &mut Text) -> Result<Self> {
+        const STEP: usize = 64 << 10;
+        let mut start = Vec::new();
+        let end = loop {
+            let full = text.fill(&mut start, STEP)? == STEP;
+            match cut::first_record(Ends::Quoted(delimiter), &start) {
+                // A `\r` at the very end may be half a line end.
+                Some(end) if end < start.len() || !full => break end,
+                _ if full => {}
+                _ => break start.len(),
+            }
+        };
+        start.truncate(end);
+        let mut row = ByteRecord::new();
+        reader(delimiter, &start).read_byte_record(&mut row).map_err(|error| Error::File {
+            path: path.to_path_buf(),
+            what: format!("the header row cannot be read: {error}; check that it is CSV"),
+        })?;
+        let names: Result<Vec<_>, _> =
+            row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
+        let names =
+            names.map_err(|what| Error::Input { path: path.to_path_buf(), line: 1, what })?;
+        let lines = memchr::memchr_iter(b'\n', &start).count() as u64;
+        Ok(Self { delimiter, names, bytes: end, lines, text: 0, id: None, value: None })
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Finds the columns that are asked for.
+    pub(super) fn bind(&mut self, path: &Path, options: &ReadOptions, ids: &Ids) -> Result<()> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let column = |name: &str, advice: &str| {
+            self.names
+                .iter()
+                .position(|known| known == name)
+                .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
+        };
+        let text = column(&options.text, "name the text column with --text")?;
+        let id = match ids {
+            Ids::Field(name) => Some(column(name, "name the id column with --id")?),
+            Ids::None => None,
+        };
+        let value = options.value.as_deref().map(|name| column(name, "name one of these"));
+        let value = value.transpose()?;
+        (self.text, self.id, self.value) = (text, id, value);
+        Ok(())
+    }
+}
+
+/// The error for a column that a file does not have.
+pub(super) fn no_column<'a>(
+    path: &Path,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    advice: &str,
+) -> Error {
+    let what = format!("no column `{name}`; it has {}: {advice}", item::list(known));
+    Error::File { path: path.to_path_buf(), what }
+}
+
+fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true) // counted against the header here, for a message that says so
+        .from_reader(data)
+}
+
+/// Calls `each` with every record of a chunk: its number, its line in the chunk from 0, the record,
+/// and its bytes as they came, without the line end. Returns how many there are.
+fn records(
+    header: &Header,
+    data: &[u8],
+    mut each: impl FnMut(u32, u64, &ByteRecord, &[u8]) -> Result<()>,
+) -> Result<u32> {
+    let mut reader = reader(header.delimiter, data);
+    let mut record = ByteRecord::new();
+    let mut ordinal = 0;
+    let (mut start, mut line) = (0, 0);
+    // Reading bytes from memory, with any number of fields allowed, has nothing left to fail on.
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        let end = reader.position().byte() as usize;
+        let raw = &data[start..end];
+        let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        line += count_lines(&raw[..blank]);
+        each(ordinal, line, &record, raw[blank..].trim_suffix_line_end())?;
+        line += count_lines(&raw[blank..]);
+        start = end;
+        ordinal += 1;
+    }
+    Ok(ordinal)
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+trait LineEnd {
+    fn trim_suffix_line_end(&self) -> &[u8];
+}
+
+impl LineEnd for [u8] {
+    fn trim_suffix_line_end(&self) -> &[u8] {
+        let line = self.strip_suffix(b"\n").unwrap_or(self);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+}
+
+pub(super) fn decode(
+    header: &Header,
+    data: &[u8],
+    first: u64,
+    asked: Asked,
+    wanted: Wanted,
+) -> Result<Batch> {
+    let mut gather = Gather::new(asked, data.len());
+    let count = records(header, data, |ordinal, line, record, _| {
+        if !wanted(ordinal) {
+            return Ok(());
+        }
+        match item(header, record, asked) {
+            Ok((text, id, value)) => {
+                let start = gather.arena.len();
+                gather.arena.push_str(text);
+                gather.item((start, gather.arena.len()), ordinal, id, value);
+                Ok(())
+            }
+            Err(what) => gather.bad(first + line, what),
+        }
+    })?;
+    Ok(gather.finish(count))
+}
+
+type Parts<'a> = (&'a str, Option<Id>, Option<Value>);
+
+fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, String> {
+    check_length(header, record)?;
+    let field = |column: usize| utf8(&record[column]);
+    let text = field(header.text)?;
+    let id = header.id.map(field).transpose()?.map(|id| Id::Text(id.into()));
+    let value = match header.value {
+        Some(column) => value(field(column)?, asked.options.value.as_deref().unwrap_or_default())?,
+        None => None,
+    };
+    Ok((text, id, value))
+}
+
+fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
+    if record.len() == header.names.len() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} fields where the header has {}; fix the line, put quotes around a field with a \
+         delimiter or a line end in it, or pass --on-error skip",
+        record.len(),
+        header.names.len()
+    ))
+}
+
+fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
+    match text.trim().parse::<f64>() {
+        _ if text.is_empty() => Ok(None),
+        Ok(number) if number.is_nan() => Err(not_a_number(field)),
+        Ok(number) => Ok(Some(Value::Number(number))),
+        Err(_) => Ok(Some(Value::Text(text.into()))),
+    }
+}
+
+/// The message for a value that has no place in an order.
+pub(super) fn not_a_number(field: &str) -> String {
+    format!("field `{field}` is NaN, which has no order; write a number or leave it empty")
+}
+
+/// Copies the wanted records as they came, each with a line feed at its end.
+pub(super) fn copy(header: &Header, data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> Result<u32> {
+    records(header, data, |ordinal, _, _, raw| {
+        if wanted(ordinal) {
+            out.extend_from_slice(raw);
+            out.push(b'\n');
+        }
+        Ok(())
+    })
+}
+
+/// Calls `each` with the fields of the wanted records, in the order of the header.
+pub(super) fn rows(
+    header: &Header,
+    data: &[u8],
+    first: u64,
+    asked: Asked,
+    wanted: Wanted,
+    mut each: impl FnMut(&[&str]),
+) -> Result<u32> {
+    records(header, data, |ordinal, line, record, _| {
+        if wanted(ordinal) {
+            let fields = check_length(header, record)
+                .and_then(|()| record.iter().map(utf8).collect::<Result<Vec<_>, _>>())
+                .map_err(|what| asked.error(first + line, what))?;
+            each(&fields);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,221 @@
+//! Takes a few named fields out of one JSON object, reading it once and building nothing else.
+//!
+//! In: the bytes of an object. Out: a [`Scalar`] for each wanted name, with strings unescaped into
+//! one arena that all objects of a chunk share. Everything else in the object is checked to be valid
+//! JSON and passed over.
+//!
+//! A name with dots is first looked for as it stands, then as a path: `meta.body` is the key
+//! `meta.body`, else the key `body` of the object under `meta`. Where a key is repeated the last one
+//! counts, as in most JSON libraries.
+//!
+//! serde_json does the parsing. Measured on 53 MB of README files and licences, every byte checked,
+//! best of four: serde_json 791 MB/s, sonic-rs 0.5 627 MB/s when built for any x86-64; on 25 MB of
+//! manual pages, full of escapes, 427 and 393.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// How many fields are looked for at most: the text, the id and one more.
+pub(super) const WANTED: usize = 3;
+
+/// The wanted names; `None` where a slot is not used.
+pub(super) type Names<'a> = [Option<&'a str>; WANTED];
+
+/// A value as far as a reader cares about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Scalar {
+    /// A string: where it starts and ends in the arena.
+    Text(usize, usize),
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    Huge(u64),
+    Float(f64),
+    Bool,
+    Null,
+    List,
+    Object,
+}
+
+impl Scalar {
+    /// What to call it in a message.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Text(..) => "a string",
+            Self::Int(_) | Self::Huge(_) => "a whole number",
+            Self::Float(_) => "a number",
+            Self::Bool => "a boolean",
+            Self::Null => "null",
+            Self::List => "a list",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// What an object held under the wanted names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    slots: [Option<(usize, Scalar)>; WANTED],
+}
+
+impl Found {
+    pub(super) fn get(&self, slot: usize) -> Option<Scalar> {
+        self.slots[slot].map(|(_, scalar)| scalar)
+    }
+
+    /// A key nearer the root wins over a deeper one, a later one over an earlier one.
+    fn set(&mut self, slot: usize, depth: usize, scalar: Scalar) {
+        if self.slots[slot].is_none_or(|(old, _)| depth <= old) {
+            self.slots[slot] = Some((depth, scalar));
+        }
+    }
+}
+
+/// Why an object could not be taken apart.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// It is JSON, but not an object: what it is instead.
+    NotAnObject(&'static str),
+    /// It is not JSON.
+    Json(serde_json::Error),
+}
+
+/// Reads one object. Strings found are appended to `arena`.
+pub(super) fn take(json: &str, names: &Names, arena: &mut String) -> Result<Found, Broken> {
+    let mut found = Found::default();
+    let mut de = serde_json::Deserializer::from_str(json);
+    let seen =
+        Capture { names: *names, exact: [false; WANTED], depth: 0, arena, found: &mut found }
+            .deserialize(&mut de)
+            .and_then(|seen| de.end().map(|()| seen))
+            .map_err(Broken::Json)?;
+    match seen {
+        Scalar::Object => Ok(found),
+        other => Err(Broken::NotAnObject(other.kind())),
+    }
+}
+
+/// Reads one value: notes it where `exact` says so, and looks inside it for the rest of `names`.
+struct Capture<'a> {
+    names: Names<'a>,
+    exact: [bool; WANTED],
+    depth: usize,
+    arena: &'a mut String,
+    found: &'a mut Found,
+}
+
+impl Capture<'_> {
+    fn note(self, scalar: Scalar) -> Scalar {
+        for slot in 0..WANTED {
+            if self.exact[slot] {
+                self.found.set(slot, self.depth, scalar);
+            }
+        }
+        scalar
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Capture<'_> {
+    type Value = Scalar;
+
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Scalar, D::Error> {
+        de.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Capture<'_> {
+    type Value = Scalar;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+        let start = self.arena.len();
+        self.arena.push_str(text);
+        let end = self.arena.len();
+        Ok(self.note(Scalar::Text(start, end)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
+        Ok(self.note(Scalar::Int(number)))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
+        Ok(self.note(i64::try_from(number).map_or(Scalar::Huge(number), Scalar::Int)))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
+        Ok(self.note(Scalar::Float(number)))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Scalar, E> {
+        Ok(self.note(Scalar::Bool))
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar, E> {
+        Ok(self.note(Scalar::Null))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(self.note(Scalar::List))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
+        while let Some(key) = map.next_key_seed(Key(&self.names))? {
+            if key.is_wanted() {
+                map.next_value_seed(Capture {
+                    names: key.rest,
+                    exact: key.exact,
+                    depth: self.depth + 1,
+                    arena: &mut *self.arena,
+                    found: &mut *self.found,
+                })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(self.note(Scalar::Object))
+    }
+}
+
+/// Compares a key with the wanted names.
+struct Key<'a, 'n>(&'n Names<'a>);
+
+/// What a key means: which slots it names, and for which it is the first step of a path.
+struct Step<'a> {
+    exact: [bool; WANTED],
+    rest: Names<'a>,
+}
+
+impl Step<'_> {
+    fn is_wanted(&self) -> bool {
+        self.exact.contains(&true) || self.rest.iter().any(Option::is_some)
+    }
+}
+
+impl<'de, 'a> DeserializeSeed<'de> for Key<'a, '_> {
+    type Value = Step<'a>;
+
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Step<'a>, D::Error> {
+        de.deserialize_str(self)
+    }
+}
+
+impl<'de, 'a> Visitor<'de> for Key<'a, '_> {
+    type Value = Step<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Step<'a>, E> {
+        let mut step = Step { exact: [false; WANTED], rest: [None; WANTED] };
+        for (slot, name) in self.0.iter().enumerate() {
+            let Some(rest) = name.and_then(|name| name.strip_prefix(key)) else { continue };
+            step.exact[slot] = rest.is_empty();
+            step.rest[slot] = rest.strip_prefix('.');
+        }
+        Ok(step)
+    }
+}

@@ -1,0 +1,133 @@
+//! A folder: every regular file in it, and in the folders below it, is one document.
+//!
+//! Names that start with a dot are passed over. A link to a file stands for the file; a link to a
+//! folder is not followed, so that nothing is read twice and no loop is walked. Documents come in the
+//! order of their paths' bytes.
+
+use super::{
+    Ids, Wanted,
+    gather::{Asked, Gather},
+    item::{Batch, Id},
+    stored::{At, Stored, unreadable},
+};
+use crate::{Error, Result};
+use std::{fs, io::Read, ops::Range, path::Path};
+use walkdir::{DirEntry, WalkDir};
+
+/// One document.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) id: String,
+    pub(super) stored: Stored,
+}
+
+/// Finds the documents of a folder. `prefix` stands before each id, with a slash.
+pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>> {
+    let mut documents = Vec::new();
+    let walk = WalkDir::new(folder).into_iter();
+    let shown = |entry: &DirEntry| entry.depth() == 0 || !is_hidden(entry);
+    for entry in walk.filter_entry(shown) {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(folder).to_path_buf();
+            unreadable(&path, &error.into())
+        })?;
+        let metadata = match entry.path_is_symlink() {
+            true => fs::metadata(entry.path()).ok(),
+            false => entry.metadata().ok(),
+        };
+        if entry.depth() == 0 || !metadata.as_ref().is_some_and(fs::Metadata::is_file) {
+            continue;
+        }
+        let id = id(folder, entry.path(), prefix)?;
+        let stored = metadata.map(|metadata| Stored::new(entry.path().to_path_buf(), &metadata));
+        documents.extend(stored.map(|stored| Document { id, stored }));
+    }
+    documents.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(documents)
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+fn id(folder: &Path, path: &Path, prefix: Option<&str>) -> Result<String> {
+    let mut id = prefix.map(|prefix| prefix.trim_end_matches('/').to_owned()).unwrap_or_default();
+    for part in path.strip_prefix(folder).unwrap_or(path).components() {
+        let part = part.as_os_str().to_str().ok_or_else(|| Error::File {
+            path: path.to_path_buf(),
+            what: "its name is not valid UTF-8, and names are ids; rename it".to_owned(),
+        })?;
+        if !id.is_empty() || prefix.is_some() {
+            id.push('/');
+        }
+        id.push_str(part);
+    }
+    Ok(id)
+}
+
+/// Runs of documents that hold about `chunk_bytes` together.
+pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize>> {
+    const MOST: usize = 1 << 12;
+    let mut runs = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, document) in documents.iter().enumerate() {
+        bytes += document.stored.len();
+        if bytes >= chunk_bytes as u64 || at - start + 1 == MOST {
+            runs.push(start..at + 1);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    if start < documents.len() {
+        runs.push(start..documents.len());
+    }
+    runs
+}
+
+pub(super) fn decode(documents: &[Document], asked: Asked, wanted: Wanted) -> Result<Batch> {
+    let mut gather = Gather::new(asked, 0);
+    for (document, ordinal) in documents.iter().zip(0..) {
+        if !wanted(ordinal) {
+            continue;
+        }
+        let start = gather.arena.len();
+        match read(&document.stored, &mut gather.arena)? {
+            Ok(()) => {
+                let id = matches!(asked.ids, Ids::Field(_)).then(|| document.id.as_str().into());
+                let at = (start, gather.arena.len());
+                gather.item(at, ordinal, id.map(Id::Text), None);
+            }
+            Err(error) => gather.bad_record(error)?,
+        }
+    }
+    Ok(gather.finish(documents.len() as u32))
+}
+
+/// Appends a document's text. The outer error is a file that cannot be read, the inner one a file
+/// that is not text.
+pub(super) fn read(stored: &Stored, out: &mut String) -> Result<Result<()>> {
+    let file = stored.open()?;
+    let mut bytes = Vec::with_capacity(stored.len() as usize);
+    let mut at = At { file: file.clone(), offset: 0 };
+    at.read_to_end(&mut bytes).map_err(|error| stored.unreadable(&error))?;
+    stored.check(&file)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    Ok(match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            out.push_str(text);
+            Ok(())
+        }
+        Err(error) => {
+            let before = &bytes[..error.valid_up_to()];
+            let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+            Err(Error::Input {
+                path: stored.name.clone(),
+                line: memchr::memchr_iter(b'\n', before).count() as u64 + 1,
+                what: format!(
+                    "not valid UTF-8 at byte {}; convert the file to UTF-8, leave it out, or pass \
+                     --on-error skip",
+                    before.len() - start + 1
+                ),
+            })
+        }
+    })
+}

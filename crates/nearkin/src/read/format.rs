@@ -1,0 +1,91 @@
+//! Which format a file has: told by the user, or by the end of its name.
+
+use crate::{Error, Result};
+use std::{fmt, path::Path, str::FromStr};
+
+/// How records are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A JSON object a line.
+    Jsonl,
+    /// Apache Parquet.
+    Parquet,
+    /// Comma-separated values with a header row.
+    Csv,
+    /// Tab-separated values with a header row, quoted like CSV.
+    Tsv,
+    /// An item a line.
+    Txt,
+    /// A folder with a document a file.
+    Folder,
+}
+
+const NAMES: [(&str, Format); 6] = [
+    ("jsonl", Format::Jsonl),
+    ("parquet", Format::Parquet),
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("txt", Format::Txt),
+    ("folder", Format::Folder),
+];
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let name = if name == "ndjson" { "jsonl" } else { name };
+        let found = NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            Error::parameter("format", name, "jsonl, parquet, csv, tsv, txt or folder")
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let found = NAMES.iter().find(|(_, format)| format == self);
+        f.write_str(found.map_or("", |(name, _)| name))
+    }
+}
+
+/// How a file's bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// Known by the first bytes of the data, none of which may start UTF-8 text.
+    pub(super) fn sniff(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// What the end of a file's name says: its format where it is a known one, and its compression.
+pub(crate) fn by_extension(path: &Path) -> (Option<Format>, Compression) {
+    let Some(name) = path.file_name() else { return (None, Compression::Plain) };
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    let (stem, compression) = if let Some(stem) = name.strip_suffix(".gz") {
+        (stem, Compression::Gzip)
+    } else if let Some(stem) = name.strip_suffix(".zst") {
+        (stem, Compression::Zstd)
+    } else {
+        (name.as_str(), Compression::Plain)
+    };
+    let format = stem.rsplit_once('.').and_then(|(_, extension)| extension.parse().ok());
+    (format.filter(|format| *format != Format::Folder), compression)
+}

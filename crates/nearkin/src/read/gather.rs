@@ -1,0 +1,77 @@
+//! Collects the items of one chunk, and deals with bad records the way the user asked.
+
+use super::{
+    Ids, OnError, ReadOptions,
+    item::{Batch, Id, Item, Texts, Value},
+};
+use crate::{Error, Result};
+use std::path::Path;
+
+/// What is asked of the records of one file.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) path: &'a Path,
+    pub(super) options: &'a ReadOptions,
+    pub(super) ids: &'a Ids,
+}
+
+impl Asked<'_> {
+    pub(super) fn error(&self, line: u64, what: String) -> Error {
+        Error::Input { path: self.path.to_path_buf(), line, what }
+    }
+}
+
+/// The items gathered so far. Texts go into `arena`.
+pub(super) struct Gather<'a> {
+    asked: Asked<'a>,
+    pub(super) arena: String,
+    batch: Batch,
+}
+
+impl<'a> Gather<'a> {
+    /// `bytes` is how much text to expect at most.
+    pub(super) fn new(asked: Asked<'a>, bytes: usize) -> Self {
+        Self { asked, arena: String::with_capacity(bytes), batch: Batch::new(String::new()) }
+    }
+
+    pub(super) fn item(
+        &mut self,
+        at: (usize, usize),
+        ordinal: u32,
+        id: Option<Id>,
+        value: Option<Value>,
+    ) {
+        self.batch.items.push(Item { ordinal, id, value, at });
+    }
+
+    /// A record that cannot be used: the end, or one more to count.
+    pub(super) fn bad(&mut self, line: u64, what: String) -> Result<()> {
+        self.bad_record(self.asked.error(line, what))
+    }
+
+    pub(super) fn bad_record(&mut self, error: Error) -> Result<()> {
+        match self.asked.options.on_error {
+            OnError::Stop => Err(error),
+            OnError::Skip => {
+                self.batch.bad.push(error);
+                Ok(())
+            }
+        }
+    }
+
+    /// With the texts in the arena.
+    pub(super) fn finish(mut self, records: u32) -> Batch {
+        if self.arena.len() < self.arena.capacity() / 2 {
+            self.arena.shrink_to_fit(); // few of many were wanted: do not keep the room for all
+        }
+        let texts = Texts::Arena(std::mem::take(&mut self.arena));
+        self.finish_with(records, texts)
+    }
+
+    /// With the texts somewhere else.
+    pub(super) fn finish_with(mut self, records: u32, texts: Texts) -> Batch {
+        self.batch.records = records;
+        self.batch.texts = texts;
+        self.batch
+    }
+}

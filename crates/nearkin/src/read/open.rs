@@ -1,0 +1,190 @@
+//! Opens the files and folders of an input, and settles where its ids come from.
+
+use super::{
+    Format, Ids, Input, Kind, ReadOptions, Source, Syntax, csv,
+    cut::{Cut, Cutter, Ends},
+    folder,
+    format::{Compression, by_extension},
+    lines, parquet,
+    stored::{Stored, unreadable},
+    text::Text,
+};
+use crate::{Error, Result};
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+/// What standard input is called in messages.
+const STDIN: &str = "<stdin>";
+
+pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
+    let alone = paths.len() == 1;
+    let sources: Result<Vec<_>> = paths.iter().map(|path| source(path, alone, &options)).collect();
+    let mut sources = sources?;
+    let ids = ids(&sources, &options)?;
+    for source in &mut sources {
+        bind(source, &options, &ids)?;
+    }
+    Ok(Input { options, sources, ids })
+}
+
+fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
+    let failed = |what: String| Error::File { path: path.to_path_buf(), what };
+    let metadata = match path.as_os_str() == "-" {
+        true => None,
+        false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
+    };
+    let Some(metadata) = metadata else {
+        let stored = Stored::spool(STDIN, io::stdin().lock(), options.temp.as_deref())?;
+        return streamed(stored, options);
+    };
+    if metadata.is_dir() {
+        return match options.format {
+            None | Some(Format::Folder) => folder_source(path, alone, options),
+            Some(other) => Err(failed(format!(
+                "is a folder, not a {other} file; name the files in it, or leave out --format"
+            ))),
+        };
+    }
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    if !metadata.is_file() {
+        let name = path.to_string_lossy();
+        return streamed(Stored::spool(&name, file, options.temp.as_deref())?, options);
+    }
+    let (known, compression) = by_extension(path);
+    let Some(format) = options.format.or(known) else {
+        return Err(failed(
+            "its name does not tell the format; pass --format jsonl, parquet, csv, tsv or txt"
+                .to_owned(),
+        ));
+    };
+    let stored = Stored::new(path.to_path_buf(), &metadata);
+    let compression = match compression {
+        Compression::Plain => sniff(&stored)?,
+        named => named,
+    };
+    file_source(stored, format, compression)
+}
+
+/// Standard input or a pipe: JSONL unless said, packed or not.
+fn streamed(stored: Stored, options: &ReadOptions) -> Result<Source> {
+    let compression = sniff(&stored)?;
+    file_source(stored, options.format.unwrap_or(Format::Jsonl), compression)
+}
+
+fn sniff(stored: &Stored) -> Result<Compression> {
+    let mut start = Vec::new();
+    let file = stored.open()?;
+    let at = super::stored::At { file, offset: 0 };
+    at.take(4).read_to_end(&mut start).map_err(|error| stored.unreadable(&error))?;
+    Ok(Compression::sniff(&start))
+}
+
+fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
+    let prefix = path.to_string_lossy();
+    let documents = folder::list(path, (!alone).then_some(&*prefix))?;
+    let runs = folder::cut(&documents, options.chunk_bytes);
+    Ok(Source { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
+}
+
+fn file_source(stored: Stored, format: Format, compression: Compression) -> Result<Source> {
+    let syntax = match format {
+        Format::Jsonl => Syntax::Jsonl,
+        Format::Txt => Syntax::Txt,
+        Format::Csv => header(&stored, compression, b',')?,
+        Format::Tsv => header(&stored, compression, b'\t')?,
+        Format::Parquet if compression == Compression::Plain => {
+            let table = parquet::Table::open(&stored)?;
+            return Ok(Source { name: stored.name.clone(), kind: Kind::Parquet { stored, table } });
+        }
+        Format::Parquet => {
+            return Err(stored.error(format!(
+                "a Parquet file packed with {} cannot be read in parts; unpack it first",
+                compression.name()
+            )));
+        }
+        Format::Folder => {
+            return Err(stored.error("is a file, not a folder; leave out --format".to_owned()));
+        }
+    };
+    let name = stored.name.clone();
+    let kind = Kind::Text { stored, compression, syntax, marks: OnceLock::new() };
+    Ok(Source { name, kind })
+}
+
+fn header(stored: &Stored, compression: Compression, delimiter: u8) -> Result<Syntax> {
+    let mut text = Text::open(stored, compression)?;
+    csv::Header::read(&stored.name, delimiter, &mut text).map(Syntax::Csv)
+}
+
+/// The field with the ids: the one that the user named, else `id` where the first record has it.
+fn ids(sources: &[Source], options: &ReadOptions) -> Result<Ids> {
+    if let Some(name) = &options.id {
+        return Ok(Ids::Field(name.clone()));
+    }
+    for source in sources {
+        if let Some(found) = first_has_id(source, options)? {
+            return Ok(if found { Ids::Field("id".to_owned()) } else { Ids::None });
+        }
+    }
+    Ok(Ids::None)
+}
+
+/// Whether the first record of a source has an id; `None` where it has no records.
+fn first_has_id(source: &Source, options: &ReadOptions) -> Result<Option<bool>> {
+    Ok(match &source.kind {
+        Kind::Folder { documents, .. } => (!documents.is_empty()).then_some(true),
+        Kind::Parquet { table, .. } => Some(table.has("id")),
+        Kind::Text { syntax: Syntax::Csv(header), .. } => {
+            (!header.names.is_empty()).then(|| header.has("id"))
+        }
+        Kind::Text { syntax, stored, compression, .. } => {
+            let mut text = Text::open(stored, *compression)?;
+            let mut cutter = Cutter::new(Ends::Lines, options.chunk_bytes.min(FIRST_LOOK));
+            while let Cut::Records(data) = cutter.next(&mut text)? {
+                let found = match syntax {
+                    Syntax::Txt => lines::lines(&data, 1).next().map(|_| false),
+                    _ => lines::first_has_id(&data),
+                };
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            None
+        }
+    })
+}
+
+/// How much is read at a time to find the first record.
+const FIRST_LOOK: usize = 64 << 10;
+
+/// Finds the columns that are asked for, where a file has columns.
+fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
+    let name = source.name.clone();
+    let failed = |what: &str| Err(Error::File { path: name.clone(), what: what.to_owned() });
+    match &mut source.kind {
+        Kind::Text { syntax: Syntax::Csv(header), .. } => header.bind(&name, options, ids),
+        Kind::Parquet { stored, table } => table.bind(stored, options, ids),
+        Kind::Text { syntax: Syntax::Txt, .. } if options.value.is_some() => {
+            failed("lines of text have no fields to keep by; keep first or longest")
+        }
+        Kind::Text { syntax: Syntax::Txt, stored, .. }
+            if matches!(ids, Ids::Field(_)) && stored.len() > 0 =>
+        {
+            failed(
+                "lines of text have no ids, and this collection has; leave out the one or the other",
+            )
+        }
+        Kind::Folder { .. } if options.value.is_some() => {
+            failed("documents of a folder have no fields to keep by; keep first or longest")
+        }
+        Kind::Folder { documents, .. } if *ids == Ids::None && !documents.is_empty() => failed(
+            "its documents have their paths as ids, and what comes before has no ids; leave out \
+             the one or the other",
+        ),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,366 @@
+//! Parquet files: the needed columns of some rows of one row group at a time.
+//!
+//! A chunk is a stretch of rows that holds about `chunk_bytes` of the columns asked for. Threads
+//! decode chunks on their own; pages before a chunk are passed over, not decompressed.
+
+use super::{
+    Ids, ReadOptions, Wanted,
+    csv::{no_column, not_a_number},
+    gather::{Asked, Gather},
+    item::{self, Batch, Id, Texts, Value},
+    stored::{At, Stored},
+};
+use crate::{Error, Result};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch,
+    cast::AsArray,
+    types::{Float64Type, Int64Type, UInt64Type},
+};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{
+            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
+            RowSelector,
+        },
+    },
+    errors::ParquetError,
+    file::{
+        metadata::PageIndexPolicy,
+        reader::{ChunkReader, Length},
+    },
+};
+use std::{fs::File, io::BufReader, io::Read, sync::Arc};
+
+/// What is known of a file before its rows are read.
+#[derive(Debug)]
+pub(super) struct Table {
+    metadata: ArrowReaderMetadata,
+    text: usize,
+    id: Option<usize>,
+    value: Option<usize>,
+    /// The stretches of rows to read, in order.
+    pub(super) stretches: Vec<Stretch>,
+}
+
+/// Some rows of one row group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    group: usize,
+    /// The first row within its group.
+    start: usize,
+    rows: usize,
+    /// The first row within the file.
+    first: u64,
+    /// Its share of the file's size.
+    pub(super) bytes: u64,
+}
+
+impl Table {
+    pub(super) fn open(stored: &Stored) -> Result<Self> {
+        let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&Shared::open(stored)?, options)
+            .map_err(|error| corrupt(stored, &error))?;
+        Ok(Self { metadata, text: 0, id: None, value: None, stretches: Vec::new() })
+    }
+
+    pub(super) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.schema().column_with_name(name).is_some()
+    }
+
+    /// Finds the columns that are asked for, and cuts the rows into stretches.
+    pub(super) fn bind(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+        let schema = Arc::clone(self.schema());
+        let column = |name: &str, allowed: fn(&DataType) -> bool, must: &str, advice: &str| {
+            let names = schema.fields().iter().map(|field| field.name().as_str());
+            let (at, field) = schema
+                .column_with_name(name)
+                .ok_or_else(|| no_column(&stored.name, name, names, advice))?;
+            if allowed(value_type(field.data_type())) {
+                return Ok(at);
+            }
+            let kind = field.data_type();
+            Err(stored.error(format!("column `{name}` is {kind}, not {must}; {advice}")))
+        };
+        self.text = column(&options.text, is_text, "text", "name the text column with --text")?;
+        if let Ids::Field(name) = ids {
+            let advice = "name the id column with --id";
+            self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
+        }
+        if let Some(name) = &options.value {
+            let advice = "name another column";
+            self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
+        }
+        self.stretches = self.cut(stored.len(), options.chunk_bytes);
+        Ok(())
+    }
+
+    fn mask(&self) -> ProjectionMask {
+        let roots = [Some(self.text), self.id, self.value].into_iter().flatten();
+        ProjectionMask::roots(self.metadata.parquet_schema(), roots)
+    }
+
+    fn cut(&self, file_bytes: u64, chunk_bytes: usize) -> Vec<Stretch> {
+        let mask = self.mask();
+        let groups = self.metadata.metadata().row_groups();
+        let total: u64 = groups.iter().map(|group| group.num_rows().max(0) as u64).sum();
+        let share =
+            |row: u64| (u128::from(file_bytes) * u128::from(row) / u128::from(total)) as u64;
+        let mut stretches = Vec::new();
+        let mut first = 0;
+        for (at, group) in groups.iter().enumerate() {
+            let rows = group.num_rows().max(0) as usize;
+            let columns = group.columns().iter().enumerate();
+            let bytes: i64 = columns
+                .filter(|(leaf, _)| mask.leaf_included(*leaf))
+                .map(|(_, column)| column.uncompressed_size().max(0))
+                .sum();
+            let a_row = (bytes as usize / rows.max(1)).max(1);
+            let step = (chunk_bytes / a_row).clamp(1, MOST_ROWS);
+            for start in (0..rows).step_by(step) {
+                let rows = step.min(rows - start);
+                let bytes = share(first + rows as u64) - share(first);
+                stretches.push(Stretch { group: at, start, rows, first, bytes });
+                first += rows as u64;
+            }
+        }
+        stretches
+    }
+
+    fn read(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        mask: ProjectionMask,
+        wanted: Wanted,
+    ) -> Result<Option<RecordBatch>> {
+        let mut selectors = vec![RowSelector::skip(stretch.start)];
+        selectors.extend((0..stretch.rows as u32).map(|row| match wanted(row) {
+            true => RowSelector::select(1),
+            false => RowSelector::skip(1),
+        }));
+        let selection: RowSelection = selectors.into_iter().collect();
+        if !selection.selects_any() {
+            return Ok(None);
+        }
+        let read = || -> Result<RecordBatch, ParquetError> {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                Shared::open(stored).map_err(|error| ParquetError::External(Box::new(error)))?,
+                self.metadata.clone(),
+            )
+            .with_row_groups(vec![stretch.group])
+            .with_projection(mask)
+            .with_row_selection(selection)
+            .with_batch_size(stretch.rows)
+            .build()?;
+            let schema = arrow_array::RecordBatchReader::schema(&reader);
+            let batches = reader.collect::<Result<Vec<_>, ArrowError>>()?;
+            Ok(arrow_select::concat::concat_batches(&schema, &batches)?)
+        };
+        read().map(Some).map_err(|error| corrupt(stored, &error))
+    }
+
+    pub(super) fn decode(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        asked: Asked,
+        wanted: Wanted,
+    ) -> Result<Batch> {
+        let mut gather = Gather::new(asked, 0);
+        let Some(rows) = self.read(stored, stretch, self.mask(), wanted)? else {
+            return Ok(gather.finish(stretch.rows as u32));
+        };
+        let column = |at: Option<usize>| -> Option<ArrayRef> {
+            rows.column_by_name(self.schema().field(at?).name()).cloned()
+        };
+        let failed = |error: ArrowError| corrupt(stored, &error);
+        let text = column(Some(self.text)).map(|column| plain(&column)).transpose();
+        let Some(text) = text.map_err(failed)? else { return Err(stored.changed()) };
+        let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
+        let values = column(self.value).map(|column| value_column(&column)).transpose();
+        let values = values.map_err(failed)?;
+        let ordinals = (0..stretch.rows as u32).filter(|row| wanted(*row));
+        for (row, ordinal) in ordinals.enumerate().take(text.len()) {
+            let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref());
+            match parts {
+                Ok((id, value)) => gather.item((row, row), ordinal, id, value),
+                Err(what) => gather.bad(stretch.first + u64::from(ordinal) + 1, what)?,
+            }
+        }
+        Ok(gather.finish_with(stretch.rows as u32, texts(&text)))
+    }
+
+    /// The wanted rows with all their columns.
+    pub(super) fn copy(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        wanted: Wanted,
+    ) -> Result<(u32, Option<RecordBatch>)> {
+        let batch = self.read(stored, stretch, ProjectionMask::all(), wanted)?;
+        Ok((stretch.rows as u32, batch))
+    }
+}
+
+/// No more rows than this in a chunk, however short they are.
+const MOST_ROWS: usize = 1 << 16;
+
+fn parts(
+    asked: Asked,
+    row: usize,
+    text: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    values: Option<&ArrayRef>,
+) -> Result<(Option<Id>, Option<Value>), String> {
+    if text.is_null(row) {
+        let name = &asked.options.text;
+        return Err(format!("column `{name}` is null; fill it, or pass --on-error skip"));
+    }
+    let id = ids.map(|column| id(asked.ids.field_or_id(), column, row)).transpose()?;
+    let name = asked.options.value.as_deref().unwrap_or_default();
+    let value = values.map(|column| value(name, column, row)).transpose()?.flatten();
+    Ok((id, value))
+}
+
+fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, String> {
+    if column.is_null(row) {
+        return Err(format!("id `{name}` is null; an id must be a string or a whole number"));
+    }
+    match column.data_type() {
+        DataType::UInt64 => {
+            let number = column.as_primitive::<UInt64Type>().value(row);
+            i64::try_from(number).map(Id::Int).map_err(|_| item::too_big(name, number))
+        }
+        DataType::Int64 => Ok(Id::Int(column.as_primitive::<Int64Type>().value(row))),
+        _ => Ok(Id::Text(column.as_string::<i64>().value(row).into())),
+    }
+}
+
+fn value(name: &str, column: &ArrayRef, row: usize) -> Result<Option<Value>, String> {
+    if column.is_null(row) {
+        return Ok(None);
+    }
+    if *column.data_type() != DataType::Float64 {
+        return Ok(Some(Value::Text(column.as_string::<i64>().value(row).into())));
+    }
+    match column.as_primitive::<Float64Type>().value(row) {
+        number if number.is_nan() => Err(not_a_number(name)),
+        number => Ok(Some(Value::Number(number))),
+    }
+}
+
+/// The type of the values, also where they stand in a dictionary.
+fn value_type(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::Dictionary(_, value) => value,
+        other => other,
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+fn is_id(kind: &DataType) -> bool {
+    is_text(kind) || kind.is_integer()
+}
+
+fn is_value(kind: &DataType) -> bool {
+    is_text(kind)
+        || kind.is_numeric()
+        || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+}
+
+/// Without a dictionary.
+fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    cast(column, value_type(column.data_type()))
+}
+
+/// As `Int64`, `UInt64` or `LargeUtf8`.
+fn id_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match value_type(column.data_type()) {
+        DataType::UInt64 => plain(column),
+        kind if kind.is_integer() => cast(column, &DataType::Int64),
+        _ => cast(column, &DataType::LargeUtf8),
+    }
+}
+
+/// As `Float64` or `LargeUtf8`.
+fn value_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match value_type(column.data_type()) {
+        kind if is_text(kind) => cast(column, &DataType::LargeUtf8),
+        DataType::Date32 => cast(&cast(column, &DataType::Int32)?, &DataType::Float64),
+        DataType::Date64 | DataType::Timestamp(..) => {
+            cast(&cast(column, &DataType::Int64)?, &DataType::Float64)
+        }
+        _ => cast(column, &DataType::Float64),
+    }
+}
+
+fn texts(column: &ArrayRef) -> Texts {
+    match column.data_type() {
+        DataType::LargeUtf8 => Texts::LargeUtf8(column.as_string::<i64>().clone()),
+        DataType::Utf8View => Texts::View(column.as_string_view().clone()),
+        _ => Texts::Utf8(column.as_string::<i32>().clone()),
+    }
+}
+
+fn corrupt(stored: &Stored, error: &(dyn std::error::Error + 'static)) -> Error {
+    let mut error = error;
+    if let Some(ParquetError::External(inner)) = error.downcast_ref() {
+        error = inner.as_ref();
+    }
+    if let Some(Error::File { path, what }) = error.downcast_ref() {
+        return Error::File { path: path.clone(), what: what.clone() };
+    }
+    let message = error.to_string();
+    let message = message.lines().next().unwrap_or_default();
+    let message = message.strip_prefix("Parquet error: ").unwrap_or(message);
+    stored.error(format!("not a Parquet file that can be read: {message}; get the file again"))
+}
+
+/// A file that several readers use at once, each at its own place.
+struct Shared {
+    file: Arc<File>,
+    len: u64,
+}
+
+impl Shared {
+    fn open(stored: &Stored) -> Result<Self> {
+        Ok(Self { file: stored.open()?, len: stored.len() })
+    }
+}
+
+impl Length for Shared {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Shared {
+    type T = BufReader<At>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(BufReader::new(At { file: Arc::clone(&self.file), offset: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
+        // A broken length must not become an allocation of that size.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len) {
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} are missing")));
+        }
+        let mut buffer = Vec::with_capacity(length);
+        let mut at = At { file: Arc::clone(&self.file), offset: start }.take(length as u64);
+        match at.read_to_end(&mut buffer)? {
+            read if read == length => Ok(buffer.into()),
+            read => Err(ParquetError::EOF(format!("{read} bytes where {length} were expected"))),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! One pass over the input: its chunks, in order.
+//!
+//! A chunk is cheap to make: the bytes as they are (decompressed), or a note of which rows or files
+//! to read. Taking it apart is the work of [`Input::decode`], on as many threads as there are.
+
+use super::{
+    Input, Kind, Source, Syntax,
+    cut::{Cut, Cutter},
+    parquet::Stretch,
+    stored::Stored,
+    text::Text,
+};
+use crate::{Error, Result};
+use std::{ops::Range, sync::OnceLock};
+
+/// A part of the input that is decoded at once.
+#[derive(Debug)]
+pub struct Chunk {
+    /// Its place among all chunks of the input, from 0; the same in every scan.
+    pub number: usize,
+    /// Bytes consumed from disk since the chunk before, for progress.
+    pub bytes: u64,
+    pub(super) source: usize,
+    pub(super) data: Data,
+}
+
+/// What to decode.
+#[derive(Debug)]
+pub(super) enum Data {
+    /// Whole records, and the number of their first line.
+    Text {
+        bytes: Vec<u8>,
+        line: u64,
+    },
+    Rows(Stretch),
+    Files(Range<usize>),
+}
+
+/// Says which chunks are not needed.
+pub type Skip<'a> = &'a (dyn Fn(usize) -> bool + Sync);
+
+/// Where a chunk of text lies, remembered from the first whole scan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    bytes: u64,
+    line: u64,
+}
+
+/// The chunks of an input, one after the other.
+pub struct Scan<'a> {
+    input: &'a Input,
+    skip: Option<Skip<'a>>,
+    source: usize,
+    number: usize,
+    /// Bytes that were passed over since the last chunk handed out.
+    passed: u64,
+    cursor: Option<Cursor<'a>>,
+    failed: bool,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(input: &'a Input, skip: Option<Skip<'a>>) -> Self {
+        Self { input, skip, source: 0, number: 0, passed: 0, cursor: None, failed: false }
+    }
+
+    fn advance(&mut self) -> Result<Option<Chunk>> {
+        while let Some(source) = self.input.sources.get(self.source) {
+            let mut cursor = match self.cursor.take() {
+                Some(cursor) => cursor,
+                None => Cursor::open(source, self.input.options.chunk_bytes)?,
+            };
+            let (skip, number) = (self.skip, self.number);
+            let skipped = || skip.is_some_and(|skip| skip(number));
+            match cursor.next(source, &skipped)? {
+                None => self.source += 1,
+                Some((bytes, data)) => {
+                    self.cursor = Some(cursor);
+                    self.number += 1;
+                    self.passed += bytes;
+                    if let Some(data) = data {
+                        let bytes = std::mem::take(&mut self.passed);
+                        return Ok(Some(Chunk { number, bytes, source: self.source, data }));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<Chunk>;
+
+    fn next(&mut self) -> Option<Result<Chunk>> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance();
+        self.failed = next.is_err();
+        next.transpose()
+    }
+}
+
+/// A place in one source.
+enum Cursor<'a> {
+    Replay { text: Text<'a>, marks: &'a [Mark], next: usize },
+    Cut(Box<Cutting<'a>>),
+    Rows(usize),
+    Files(usize),
+}
+
+/// The bytes a chunk took, and its data unless it is skipped.
+type Step = (u64, Option<Data>);
+
+impl<'a> Cursor<'a> {
+    fn open(source: &'a Source, chunk_bytes: usize) -> Result<Self> {
+        let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
+            return Ok(if matches!(source.kind, Kind::Folder { .. }) {
+                Self::Files(0)
+            } else {
+                Self::Rows(0)
+            });
+        };
+        let mut text = Text::open(stored, *compression)?;
+        let mut line = 1;
+        if let Syntax::Csv(header) = syntax {
+            text.skip(header.bytes as u64)?;
+            line += header.lines;
+        }
+        Ok(match marks.get() {
+            Some(marks) => Self::Replay { text, marks, next: 0 },
+            None => Self::Cut(Box::new(Cutting {
+                stored,
+                text,
+                cutter: Cutter::new(syntax.ends(), chunk_bytes),
+                line,
+                taken: 0,
+                cuts: Vec::new(),
+                marks,
+            })),
+        })
+    }
+
+    fn next(&mut self, source: &Source, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+        match (self, &source.kind) {
+            (Self::Cut(cutting), _) => cutting.next(skipped),
+            (Self::Replay { text, marks, next }, Kind::Text { stored, .. }) => {
+                let Some(mark) = marks.get(*next) else { return Ok(None) };
+                *next += 1;
+                replay(text, stored, *mark, skipped()).map(Some)
+            }
+            (Self::Rows(next), Kind::Parquet { table, .. }) => {
+                let stretch = table.stretches.get(*next).copied();
+                *next += 1;
+                Ok(stretch.map(|rows| (rows.bytes, (!skipped()).then_some(Data::Rows(rows)))))
+            }
+            (Self::Files(next), Kind::Folder { documents, runs }) => {
+                let Some(run) = runs.get(*next).cloned() else { return Ok(None) };
+                *next += 1;
+                let bytes = documents[run.clone()].iter().map(|one| one.stored.len()).sum();
+                Ok(Some((bytes, (!skipped()).then_some(Data::Files(run)))))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn replay(text: &mut Text, stored: &Stored, mark: Mark, skipped: bool) -> Result<Step> {
+    let before = text.taken();
+    let mut bytes = Vec::new();
+    if skipped {
+        text.skip(mark.bytes)?;
+    } else if text.fill(&mut bytes, mark.bytes as usize)? < mark.bytes as usize {
+        return Err(stored.changed());
+    }
+    let data = (!skipped).then_some(Data::Text { bytes, line: mark.line });
+    Ok((text.taken() - before, data))
+}
+
+/// The first scan of a text file, which finds the cuts that later scans use again.
+struct Cutting<'a> {
+    stored: &'a Stored,
+    text: Text<'a>,
+    cutter: Cutter,
+    line: u64,
+    taken: u64,
+    cuts: Vec<Mark>,
+    marks: &'a OnceLock<Vec<Mark>>,
+}
+
+impl Cutting<'_> {
+    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+        let bytes = match self.cutter.next(&mut self.text)? {
+            Cut::Records(bytes) => bytes,
+            Cut::OpenQuote(bytes, start) => {
+                return Err(Error::Input {
+                    path: self.stored.name.clone(),
+                    line: self.line + lines(&bytes[..start]),
+                    what:
+                        "a quote is opened here and never closed; close it, or double it where it \
+                           stands for itself"
+                            .to_owned(),
+                });
+            }
+            Cut::End => {
+                // Two scans at once may both get here, with the same cuts.
+                let _ = self.marks.set(std::mem::take(&mut self.cuts));
+                return Ok(None);
+            }
+        };
+        let line = self.line;
+        self.line += lines(&bytes);
+        self.cuts.push(Mark { bytes: bytes.len() as u64, line });
+        let before = std::mem::replace(&mut self.taken, self.text.taken());
+        let data = (!skipped()).then_some(Data::Text { bytes, line });
+        Ok(Some((self.taken - before, data)))
+    }
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

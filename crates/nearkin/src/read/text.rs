@@ -1,0 +1,143 @@
+//! The bytes of a text file, decompressed, from after its byte-order mark.
+
+use super::{
+    format::Compression,
+    stored::{At, Stored},
+};
+use crate::{Error, Result};
+use std::{
+    fs::File,
+    io::{self, BufReader, Read},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A reader of one text file, from its start to its end.
+pub(super) struct Text<'a> {
+    stored: &'a Stored,
+    file: Arc<File>,
+    compression: Compression,
+    bytes: Bytes,
+    /// Read to look for a byte-order mark, and not yet handed out.
+    ahead: Vec<u8>,
+    /// How many bytes came out so far, decompressed.
+    produced: u64,
+}
+
+enum Bytes {
+    Plain(At),
+    Packed { reader: Box<dyn Read + Send>, taken: Arc<AtomicU64> },
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn open(stored: &'a Stored, compression: Compression) -> Result<Self> {
+        let file = stored.open()?;
+        let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
+        let mut text = Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 };
+        let mut start = Vec::new();
+        text.fill(&mut start, BYTE_ORDER_MARK.len())?;
+        if start != BYTE_ORDER_MARK {
+            text.ahead = start;
+        }
+        Ok(text)
+    }
+
+    /// Appends up to `count` bytes; fewer only at the end of the file, which must then be unchanged.
+    pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, count: usize) -> Result<usize> {
+        let ahead = count.min(self.ahead.len());
+        buffer.extend(self.ahead.drain(..ahead));
+        let rest = (count - ahead) as u64;
+        buffer.reserve(count - ahead);
+        let read = self.bytes.reader().take(rest).read_to_end(buffer);
+        let read = read.map_err(|error| self.broken(&error))?;
+        self.produced += read as u64;
+        if (read as u64) < rest {
+            self.stored.check(&self.file)?;
+        }
+        Ok(ahead + read)
+    }
+
+    /// Passes over the next `count` bytes.
+    pub(super) fn skip(&mut self, count: u64) -> Result<()> {
+        let ahead = count.min(self.ahead.len() as u64);
+        self.ahead.drain(..ahead as usize);
+        let rest = count - ahead;
+        let skipped = match &mut self.bytes {
+            Bytes::Plain(at) => {
+                at.offset += rest;
+                rest
+            }
+            Bytes::Packed { reader, .. } => io::copy(&mut reader.take(rest), &mut io::sink())
+                .map_err(|error| self.broken(&error))?,
+        };
+        self.produced += skipped;
+        if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
+    }
+
+    /// Bytes taken from the disk so far.
+    pub(super) fn taken(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Plain(at) => at.offset,
+            Bytes::Packed { taken, .. } => taken.load(Ordering::Relaxed),
+        }
+    }
+
+    fn broken(&self, error: &io::Error) -> Error {
+        // The operating system's errors have a number; the decompressors' do not.
+        if self.compression == Compression::Plain || error.raw_os_error().is_some() {
+            return self.stored.unreadable(error);
+        }
+        self.stored.error(format!(
+            "truncated or corrupt {} data after {} bytes; get the file again",
+            self.compression.name(),
+            self.produced
+        ))
+    }
+}
+
+impl Bytes {
+    fn new(file: &Arc<File>, compression: Compression) -> io::Result<Self> {
+        let at = At { file: Arc::clone(file), offset: 0 };
+        if compression == Compression::Plain {
+            return Ok(Self::Plain(at));
+        }
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner: at, taken: Arc::clone(&taken) };
+        let reader: Box<dyn Read + Send> = if compression == Compression::Gzip {
+            let buffered = BufReader::with_capacity(PACKED_BUFFER, counted);
+            Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
+        } else {
+            let mut decoder = zstd::Decoder::new(counted)?;
+            decoder.window_log_max(31)?; // what `zstd --long=31` writes
+            Box::new(decoder)
+        };
+        Ok(Self::Packed { reader, taken })
+    }
+
+    fn reader(&mut self) -> &mut dyn Read {
+        match self {
+            Self::Plain(at) => at,
+            Self::Packed { reader, .. } => reader,
+        }
+    }
+}
+
+const PACKED_BUFFER: usize = 128 << 10;
+
+/// Counts what is read.
+struct Counted {
+    inner: At,
+    taken: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

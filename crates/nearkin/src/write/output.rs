@@ -1,0 +1,194 @@
+//! A file that appears whole or not at all.
+//!
+//! Bytes go to a temporary file beside the target, packed where the target's name ends in `.gz` or
+//! `.zst`; [`Output::finish`] writes it to disk and renames it. What is not a regular file (standard
+//! output, a pipe, `/dev/null`) is written directly.
+
+use crate::{
+    Error, Result,
+    read::format::{Compression, by_extension},
+};
+use flate2::write::GzEncoder;
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+const BUFFER: usize = 256 << 10;
+
+/// Where results go.
+pub struct Output {
+    name: PathBuf,
+    /// Where the temporary file goes in the end; unlike `name`, never a link.
+    target: PathBuf,
+    sink: Sink,
+}
+
+enum Sink {
+    Plain(BufWriter<Raw>),
+    Gzip(GzEncoder<BufWriter<Raw>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Raw>>),
+}
+
+enum Raw {
+    Temporary(NamedTempFile),
+    Direct(File),
+    Stdout(io::Stdout),
+}
+
+impl Output {
+    /// Creates the output for a path; `None` and `-` are standard output.
+    pub fn create(target: Option<&Path>) -> Result<Self> {
+        let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
+            let name = PathBuf::from("<stdout>");
+            let sink = Sink::Plain(buffered(Raw::Stdout(io::stdout())));
+            return Ok(Self { target: name.clone(), name, sink });
+        };
+        // Through a link, so that the link stays and its file is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let raw = open(&target).map_err(|error| cannot_create(path, &target, &error))?;
+        let sink = match by_extension(path).1 {
+            Compression::Plain => Ok(Sink::Plain(buffered(raw))),
+            Compression::Gzip => {
+                Ok(Sink::Gzip(GzEncoder::new(buffered(raw), flate2::Compression::default())))
+            }
+            Compression::Zstd => {
+                zstd::Encoder::new(buffered(raw), zstd::DEFAULT_COMPRESSION_LEVEL).map(Sink::Zstd)
+            }
+        };
+        let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
+        Ok(Self { name: path.to_path_buf(), target, sink })
+    }
+
+    /// Writes everything out; the file appears under its name now.
+    pub fn finish(self) -> Result<()> {
+        let Self { name, target, sink } = self;
+        let flush = || -> io::Result<()> {
+            let buffered = match sink {
+                Sink::Plain(plain) => plain,
+                Sink::Gzip(gzip) => gzip.finish()?,
+                Sink::Zstd(zstd) => zstd.finish()?,
+            };
+            match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
+                Raw::Temporary(file) => {
+                    file.as_file().sync_all()?;
+                    file.persist(&target)?;
+                }
+                Raw::Direct(_) => {}
+                Raw::Stdout(mut stdout) => stdout.flush()?,
+            }
+            Ok(())
+        };
+        flush().map_err(|error| cannot_write(&name, &error))
+    }
+
+    /// What to call it in messages.
+    pub(super) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Writes all of it, with an error that names the file.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Plain(sink) => sink.write(bytes),
+            Sink::Gzip(sink) => sink.write(bytes),
+            Sink::Zstd(sink) => sink.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Plain(sink) => sink.flush(),
+            Sink::Gzip(sink) => sink.flush(),
+            Sink::Zstd(sink) => sink.flush(),
+        }
+    }
+}
+
+impl Write for Raw {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Temporary(file) => file.as_file_mut().write(bytes),
+            Self::Direct(file) => file.write(bytes),
+            Self::Stdout(stdout) => stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Temporary(_) | Self::Direct(_) => Ok(()),
+            Self::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+fn buffered(raw: Raw) -> BufWriter<Raw> {
+    BufWriter::with_capacity(BUFFER, raw)
+}
+
+fn open(target: &Path) -> io::Result<Raw> {
+    let existing = fs::metadata(target).ok();
+    if let Some(existing) = &existing {
+        if existing.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !existing.is_file() {
+            return OpenOptions::new().write(true).open(target).map(Raw::Direct);
+        }
+    }
+    let mut name = std::ffi::OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(".");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&name).suffix(".part");
+    // What a plain create gives, less the umask; tempfile alone would keep others out.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(folder_of(target))?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
+    }
+    Ok(Raw::Temporary(file))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn cannot_create(path: &Path, target: &Path, error: &io::Error) -> Error {
+    let folder = folder_of(target);
+    let what = if error.kind() == io::ErrorKind::IsADirectory {
+        "is a folder; name a file in it".to_owned()
+    } else if !folder.exists() {
+        format!("the folder {} does not exist; create it first", folder.display())
+    } else {
+        format!("cannot be created: {}; choose another place", plain(error))
+    };
+    Error::File { path: path.to_path_buf(), what }
+}
+
+/// The error for an output that cannot be written.
+pub(super) fn cannot_write(name: &Path, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Error::Closed;
+    }
+    let what = format!("cannot write: {}; make room or choose another place", plain(error));
+    Error::File { path: name.to_path_buf(), what }
+}
+
+/// The message without the operating system's number.
+fn plain(error: &io::Error) -> String {
+    let message = error.to_string();
+    message.split(" (os error").next().unwrap_or_default().to_owned()
+}

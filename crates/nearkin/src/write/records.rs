@@ -1,0 +1,85 @@
+//! The records that are kept, with all their fields as they came.
+
+use super::{
+    output::Output,
+    table::{finish_parquet, output_format, parquet_failed, parquet_writer},
+};
+use crate::{
+    Result,
+    read::{Body, Input, Kept, RecordFormat},
+};
+use parquet::arrow::ArrowWriter;
+use std::path::{Path, PathBuf};
+
+/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order. `progress`
+/// is told of the bytes read after each chunk. Returns how many records were written.
+pub fn records(
+    input: &Input,
+    target: Option<&Path>,
+    kept: Kept,
+    progress: &mut dyn FnMut(u64),
+) -> Result<u64> {
+    let format = output_format(target, None)?;
+    let output = Output::create(target)?;
+    let format = input.record_format(format, kept)?;
+    let mut writer = RecordWriter::new(output, &format)?;
+    let (mut position, mut written) = (0, 0);
+    for chunk in input.scan(None)? {
+        let chunk = chunk?;
+        let wanted = |ordinal: u32| kept(position + u64::from(ordinal));
+        let records = input.copy(&chunk, &wanted, &format)?;
+        writer.write(&records.body)?;
+        written += (0..records.records).filter(|ordinal| wanted(*ordinal)).count() as u64;
+        position += u64::from(records.records);
+        progress(chunk.bytes);
+    }
+    writer.finish()?;
+    Ok(written)
+}
+
+/// One file of records.
+enum RecordWriter {
+    Bytes(Output),
+    Parquet(Box<ArrowWriter<Output>>, PathBuf),
+}
+
+impl RecordWriter {
+    fn new(mut output: Output, format: &RecordFormat) -> Result<Self> {
+        match format {
+            RecordFormat::Parquet(schema) => {
+                let name = output.name().to_path_buf();
+                let writer = parquet_writer(output, schema.clone())?;
+                return Ok(Self::Parquet(Box::new(writer), name));
+            }
+            RecordFormat::Delimited { delimiter, columns } if !columns.is_empty() => {
+                output.put(&header(*delimiter, columns))?;
+            }
+            _ => {}
+        }
+        Ok(Self::Bytes(output))
+    }
+
+    fn write(&mut self, body: &Body) -> Result<()> {
+        match (self, body) {
+            (Self::Bytes(output), Body::Bytes(bytes)) => output.put(bytes),
+            (Self::Parquet(writer, name), Body::Batch(batch)) => {
+                writer.write(batch).map_err(|error| parquet_failed(name, error))
+            }
+            _ => Ok(()), // `Input::copy` gives what the format asks for
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::Bytes(output) => output.finish(),
+            Self::Parquet(writer, name) => finish_parquet(*writer, &name),
+        }
+    }
+}
+
+fn header(delimiter: u8, columns: &[String]) -> Vec<u8> {
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+    // Writing to memory cannot fail.
+    let _ = writer.write_record(columns);
+    writer.into_inner().unwrap_or_default()
+}

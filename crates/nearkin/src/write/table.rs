@@ -1,0 +1,320 @@
+//! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
+
+use super::output::{Output, cannot_write};
+use crate::{
+    Error, Result,
+    read::{
+        Format, Id,
+        format::{Compression, by_extension},
+    },
+};
+use arrow_array::{
+    ArrayRef, RecordBatch,
+    builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder},
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::{arrow::ArrowWriter, errors::ParquetError, file::properties::WriterProperties};
+use std::{
+    io,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Ids that are all whole numbers.
+    IntId,
+    /// Ids of which some may be text. In Parquet all become text.
+    Id,
+    /// True or false.
+    Bool,
+    /// A number.
+    Float,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// One value of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    /// An id.
+    Id(&'a Id),
+    /// True or false.
+    Bool(bool),
+    /// A number.
+    Float(f64),
+}
+
+/// Writes a table, row by row.
+pub struct TableWriter {
+    name: PathBuf,
+    columns: Vec<Column>,
+    body: Body,
+}
+
+enum Body {
+    Jsonl(Output, Vec<u8>),
+    Delimited(Output, u8, Vec<u8>),
+    Parquet {
+        writer: Box<ArrowWriter<Output>>,
+        schema: SchemaRef,
+        builders: Vec<Builder>,
+        rows: usize,
+    },
+}
+
+/// Rows a batch, so that memory stays small.
+const BATCH: usize = 1 << 14;
+/// Bytes that are formatted before they are handed on.
+const BUFFER: usize = 64 << 10;
+
+impl TableWriter {
+    /// Creates the table. The format is told by the name where it is not given; standard output gets
+    /// JSONL.
+    pub fn create(
+        target: Option<&Path>,
+        format: Option<Format>,
+        columns: &[Column],
+    ) -> Result<Self> {
+        let format = output_format(target, format)?;
+        let output = Output::create(target)?;
+        let name = output.name().to_path_buf();
+        let body = match format {
+            Format::Csv | Format::Tsv => {
+                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+                let names: Vec<_> = columns.iter().map(|column| column.name).collect();
+                let header = names.join(if delimiter == b',' { "," } else { "\t" }) + "\n";
+                Body::Delimited(output, delimiter, header.into_bytes())
+            }
+            Format::Parquet => {
+                let fields = columns.iter().map(|column| column.field()).collect::<Vec<_>>();
+                let schema = Arc::new(Schema::new(fields));
+                let writer = Box::new(parquet_writer(output, Arc::clone(&schema))?);
+                let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
+                Body::Parquet { writer, schema, builders, rows: 0 }
+            }
+            Format::Jsonl => Body::Jsonl(output, Vec::new()),
+            Format::Txt | Format::Folder => {
+                let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
+                return Err(Error::File { path: name, what });
+            }
+        };
+        Ok(Self { name, columns: columns.to_vec(), body })
+    }
+
+    /// Writes one row: a cell for each column.
+    pub fn row(&mut self, cells: &[Cell]) -> Result<()> {
+        match &mut self.body {
+            Body::Jsonl(output, buffer) => {
+                json_row(&self.columns, cells, buffer);
+                drain(output, buffer, BUFFER)
+            }
+            Body::Delimited(output, delimiter, buffer) => {
+                delimited_row(cells, *delimiter, buffer);
+                drain(output, buffer, BUFFER)
+            }
+            Body::Parquet { writer, schema, builders, rows } => {
+                for (builder, cell) in builders.iter_mut().zip(cells) {
+                    builder.push(*cell, &self.name)?;
+                }
+                *rows += 1;
+                if *rows < BATCH {
+                    return Ok(());
+                }
+                *rows = 0;
+                write_batch(writer, schema, builders, &self.name)
+            }
+        }
+    }
+
+    /// Writes everything out; the file appears now.
+    pub fn finish(self) -> Result<()> {
+        match self.body {
+            Body::Jsonl(mut output, mut buffer) | Body::Delimited(mut output, _, mut buffer) => {
+                drain(&mut output, &mut buffer, 0)?;
+                output.finish()
+            }
+            Body::Parquet { mut writer, schema, mut builders, .. } => {
+                write_batch(&mut writer, &schema, &mut builders, &self.name)?;
+                finish_parquet(*writer, &self.name)
+            }
+        }
+    }
+}
+
+/// The format of an output: the one asked for, else the one its name tells, else an error; JSONL on
+/// standard output.
+pub(super) fn output_format(target: Option<&Path>, format: Option<Format>) -> Result<Format> {
+    let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
+        return Ok(format.unwrap_or(Format::Jsonl));
+    };
+    let failed = |what: &str| Error::File { path: path.to_path_buf(), what: what.to_owned() };
+    let (known, compression) = by_extension(path);
+    // `/dev/null` and pipes have no extension, and take anything.
+    let special = path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
+    match format.or(known).or(special.then_some(Format::Jsonl)) {
+        None => Err(failed(
+            "its name does not tell the format; end it with .jsonl, .csv, .tsv or .parquet",
+        )),
+        Some(Format::Parquet) if compression != Compression::Plain => {
+            Err(failed("Parquet is packed inside; end the name with .parquet"))
+        }
+        Some(format) => Ok(format),
+    }
+}
+
+fn drain(output: &mut Output, buffer: &mut Vec<u8>, limit: usize) -> Result<()> {
+    if buffer.len() >= limit {
+        output.put(buffer)?;
+        buffer.clear();
+    }
+    Ok(())
+}
+
+fn json_row(columns: &[Column], cells: &[Cell], out: &mut Vec<u8>) {
+    for (at, (column, cell)) in columns.iter().zip(cells).enumerate() {
+        out.push(if at == 0 { b'{' } else { b',' });
+        out.push(b'"');
+        out.extend_from_slice(column.name.as_bytes());
+        out.extend_from_slice(b"\":");
+        // Writing to memory cannot fail.
+        let _ = match cell {
+            Cell::Id(id) => serde_json::to_writer(&mut *out, id),
+            Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
+            Cell::Float(number) => serde_json::to_writer(&mut *out, number),
+        };
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            out.push(delimiter);
+        }
+        // Writing to memory cannot fail.
+        let _ = match cell {
+            Cell::Id(Id::Text(text)) => {
+                delimited_text(text, delimiter, out);
+                Ok(())
+            }
+            Cell::Id(Id::Int(number)) => write!(out, "{number}"),
+            Cell::Bool(flag) => write!(out, "{flag}"),
+            Cell::Float(number) => serde_json::to_writer(&mut *out, number).map_err(Into::into),
+        };
+    }
+    out.push(b'\n');
+}
+
+fn delimited_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
+    let special = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\r') || *byte == delimiter;
+    if !text.is_empty() && !text.as_bytes().iter().any(special) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}
+
+impl Column {
+    fn field(&self) -> Field {
+        let kind = match self.kind {
+            ColumnKind::IntId => DataType::Int64,
+            ColumnKind::Id => DataType::Utf8,
+            ColumnKind::Bool => DataType::Boolean,
+            ColumnKind::Float => DataType::Float64,
+        };
+        Field::new(self.name, kind, false)
+    }
+}
+
+enum Builder {
+    Int(Int64Builder),
+    Text(StringBuilder),
+    Bool(BooleanBuilder),
+    Float(Float64Builder),
+}
+
+impl Builder {
+    fn new(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::IntId => Self::Int(Int64Builder::new()),
+            ColumnKind::Id => Self::Text(StringBuilder::new()),
+            ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
+            ColumnKind::Float => Self::Float(Float64Builder::new()),
+        }
+    }
+
+    fn push(&mut self, cell: Cell, name: &Path) -> Result<()> {
+        match (self, cell) {
+            (Self::Int(builder), Cell::Id(Id::Int(number))) => builder.append_value(*number),
+            (Self::Text(builder), Cell::Id(Id::Text(text))) => builder.append_value(text),
+            (Self::Text(builder), Cell::Id(id)) => builder.append_value(id.to_string()),
+            (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
+            (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
+            (_, cell) => {
+                return Err(Error::File {
+                    path: name.to_path_buf(),
+                    what: format!("{cell:?} does not fit its column; please report this"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Int(builder) => Arc::new(builder.finish()),
+            Self::Text(builder) => Arc::new(builder.finish()),
+            Self::Bool(builder) => Arc::new(builder.finish()),
+            Self::Float(builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+fn write_batch(
+    writer: &mut ArrowWriter<Output>,
+    schema: &SchemaRef,
+    builders: &mut [Builder],
+    name: &Path,
+) -> Result<()> {
+    let columns = builders.iter_mut().map(Builder::finish).collect();
+    let batch = RecordBatch::try_new(Arc::clone(schema), columns).map_err(ParquetError::from);
+    let written = batch.and_then(|batch| writer.write(&batch));
+    written.map_err(|error| parquet_failed(name, error))
+}
+
+/// A writer of Parquet files, packed with zstd.
+pub(super) fn parquet_writer(output: Output, schema: SchemaRef) -> Result<ArrowWriter<Output>> {
+    let name = output.name().to_path_buf();
+    let properties = WriterProperties::builder()
+        .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
+        .build();
+    ArrowWriter::try_new(output, schema, Some(properties))
+        .map_err(|error| parquet_failed(&name, error))
+}
+
+/// Writes the footer; the file appears now.
+pub(super) fn finish_parquet(writer: ArrowWriter<Output>, name: &Path) -> Result<()> {
+    writer.into_inner().map_err(|error| parquet_failed(name, error))?.finish()
+}
+
+/// The error for a Parquet file that cannot be written.
+pub(super) fn parquet_failed(name: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => cannot_write(name, &inner),
+            Err(other) => cannot_write(name, &io::Error::other(other)),
+        },
+        other => cannot_write(name, &io::Error::other(other)),
+    }
+}
