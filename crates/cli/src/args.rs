@@ -211,7 +211,7 @@ impl SimilarityArgs {
             threshold: self.threshold()?,
             recall: self.recall,
             seed: self.seed,
-            threads: run.threads.map_or(defaults.threads, usize::from),
+            threads: run.threads.map_or(defaults.threads, |threads| usize::from(threads.get())),
             skip_duplicate_ids: on_error == ErrorPolicy::Skip,
         })
     }

@@ -247,7 +247,7 @@ fn vectors(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> [Vec<f64
 }
 
 /// A word-by-word comparison that gives up on perfection before it gives up on time.
-fn word_diff<'a>(a: &'a str, b: &'a str) -> TextDiff<'a, 'a, 'a, str> {
+fn word_diff<'a>(a: &'a str, b: &'a str) -> TextDiff<'a, 'a, str> {
     TextDiff::configure().algorithm(Algorithm::Myers).timeout(Duration::from_secs(5)).diff_words(a, b)
 }
 

@@ -56,8 +56,6 @@ fn main() -> ExitCode {
 
 /// Whether whoever read our output has had enough (`nearkin pairs … | head`).
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let closed = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref().is_some_and(|io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe)
-    };
-    error.chain().any(closed)
+    matches!(error.downcast_ref(), Some(nearkin::Error::Closed))
+        || error.downcast_ref().is_some_and(|io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::pipeline::{self, Observer, Similar, Stage};
-use nearkin::write::{Column, TableWriter};
+use nearkin::write::{self, Cell, Column, ColumnKind, Ready, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs};
 use crate::progress::Progress;
@@ -43,13 +43,44 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let settings = args.similarity.settings(&args.run, fields.on_error)?;
     let source = fields.open(&args.input.inputs, None)?;
     let against = (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
-    // Made before the work: a folder that is not there should be told in the first second.
+    for target in [&args.output, &args.run.stats].into_iter().flatten() {
+        write::check(target)?; // hours later would be late to hear that a folder is not there
+    }
     let progress = Progress::start(args.run.quiet)?;
-    let output = nearkin::write::Target::check(args.output.as_deref())?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
     progress.stage(Stage::Write, None);
-    let count = write(&similar, args, output, &progress)?;
+    let (count, ready) = write_pairs(&similar, args, &progress)?;
     similar.stats.pairs = Some(count);
     progress.finish();
-    report::finish(&similar.collection, &similar.stats, &settings, &args.run)
+    report::finish(&similar.stats, &similar.collection, &settings, &args.run, vec![ready])
+}
+
+/// Writes the pairs, and says how many.
+fn write_pairs(similar: &Similar, args: &PairsArgs, progress: &Progress) -> nearkin::Result<(u64, Ready)> {
+    let collection = &similar.collection;
+    let records = collection.records();
+    let (left, right) = match collection.split() {
+        Some(split) => ((0, split), (split, records)),
+        None => ((0, records), (0, records)),
+    };
+    let ids = |(start, end)| match collection.ids_are_numbers(start, end) {
+        true => ColumnKind::IntId,
+        false => ColumnKind::Id,
+    };
+    let as_distance = args.similarity.within.is_some();
+    let columns = [
+        Column { name: "a", kind: ids(left) },
+        Column { name: "b", kind: ids(right) },
+        Column { name: if as_distance { "distance" } else { "similarity" }, kind: ColumnKind::Float },
+    ];
+    let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let count = similar.each(|a, b, similarity| {
+        if progress.stopped() {
+            return Err(nearkin::Error::Interrupted);
+        }
+        let (a, b) = (collection.id(a), collection.id(b + right.0));
+        let value = if as_distance { 1.0 - similarity } else { similarity };
+        table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(value)])
+    })?;
+    Ok((count, table.ready()?))
 }

@@ -1,12 +1,12 @@
 //! What a run found and took: the funnel for people, `--stats` for programs.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use nearkin::Result;
-use nearkin::pipeline::{Settings, Stats};
-use nearkin::write::Output;
+use nearkin::pipeline::{Collection, Settings, Stats};
+use nearkin::write::{Output, Ready};
 use serde_json::{Value, json};
+
+use crate::args::RunArgs;
 
 /// How many survived each stage, a line each.
 pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
@@ -91,11 +91,29 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
     })
 }
 
-/// Writes the run as JSON to a file.
-pub(crate) fn write_json(path: &Path, value: &Value) -> Result<()> {
-    let mut output = Output::create(path)?;
-    output.write_text(&format!("{value:#}\n"))?;
-    output.finish()
+/// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
+/// appear together.
+pub(crate) fn finish(
+    stats: &Stats,
+    collection: &Collection,
+    settings: &Settings,
+    run: &RunArgs,
+    mut ready: Vec<Ready>,
+) -> anyhow::Result<()> {
+    if let Some(path) = &run.stats {
+        let mut output = Output::create(Some(path))?;
+        output.put(format!("{:#}\n", as_json(stats, settings)).as_bytes())?;
+        ready.push(output.ready()?);
+    }
+    ready.into_iter().try_for_each(Ready::appear)?;
+    if run.quiet {
+        return Ok(());
+    }
+    for error in &collection.skipped {
+        eprintln!("skipped: {error}");
+    }
+    eprintln!("{}", funnel(stats, settings));
+    Ok(())
 }
 
 /// The most memory this process has held, in bytes, where the system tells.

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// An item's id, as the user gave it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A user's own name for an item. Whole numbers sort before texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
     /// A whole number.
     Int(i64),
-    /// Any text.
+    /// Anything else.
     Text(Box<str>),
 }
 
@@ -21,24 +21,34 @@ impl fmt::Display for Id {
     }
 }
 
-/// The value of the field that decides which item of a group is kept. Numbers come before texts.
-#[derive(Debug, Clone, PartialEq)]
+#[cfg(feature = "files")]
+impl serde::Serialize for Id {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Int(number) => serializer.serialize_i64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+/// The value of the field that decides which item of a group is kept.
+#[derive(Clone, Debug)]
 pub enum Value {
-    /// A number other than NaN.
+    /// A number, never NaN.
     Number(f64),
-    /// Any text, such as a date.
+    /// A text, compared by its bytes.
     Text(Box<str>),
 }
 
-impl Eq for Value {}
-
 impl Ord for Value {
+    /// Numbers by size, before texts. The two zeros are equal.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            // NaN is turned away by the readers; adding 0.0 makes −0.0 and 0.0 one number.
+            (Self::Number(a), Self::Number(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
             (Self::Number(_), Self::Text(_)) => Ordering::Less,
             (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
         }
     }
 }
@@ -48,3 +58,11 @@ impl PartialOrd for Value {
         Some(self.cmp(other))
     }
 }
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Value {}

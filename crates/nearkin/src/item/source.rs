@@ -37,11 +37,11 @@ pub trait Source: Sync {
 pub struct Batch<'a> {
     /// Where the records come from, for messages.
     pub path: PathBuf,
-    /// Records in the chunk, wanted or not, good or bad.
+    /// How many records the chunk has, wanted or not, bad ones included, blank lines not.
     pub records: u32,
-    /// The wanted records, in order.
+    /// The wanted ones, in order.
     pub items: Vec<Item>,
-    /// Records that could not be used, when such are to be skipped.
+    /// What was wrong with the wanted records that are left out, when such are to be skipped.
     pub bad: Vec<Error>,
     /// The wanted records' texts.
     pub texts: TextColumn<'a>,
@@ -50,41 +50,51 @@ pub struct Batch<'a> {
 impl Batch<'_> {
     /// The text of `items[index]`.
     pub fn text(&self, index: usize) -> &str {
+        let (start, end) = self.items[index].at;
         match &self.texts {
-            TextColumn::Borrowed(texts) => texts[index],
-            TextColumn::Arena { text, ends } => {
-                let start = if index == 0 { 0 } else { ends[index - 1] };
-                &text[start..ends[index]]
-            }
+            TextColumn::Borrowed(texts) => texts[start],
+            TextColumn::Arena(arena) => &arena[start..end],
+            #[cfg(feature = "files")]
+            TextColumn::Utf8(column) => column.value(start),
+            #[cfg(feature = "files")]
+            TextColumn::LargeUtf8(column) => column.value(start),
+            #[cfg(feature = "files")]
+            TextColumn::View(column) => column.value(start),
         }
     }
 }
 
-/// One record's names; its text is in the batch.
-#[derive(Debug)]
+/// One record: which it is, and what was asked of it. Its text is [`Batch::text`].
+#[derive(Debug, Clone)]
 pub struct Item {
-    /// The record's number in its chunk.
+    /// The record's number within its chunk, from 0, bad records counted, blank lines not.
     pub ordinal: u32,
     /// The record's line (or row) in its file, from 1.
     pub line: u64,
-    /// The user's id, where there is one.
+    /// Its id, where the collection has ids.
     pub id: Option<Id>,
-    /// The value that decides what is kept, where one was asked for.
+    /// The value that decides what is kept, where one was asked for and the record has it.
     pub value: Option<Value>,
+    /// Where the text lies in the batch: bytes of the arena, or a row of the column.
+    pub at: (usize, usize),
 }
 
-/// Texts without a `String` for each.
+/// Where the texts of a batch lie: without a `String` for each, and without a copy of a column.
 #[derive(Debug)]
 pub enum TextColumn<'a> {
-    /// Texts that lie elsewhere.
+    /// Elsewhere.
     Borrowed(Vec<&'a str>),
-    /// Texts one behind the other.
-    Arena {
-        /// All texts.
-        text: String,
-        /// Where each ends.
-        ends: Vec<usize>,
-    },
+    /// One behind the other.
+    Arena(String),
+    /// In an Arrow column.
+    #[cfg(feature = "files")]
+    Utf8(arrow_array::StringArray),
+    /// In an Arrow column with 64-bit offsets.
+    #[cfg(feature = "files")]
+    LargeUtf8(arrow_array::LargeStringArray),
+    /// In an Arrow column of views.
+    #[cfg(feature = "files")]
+    View(arrow_array::StringViewArray),
 }
 
 impl Default for TextColumn<'_> {
@@ -122,14 +132,18 @@ impl<S: AsRef<str> + Sync> Source for Texts<'_, S> {
 
     fn decode<'a>(&'a self, &number: &usize, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {
         let texts = self.0.chunks(CHUNK).nth(number).unwrap_or_default();
-        let wanted: Vec<u32> = (0..texts.len() as u32).filter(|&ordinal| wanted(ordinal)).collect();
-        let item = |&ordinal: &u32| Item { ordinal, line: 0, id: None, value: None };
+        let wanted = (0..texts.len() as u32).filter(|&ordinal| wanted(ordinal));
+        let item = |ordinal| Item {
+            ordinal,
+            line: u64::from(ordinal) + 1,
+            id: None,
+            value: None,
+            at: (ordinal as usize, 0),
+        };
         Ok(Batch {
             records: texts.len() as u32,
-            items: wanted.iter().map(item).collect(),
-            texts: TextColumn::Borrowed(
-                wanted.iter().map(|&ordinal| texts[ordinal as usize].as_ref()).collect(),
-            ),
+            items: wanted.map(item).collect(),
+            texts: TextColumn::Borrowed(texts.iter().map(AsRef::as_ref).collect()),
             ..Batch::default()
         })
     }

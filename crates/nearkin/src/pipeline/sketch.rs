@@ -281,7 +281,7 @@ fn sketch_batch(batch: Batch<'_>, banding: &Banding, settings: &Settings, known:
     });
     let Batch { path, records, items, bad, .. } = batch;
     let entries = items.into_iter().zip(texts).map(|(item, (text, length))| {
-        let Item { ordinal, line, id, value } = item;
+        let Item { ordinal, line, id, value, .. } = item;
         Entry { ordinal, line, id, value, length, text }
     });
     SketchedBatch { path, records, bad, entries: entries.collect(), keys }

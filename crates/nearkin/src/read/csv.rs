@@ -7,10 +7,11 @@ use super::{
     Ids, ReadOptions, Wanted,
     cut::{self, Ends},
     gather::{Asked, Gather},
-    item::{self, Batch, Id, Value},
+    item,
     lines::utf8,
     text::Text,
 };
+use crate::item::{Batch, Id, Value};
 use crate::{Error, Result};
 use csv::ByteRecord;
 use std::path::Path;
@@ -149,7 +150,7 @@ pub(super) fn decode(
     first: u64,
     asked: Asked,
     wanted: Wanted,
-) -> Result<Batch> {
+) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, data.len());
     let count = records(header, data, |ordinal, line, record, _| {
         if !wanted(ordinal) {
@@ -159,7 +160,7 @@ pub(super) fn decode(
             Ok((text, id, value)) => {
                 let start = gather.arena.len();
                 gather.arena.push_str(text);
-                gather.item((start, gather.arena.len()), ordinal, id, value);
+                gather.item((start, gather.arena.len()), ordinal, first + line, id, value);
                 Ok(())
             }
             Err(what) => gather.bad(first + line, what),

@@ -7,9 +7,9 @@
 use super::{
     Ids, Wanted,
     gather::{Asked, Gather},
-    item::{Batch, Id},
     stored::{At, Stored, unreadable},
 };
+use crate::item::{Batch, Id};
 use crate::{Error, Result};
 use std::{fs, io::Read, ops::Range, path::Path};
 use walkdir::{DirEntry, WalkDir};
@@ -83,7 +83,7 @@ pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize
     runs
 }
 
-pub(super) fn decode(documents: &[Document], asked: Asked, wanted: Wanted) -> Result<Batch> {
+pub(super) fn decode(documents: &[Document], asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, 0);
     for (document, ordinal) in documents.iter().zip(0..) {
         if !wanted(ordinal) {
@@ -94,7 +94,7 @@ pub(super) fn decode(documents: &[Document], asked: Asked, wanted: Wanted) -> Re
             Ok(()) => {
                 let id = matches!(asked.ids, Ids::Field(_)).then(|| document.id.as_str().into());
                 let at = (start, gather.arena.len());
-                gather.item(at, ordinal, id.map(Id::Text), None);
+                gather.item(at, ordinal, 1, id.map(Id::Text), None);
             }
             Err(error) => gather.bad_record(error)?,
         }

@@ -2,8 +2,8 @@
 
 use super::{
     Ids, OnError, ReadOptions,
-    item::{Batch, Id, Item, Texts, Value},
 };
+use crate::item::{Batch, Id, Item, TextColumn, Value};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -25,23 +25,25 @@ impl Asked<'_> {
 pub(super) struct Gather<'a> {
     asked: Asked<'a>,
     pub(super) arena: String,
-    batch: Batch,
+    batch: Batch<'static>,
 }
 
 impl<'a> Gather<'a> {
     /// `bytes` is how much text to expect at most.
     pub(super) fn new(asked: Asked<'a>, bytes: usize) -> Self {
-        Self { asked, arena: String::with_capacity(bytes), batch: Batch::new(String::new()) }
+        let batch = Batch { path: asked.path.to_path_buf(), ..Batch::default() };
+        Self { asked, arena: String::with_capacity(bytes), batch }
     }
 
     pub(super) fn item(
         &mut self,
         at: (usize, usize),
         ordinal: u32,
+        line: u64,
         id: Option<Id>,
         value: Option<Value>,
     ) {
-        self.batch.items.push(Item { ordinal, id, value, at });
+        self.batch.items.push(Item { ordinal, line, id, value, at });
     }
 
     /// A record that cannot be used: the end, or one more to count.
@@ -60,16 +62,16 @@ impl<'a> Gather<'a> {
     }
 
     /// With the texts in the arena.
-    pub(super) fn finish(mut self, records: u32) -> Batch {
+    pub(super) fn finish(mut self, records: u32) -> Batch<'static> {
         if self.arena.len() < self.arena.capacity() / 2 {
             self.arena.shrink_to_fit(); // few of many were wanted: do not keep the room for all
         }
-        let texts = Texts::Arena(std::mem::take(&mut self.arena));
+        let texts = TextColumn::Arena(std::mem::take(&mut self.arena));
         self.finish_with(records, texts)
     }
 
     /// With the texts somewhere else.
-    pub(super) fn finish_with(mut self, records: u32, texts: Texts) -> Batch {
+    pub(super) fn finish_with(mut self, records: u32, texts: TextColumn<'static>) -> Batch<'static> {
         self.batch.records = records;
         self.batch.texts = texts;
         self.batch

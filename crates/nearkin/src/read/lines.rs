@@ -4,8 +4,9 @@ use super::{
     Ids, Wanted,
     fields::{self, Broken, Names, Scalar},
     gather::{Asked, Gather},
-    item::{self, Batch},
+    item,
 };
+use crate::item::{Batch};
 use crate::Result;
 use memchr::memchr;
 
@@ -41,7 +42,7 @@ pub(super) fn copy(data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> u32 {
 }
 
 /// Lines of text: each is an item.
-pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch> {
+pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, data.len());
     let mut ordinal = 0;
     for (number, line) in lines(data, first) {
@@ -50,7 +51,7 @@ pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) 
                 Ok(text) => {
                     let start = gather.arena.len();
                     gather.arena.push_str(text);
-                    gather.item((start, start + text.len()), ordinal, None, None);
+                    gather.item((start, start + text.len()), ordinal, number, None, None);
                 }
                 Err(what) => gather.bad(number, what)?,
             }
@@ -61,7 +62,7 @@ pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) 
 }
 
 /// Lines of JSON: each is an object.
-pub(super) fn decode_jsonl(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch> {
+pub(super) fn decode_jsonl(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
     let options = asked.options;
     let names: Names =
         [Some(&options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
@@ -70,7 +71,7 @@ pub(super) fn decode_jsonl(data: &[u8], first: u64, asked: Asked, wanted: Wanted
     for (number, line) in lines(data, first) {
         if wanted(ordinal) {
             let kept = gather.arena.len();
-            if let Err(what) = record(line, &names, asked.ids, ordinal, &mut gather) {
+            if let Err(what) = record((number, line), &names, asked.ids, ordinal, &mut gather) {
                 gather.arena.truncate(kept);
                 gather.bad(number, what)?;
             }
@@ -81,7 +82,7 @@ pub(super) fn decode_jsonl(data: &[u8], first: u64, asked: Asked, wanted: Wanted
 }
 
 fn record(
-    line: &[u8],
+    (number, line): (u64, &[u8]),
     names: &Names,
     ids: &Ids,
     ordinal: u32,
@@ -115,7 +116,7 @@ fn record(
         (None, Some(field)) => return Err(missing(field, line, "every record needs it")),
         (_, None) => None,
     };
-    gather.item(text, ordinal, id, value);
+    gather.item(text, ordinal, number, id, value);
     Ok(())
 }
 

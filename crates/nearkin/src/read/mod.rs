@@ -24,16 +24,17 @@ mod lines;
 mod open;
 mod parquet;
 mod scan;
+mod source;
 mod stored;
 mod text;
 
 pub use columns::Kept;
 pub use copy::{Body, RecordFormat, Records};
 pub use format::Format;
-pub use item::{Batch, Id, Item, Value};
 pub use scan::{Chunk, Scan, Skip};
 
 use crate::Result;
+use crate::item::Batch;
 use cut::Ends;
 use format::Compression;
 use gather::Asked;
@@ -83,7 +84,7 @@ pub enum OnError {
     /// End with an error that says where.
     #[default]
     Stop,
-    /// Leave it out and say so in [`Batch::bad`].
+    /// Leave it out and say so in [`Batch::bad`](crate::item::Batch::bad).
     Skip,
 }
 
@@ -171,7 +172,7 @@ impl Input {
     }
 
     /// Takes the wanted records of a chunk apart.
-    pub fn decode(&self, chunk: &Chunk, wanted: Wanted) -> Result<Batch> {
+    pub fn decode(&self, chunk: &Chunk, wanted: Wanted) -> Result<Batch<'static>> {
         let source = &self.sources[chunk.source];
         let asked = self.asked(source);
         match (&source.kind, &chunk.data) {
@@ -186,7 +187,7 @@ impl Input {
             (Kind::Folder { documents, .. }, Data::Files(run)) => {
                 folder::decode(&documents[run.clone()], asked, wanted)
             }
-            _ => Ok(Batch::new(String::new())), // a chunk of another input
+            _ => Ok(Batch::default()), // a chunk of another input
         }
     }
 

@@ -7,9 +7,10 @@ use super::{
     Ids, ReadOptions, Wanted,
     csv::{no_column, not_a_number},
     gather::{Asked, Gather},
-    item::{self, Batch, Id, Texts, Value},
+    item,
     stored::{At, Stored},
 };
+use crate::item::{Batch, Id, TextColumn, Value};
 use crate::{Error, Result};
 use arrow_array::{
     Array, ArrayRef, RecordBatch,
@@ -172,7 +173,7 @@ impl Table {
         stretch: &Stretch,
         asked: Asked,
         wanted: Wanted,
-    ) -> Result<Batch> {
+    ) -> Result<Batch<'static>> {
         let mut gather = Gather::new(asked, 0);
         let Some(rows) = self.read(stored, stretch, self.mask(), wanted)? else {
             return Ok(gather.finish(stretch.rows as u32));
@@ -188,10 +189,11 @@ impl Table {
         let values = values.map_err(failed)?;
         let ordinals = (0..stretch.rows as u32).filter(|row| wanted(*row));
         for (row, ordinal) in ordinals.enumerate().take(text.len()) {
+            let line = stretch.first + u64::from(ordinal) + 1;
             let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref());
             match parts {
-                Ok((id, value)) => gather.item((row, row), ordinal, id, value),
-                Err(what) => gather.bad(stretch.first + u64::from(ordinal) + 1, what)?,
+                Ok((id, value)) => gather.item((row, row), ordinal, line, id, value),
+                Err(what) => gather.bad(line, what)?,
             }
         }
         Ok(gather.finish_with(stretch.rows as u32, texts(&text)))
@@ -304,11 +306,11 @@ fn value_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-fn texts(column: &ArrayRef) -> Texts {
+fn texts(column: &ArrayRef) -> TextColumn<'static> {
     match column.data_type() {
-        DataType::LargeUtf8 => Texts::LargeUtf8(column.as_string::<i64>().clone()),
-        DataType::Utf8View => Texts::View(column.as_string_view().clone()),
-        _ => Texts::Utf8(column.as_string::<i32>().clone()),
+        DataType::LargeUtf8 => TextColumn::LargeUtf8(column.as_string::<i64>().clone()),
+        DataType::Utf8View => TextColumn::View(column.as_string_view().clone()),
+        _ => TextColumn::Utf8(column.as_string::<i32>().clone()),
     }
 }
 

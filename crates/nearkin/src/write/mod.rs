@@ -6,6 +6,6 @@ mod output;
 mod records;
 mod table;
 
-pub use output::Output;
+pub use output::{Output, Ready, check};
 pub use records::records;
 pub use table::{Cell, Column, ColumnKind, TableWriter};

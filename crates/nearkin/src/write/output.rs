@@ -62,10 +62,10 @@ impl Output {
         Ok(Self { name: path.to_path_buf(), target, sink })
     }
 
-    /// Writes everything out; the file appears under its name now.
-    pub fn finish(self) -> Result<()> {
+    /// Writes everything to disk, under a temporary name still.
+    pub fn ready(self) -> Result<Ready> {
         let Self { name, target, sink } = self;
-        let flush = || -> io::Result<()> {
+        let flush = || -> io::Result<Option<NamedTempFile>> {
             let buffered = match sink {
                 Sink::Plain(plain) => plain,
                 Sink::Gzip(gzip) => gzip.finish()?,
@@ -74,14 +74,19 @@ impl Output {
             match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
                 Raw::Temporary(file) => {
                     file.as_file().sync_all()?;
-                    file.persist(&target)?;
+                    Ok(Some(file))
                 }
-                Raw::Direct(_) => {}
-                Raw::Stdout(mut stdout) => stdout.flush()?,
+                Raw::Direct(_) => Ok(None),
+                Raw::Stdout(mut stdout) => stdout.flush().map(|()| None),
             }
-            Ok(())
         };
-        flush().map_err(|error| cannot_write(&name, &error))
+        let file = flush().map_err(|error| cannot_write(&name, &error))?;
+        Ok(Ready { name, target, file })
+    }
+
+    /// Writes everything out; the file appears under its name now.
+    pub fn finish(self) -> Result<()> {
+        self.ready()?.appear()
     }
 
     /// What to call it in messages.
@@ -90,9 +95,37 @@ impl Output {
     }
 
     /// Writes all of it, with an error that names the file.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
     }
+}
+
+/// An output that is complete and only has to appear: with several outputs, none appears before all are
+/// complete.
+#[must_use = "the file does not appear without a call to appear"]
+pub struct Ready {
+    name: PathBuf,
+    target: PathBuf,
+    file: Option<NamedTempFile>,
+}
+
+impl Ready {
+    /// The file appears under its name now.
+    pub fn appear(self) -> Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
+        file.persist(&self.target).map_err(|error| cannot_write(&self.name, &error.error))?;
+        Ok(())
+    }
+}
+
+/// Whether a file of this name could be created: a folder that is not there is better told before the
+/// work than after it.
+pub fn check(target: &Path) -> Result<()> {
+    let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    if !special {
+        drop(Output::create(Some(target))?);
+    }
+    Ok(())
 }
 
 impl Write for Output {

@@ -1,8 +1,8 @@
 //! The records that are kept, with all their fields as they came.
 
 use super::{
-    output::Output,
-    table::{finish_parquet, output_format, parquet_failed, parquet_writer},
+    output::{Output, Ready},
+    table::{output_format, parquet_failed, parquet_ready, parquet_writer},
 };
 use crate::{
     Result,
@@ -12,29 +12,27 @@ use parquet::arrow::ArrowWriter;
 use std::path::{Path, PathBuf};
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order. `progress`
-/// is told of the bytes read after each chunk. Returns how many records were written.
+/// is told of the bytes read after each chunk. The file is complete, and has yet to appear.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: Kept,
     progress: &mut dyn FnMut(u64),
-) -> Result<u64> {
+) -> Result<Ready> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format)?;
-    let (mut position, mut written) = (0, 0);
+    let mut position = 0;
     for chunk in input.scan(None)? {
         let chunk = chunk?;
         let wanted = |ordinal: u32| kept(position + u64::from(ordinal));
         let records = input.copy(&chunk, &wanted, &format)?;
         writer.write(&records.body)?;
-        written += (0..records.records).filter(|ordinal| wanted(*ordinal)).count() as u64;
         position += u64::from(records.records);
         progress(chunk.bytes);
     }
-    writer.finish()?;
-    Ok(written)
+    writer.ready()
 }
 
 /// One file of records.
@@ -69,10 +67,10 @@ impl RecordWriter {
         }
     }
 
-    fn finish(self) -> Result<()> {
+    fn ready(self) -> Result<Ready> {
         match self {
-            Self::Bytes(output) => output.finish(),
-            Self::Parquet(writer, name) => finish_parquet(*writer, &name),
+            Self::Bytes(output) => output.ready(),
+            Self::Parquet(writer, name) => parquet_ready(*writer, &name),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
-use super::output::{Output, cannot_write};
+use super::output::{Output, Ready, cannot_write};
+use crate::item::Id;
 use crate::{
     Error, Result,
     read::{
-        Format, Id,
+        Format,
         format::{Compression, by_extension},
     },
 };
@@ -138,14 +139,19 @@ impl TableWriter {
 
     /// Writes everything out; the file appears now.
     pub fn finish(self) -> Result<()> {
+        self.ready()?.appear()
+    }
+
+    /// Writes everything to disk, under a temporary name still.
+    pub fn ready(self) -> Result<Ready> {
         match self.body {
             Body::Jsonl(mut output, mut buffer) | Body::Delimited(mut output, _, mut buffer) => {
                 drain(&mut output, &mut buffer, 0)?;
-                output.finish()
+                output.ready()
             }
             Body::Parquet { mut writer, schema, mut builders, .. } => {
                 write_batch(&mut writer, &schema, &mut builders, &self.name)?;
-                finish_parquet(*writer, &self.name)
+                parquet_ready(*writer, &self.name)
             }
         }
     }
@@ -303,9 +309,9 @@ pub(super) fn parquet_writer(output: Output, schema: SchemaRef) -> Result<ArrowW
         .map_err(|error| parquet_failed(&name, error))
 }
 
-/// Writes the footer; the file appears now.
-pub(super) fn finish_parquet(writer: ArrowWriter<Output>, name: &Path) -> Result<()> {
-    writer.into_inner().map_err(|error| parquet_failed(name, error))?.finish()
+/// Writes the footer.
+pub(super) fn parquet_ready(writer: ArrowWriter<Output>, name: &Path) -> Result<Ready> {
+    writer.into_inner().map_err(|error| parquet_failed(name, error))?.ready()
 }
 
 /// The error for a Parquet file that cannot be written.

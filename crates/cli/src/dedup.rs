@@ -1,0 +1,105 @@
+//! `nearkin dedup`: one item of each group kept.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nearkin::cluster::Keep;
+use nearkin::pipeline::{self, Deduplicated, Observer, Stage};
+use nearkin::write::{self, Cell, Column, ColumnKind, TableWriter};
+
+use crate::args::{InputArgs, RunArgs, SimilarityArgs};
+use crate::progress::Progress;
+use crate::report;
+
+/// Keep one item of each group of similar ones
+///
+/// Items that are similar to one another, directly or through others, form a group; the kept item of
+/// each, and every item that resembles no other, is written with all its fields as they came, in
+/// input order.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin dedup corpus.jsonl -o kept.jsonl
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters clusters.csv
+  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains
+  nearkin dedup part1.jsonl.gz part2.jsonl.zst -o kept.jsonl.gz --keep max:date")]
+pub(crate) struct DedupArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    similarity: SimilarityArgs,
+    /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD
+    #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Groups")]
+    keep: Keep,
+    /// Only group items that are similar to the kept one themselves, not through others
+    #[arg(long, help_heading = "Groups")]
+    no_chains: bool,
+    /// Write a row an item: id, cluster (the id that was kept), kept, similarity to it; .jsonl, .csv,
+    /// .tsv or .parquet
+    #[arg(long, value_name = "FILE", help_heading = "Groups")]
+    clusters: Option<PathBuf>,
+    /// Write the kept records here: .jsonl, .csv, .tsv, .txt or .parquet, also .gz .zst [default: JSON
+    /// lines on standard output, unless --clusters is given]
+    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
+    let fields = &args.input.fields;
+    let settings = args.similarity.settings(&args.run, fields.on_error)?;
+    let source = fields.open(&args.input.inputs, args.keep.field())?;
+    for target in [&args.output, &args.clusters, &args.run.stats].into_iter().flatten() {
+        write::check(target)?; // hours later would be late to hear that a folder is not there
+    }
+    let progress = Progress::start(args.run.quiet)?;
+    let result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
+
+    let mut ready = Vec::new();
+    if args.output.is_some() || args.clusters.is_none() {
+        progress.stage(Stage::Write, Some(source.bytes()));
+        let kept = |position: u64| is_kept(&result, position as u32);
+        let mut advance = |bytes| progress.advance(bytes);
+        ready.push(write::records(&source, args.output.as_deref(), &kept, &mut advance)?);
+    }
+    if let Some(path) = &args.clusters {
+        ready.push(write_clusters(&result, path)?);
+    }
+    progress.finish();
+    report::finish(&result.stats, &result.collection, &settings, &args.run, ready)?;
+    if !args.run.quiet && let Some(swallowed) = result.swallowed {
+        eprintln!(
+            "warning: one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept \
+             item {}; if they do not belong together, use --no-chains, a higher --threshold or longer shingles",
+            report::grouped(swallowed.texts as u64),
+            100.0 * swallowed.share,
+            report::grouped(swallowed.unlike as u64),
+            result.collection.id(swallowed.kept),
+        );
+    }
+    Ok(())
+}
+
+fn is_kept(result: &Deduplicated, position: u32) -> bool {
+    result.clusters[position as usize].is_some_and(|(kept, _)| kept == position)
+}
+
+fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Result<write::Ready> {
+    let collection = &result.collection;
+    let numbers = collection.ids_are_numbers(0, collection.records());
+    let kind = if numbers { ColumnKind::IntId } else { ColumnKind::Id };
+    let columns = [
+        Column { name: "id", kind },
+        Column { name: "cluster", kind },
+        Column { name: "kept", kind: ColumnKind::Bool },
+        Column { name: "similarity", kind: ColumnKind::Float },
+    ];
+    let mut table = TableWriter::create(Some(path), None, &columns)?;
+    for (position, cluster) in (0u32..).zip(&result.clusters) {
+        let Some((kept, similarity)) = *cluster else { continue };
+        let (id, cluster) = (collection.id(position), collection.id(kept));
+        let kept = Cell::Bool(kept == position);
+        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
+    }
+    table.ready()
+}
