@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+use super::word_characters::RANGES;
 
 /// Whether upper and lower case differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,40 +61,67 @@ pub(super) fn normalized<'a>(
 /// Puts `text` into `out`, lower-cased if asked for.
 pub(super) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
     out.clear();
+    if case == Case::Keep || text.is_ascii() {
+        out.extend_from_slice(text.as_bytes());
+    }
     if case == Case::Keep {
-        out.extend_from_slice(text.as_bytes());
-    } else if text.is_ascii() {
-        out.extend_from_slice(text.as_bytes());
+        return;
+    }
+    if text.is_ascii() {
         out.make_ascii_lowercase();
-    } else {
-        // Whole strings, not characters: a capital sigma at a word's end becomes ς.
-        out.extend_from_slice(text.to_lowercase().as_bytes());
+        return;
+    }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let ascii = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+        let start = out.len();
+        out.extend_from_slice(&rest.as_bytes()[..ascii]);
+        out[start..].make_ascii_lowercase();
+        rest = &rest[ascii..];
+        let Some(c) = rest.chars().next() else { return };
+        let mut buffer = [0; 4];
+        if c == 'Σ' {
+            let lower = lower_sigma(text, text.len() - rest.len());
+            out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+        } else if is_word_character(c) {
+            // Letters that are younger than the pinned version of Unicode stay as they are.
+            for lower in c.to_lowercase() {
+                out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+            }
+        } else {
+            out.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
+        }
+        rest = &rest[c.len_utf8()..];
     }
 }
 
-/// Characters below U+10000 that belong to words, a bit each: 8 KiB, filled on first use.
-static WORD_CHARACTERS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
-    let mut bits = Box::new([0u64; 1024]);
-    for code in 0..0x10000u32 {
-        if char::from_u32(code).is_some_and(in_word_category) {
-            bits[code as usize / 64] |= 1 << (code % 64);
-        }
+/// A capital sigma becomes ς at the end of a word and σ elsewhere. The standard library knows where
+/// words end for this, given the characters around.
+fn lower_sigma(text: &str, at: usize) -> char {
+    const AROUND: usize = 64;
+    let before: String = text[..at].chars().rev().take(AROUND).collect();
+    let before: String = before.chars().rev().collect();
+    let behind: String = text[at..].chars().take(AROUND).collect();
+    let lower = format!("{before}{behind}").to_lowercase();
+    // Lower-casing what stands before does not depend on what stands behind, but for other sigmas,
+    // which have the same length either way.
+    lower[before.to_lowercase().len()..].chars().next().unwrap_or('σ')
+}
+
+/// Characters that belong to words, a bit each, filled on first use.
+static WORD_CHARACTERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let last = RANGES.last().map_or(0, |range| range.1);
+    let mut bits = vec![0; last as usize / 64 + 1];
+    for code in RANGES.iter().flat_map(|&(first, last)| first..=last) {
+        bits[code as usize / 64] |= 1 << (code % 64);
     }
     bits
 });
 
-fn in_word_category(c: char) -> bool {
-    let group = c.general_category_group();
-    c == '_' || matches!(group, GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
-}
-
-/// Whether `c` is a letter, a digit or an underscore: general category L or N.
+/// Whether `c` is a letter, a digit or an underscore in Unicode 14.0.
 pub fn is_word_character(c: char) -> bool {
     let code = c as usize;
-    match WORD_CHARACTERS.get(code / 64) {
-        Some(bits) => bits >> (code % 64) & 1 == 1,
-        None => in_word_category(c),
-    }
+    WORD_CHARACTERS.get(code / 64).is_some_and(|bits| bits >> (code % 64) & 1 == 1)
 }
 
 #[cfg(test)]
@@ -113,12 +141,20 @@ mod tests {
     #[test]
     fn case_folds_by_the_full_mapping() {
         let mut out = Vec::new();
-        for (text, lower) in [("ABC", "abc"), ("ÉCOLE", "école"), ("ΟΔΟΣ ΣΑΣ", "οδος σας")] {
+        for (text, lower) in [("ABC", "abc"), ("ÉCOLE", "école"), ("ΟΔΟΣ ΣΑΣ", "οδος σας"), ("Σ ΣΣ ΑΣ.", "σ σς ας."), ("İI\u{1f600}ǅ", "i\u{307}i\u{1f600}ǆ")] {
             fold_case(text, Case::Fold, &mut out);
             assert_eq!(out, lower.as_bytes());
             fold_case(text, Case::Keep, &mut out);
             assert_eq!(out, text.as_bytes());
         }
+    }
+
+    #[test]
+    fn letters_younger_than_the_pinned_unicode_are_no_letters() {
+        let mut out = Vec::new();
+        fold_case("\u{a7cb}\u{31350}É", Case::Fold, &mut out); // Unicode 16, Unicode 15
+        assert_eq!(out, "\u{a7cb}\u{31350}é".as_bytes());
+        assert!(!is_word_character('\u{a7cb}') && !is_word_character('\u{31350}'));
     }
 
     #[test]

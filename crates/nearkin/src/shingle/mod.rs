@@ -12,6 +12,7 @@ mod chars;
 mod fold;
 mod hash;
 mod stop_words;
+mod word_characters;
 mod words;
 
 use std::fmt;
