@@ -3,7 +3,7 @@
 
 mod read_files;
 
-use arrow_array::{Array, cast::AsArray, types::Float64Type, types::Int64Type};
+use arrow_array::{cast::AsArray, types::Float64Type, types::Int64Type};
 use nearkin::{
     Error,
     read::{Format, Id},

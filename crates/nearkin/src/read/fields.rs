@@ -94,6 +94,27 @@ pub(super) fn take(json: &str, names: &Names, arena: &mut String) -> Result<Foun
     }
 }
 
+/// The keys of an object, for messages; none where it is not one.
+pub(super) fn keys(json: &str) -> Vec<String> {
+    struct Keys(Vec<String>);
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Vec<String>, A::Error> {
+            while let Some((key, IgnoredAny)) = map.next_entry()? {
+                self.0.push(key);
+            }
+            Ok(self.0)
+        }
+    }
+    let mut de = serde_json::Deserializer::from_str(json);
+    de.deserialize_map(Keys(Vec::new())).unwrap_or_default()
+}
+
 /// Reads one value: notes it where `exact` says so, and looks inside it for the rest of `names`.
 struct Capture<'a> {
     names: Names<'a>,

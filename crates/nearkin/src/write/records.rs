@@ -51,9 +51,7 @@ impl RecordWriter {
                 let writer = parquet_writer(output, schema.clone())?;
                 return Ok(Self::Parquet(Box::new(writer), name));
             }
-            RecordFormat::Delimited { delimiter, columns } if !columns.is_empty() => {
-                output.put(&header(*delimiter, columns))?;
-            }
+            RecordFormat::Delimited { header, .. } => output.put(header)?,
             _ => {}
         }
         Ok(Self::Bytes(output))
@@ -75,11 +73,4 @@ impl RecordWriter {
             Self::Parquet(writer, name) => finish_parquet(*writer, &name),
         }
     }
-}
-
-fn header(delimiter: u8, columns: &[String]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    // Writing to memory cannot fail.
-    let _ = writer.write_record(columns);
-    writer.into_inner().unwrap_or_default()
 }
