@@ -364,7 +364,7 @@ fn flipped_bytes_never_panic() {
     ];
     for (name, good) in cases {
         for at in 0..good.len() {
-            for flip in [0x01, 0x80, 0xff] {
+            for flip in [0x01, 0xff] {
                 let mut bad = good.clone();
                 bad[at] ^= flip;
                 let dir = files(&[(name, &bad)]);

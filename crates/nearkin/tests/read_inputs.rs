@@ -8,6 +8,7 @@ use arrow_array::{
     StringViewArray, UInt64Array, types::Int32Type,
 };
 use nearkin::read::{Format, Id, Input, OnError, ReadOptions, Value};
+use proptest::prelude::*;
 use read_files::{Seen, all, files, gz, options, parquet, paths, read, read_with, zst};
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -419,4 +420,58 @@ fn chunks_can_be_decoded_on_many_threads() {
         halves.map(|half| half.join().unwrap())
     });
     assert_eq!(counts.iter().sum::<usize>(), 500);
+}
+
+#[test]
+fn inputs_are_shared_and_scans_travel_between_threads() {
+    fn shared<T: Sync>() {}
+    fn travels<T: Send>() {}
+    shared::<Input>();
+    travels::<nearkin::read::Scan>();
+    travels::<nearkin::read::Chunk>();
+    travels::<nearkin::read::Batch>();
+}
+
+/// Everything that a reader says about a file: items, bad records, or why it stops.
+fn said(name: &str, content: &str, chunk_bytes: usize) -> Result<(Vec<Seen>, Vec<String>), String> {
+    let dir = files(&[(name, content.as_bytes())]);
+    let here = dir.path().display().to_string();
+    let plain = |error: nearkin::Error| error.to_string().replace(&here, "");
+    let options = ReadOptions { on_error: OnError::Skip, chunk_bytes, ..options() };
+    let input = Input::open(&paths(&dir, &[name]), options).map_err(plain)?;
+    let seen = all(&input).map_err(plain)?;
+    let mut bad = Vec::new();
+    for chunk in input.scan(None).map_err(plain)? {
+        let batch = input.decode(&chunk.map_err(plain)?, &|_| true).map_err(plain)?;
+        bad.extend(batch.bad.into_iter().map(plain));
+    }
+    Ok((seen, bad))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn csv_reads_the_same_however_it_is_cut(body in "[a,\"\r\n é]{0,40}", bytes in 1_usize..24) {
+        let content = format!("id,text\r\n{body}");
+        prop_assert_eq!(said("x.csv", &content, bytes), said("x.csv", &content, 1 << 20));
+    }
+
+    #[test]
+    fn csv_reads_what_the_csv_crate_reads(body in "[a,\"\r\n é]{0,40}") {
+        let content = format!("id,text\r\n{body}");
+        if let Ok((seen, _)) = said("x.csv", &content, 5) {
+            let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(content.as_bytes());
+            let rows = reader.records().map(Result::unwrap).enumerate();
+            let rows = rows.filter(|(_, row)| row.len() == 2);
+            let expected: Vec<Seen> =
+                rows.map(|(at, row)| (at as u64, text_id(&row[0]), row[1].to_owned())).collect();
+            prop_assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn lines_read_the_same_however_they_are_cut(body in "[a\r\n é]{0,40}", bytes in 1_usize..24) {
+        prop_assert_eq!(said("x.txt", &body, bytes), said("x.txt", &body, 1 << 20));
+    }
 }

@@ -58,7 +58,8 @@ impl Header {
         let lines = count_lines(&start);
         let mut whole = Vec::new();
         if !names.is_empty() {
-            push_record(start.trim_ascii_start(), b"\r\n", &mut whole);
+            let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            push_record(&start[blank..], b"\r\n", &mut whole);
         }
         Ok(Self { delimiter, names, row: whole, bytes: end, lines, text: 0, id: None, value: None })
     }

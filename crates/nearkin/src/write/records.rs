@@ -39,7 +39,7 @@ pub fn records(
 
 /// One file of records.
 enum RecordWriter {
-    Bytes(Output),
+    Bytes(Box<Output>),
     Parquet(Box<ArrowWriter<Output>>, PathBuf),
 }
 
@@ -54,7 +54,7 @@ impl RecordWriter {
             RecordFormat::Delimited { header, .. } => output.put(header)?,
             _ => {}
         }
-        Ok(Self::Bytes(output))
+        Ok(Self::Bytes(Box::new(output)))
     }
 
     fn write(&mut self, body: &Body) -> Result<()> {
