@@ -475,3 +475,38 @@ proptest! {
         prop_assert_eq!(said("x.txt", &body, bytes), said("x.txt", &body, 1 << 20));
     }
 }
+
+/// Runs this very test again with `data` on its standard input.
+fn on_stdin(format: &str, data: &[u8]) {
+    use std::{io::Write, process::Command, process::Stdio};
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "standard_input_can_be_scanned_twice"])
+        .env("NEARKIN_TEST_STDIN", format)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(data).unwrap();
+    assert!(child.wait().unwrap().success(), "{format}");
+}
+
+#[test]
+fn standard_input_can_be_scanned_twice() {
+    if let Ok(format) = std::env::var("NEARKIN_TEST_STDIN") {
+        let options = ReadOptions { format: format.parse().ok(), chunk_bytes: 16, ..options() };
+        let input = Input::open(&["-".into()], options).unwrap();
+        for _ in 0..2 {
+            assert_eq!(texts(all(&input).unwrap()), ["a", "b"]);
+        }
+        return;
+    }
+    let lines = b"{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    on_stdin("", lines);
+    on_stdin("", &gz(lines));
+    on_stdin("jsonl", &zst(lines));
+    on_stdin("csv", b"text\na\nb\n");
+    on_stdin("parquet", &parquet(vec![("text", column)], 1));
+    let twice = Input::open(&["-".into(), "-".into()], options()).unwrap_err().to_string();
+    assert_eq!(twice, "<stdin>: is given more than once; give `-` once");
+}

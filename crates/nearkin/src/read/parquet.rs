@@ -325,8 +325,8 @@ fn is_sound(metadata: &ArrowReaderMetadata, len: u64) -> bool {
     })
 }
 
-/// The decoder still panics on some broken files (parquet 60, found by flipping bytes): an error is
-/// all that a broken file should be.
+/// Flipping bytes made parquet 60 panic in its page index, which is not read here for that reason.
+/// Should another place panic on a broken file, that is an error like any other.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(ParquetError::General("its data makes no sense to the decoder".to_owned()))
