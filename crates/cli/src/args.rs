@@ -131,7 +131,11 @@ impl ShingleArgs {
         }
         if let Some(path) = &self.stop_words {
             if !matches!(shingling.unit, Unit::StopWords(_)) {
-                return Err(Error::parameter("--stop-words", path.display(), "used with --shingle stopwords"));
+                return Err(Error::parameter(
+                    "--stop-words",
+                    path.display(),
+                    "used with --shingle stopwords",
+                ));
             }
             let list = std::fs::read_to_string(path).map_err(|error| Error::File {
                 path: path.clone(),
@@ -154,7 +158,13 @@ pub(crate) struct SimilarityArgs {
     #[arg(long, value_enum, default_value_t = MeasureName::Jaccard)]
     pub(crate) measure: MeasureName,
     /// Pairs at or above this similarity are similar [default: 0.8]
-    #[arg(short, long, value_name = "SIMILARITY", conflicts_with = "within", allow_negative_numbers = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "SIMILARITY",
+        conflicts_with = "within",
+        allow_negative_numbers = true
+    )]
     pub(crate) threshold: Option<f64>,
     /// The same as a distance: pairs within it are similar (1 − similarity)
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
@@ -193,7 +203,11 @@ impl SimilarityArgs {
     pub(crate) fn threshold(&self) -> Result<f64> {
         let Some(within) = self.within else { return Ok(self.threshold.unwrap_or(0.8)) };
         if self.measure == MeasureName::BagSum {
-            return Err(Error::parameter("--within", within, "left out with bag-sum, which is no distance; use --threshold"));
+            return Err(Error::parameter(
+                "--within",
+                within,
+                "left out with bag-sum, which is no distance; use --threshold",
+            ));
         }
         if !(0.0..1.0).contains(&within) {
             return Err(Error::parameter("--within", within, "at least 0 and below 1"));

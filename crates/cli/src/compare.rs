@@ -72,7 +72,10 @@ fn read(path: &Path) -> Result<String> {
     })?;
     String::from_utf8(bytes).map_err(|error| Error::File {
         path: path.to_owned(),
-        what: format!("not valid UTF-8 at byte {}; convert it first", error.utf8_error().valid_up_to()),
+        what: format!(
+            "not valid UTF-8 at byte {}; convert it first",
+            error.utf8_error().valid_up_to()
+        ),
     })
 }
 
@@ -140,7 +143,10 @@ impl Comparison {
             jaccard: jaccard::similarity(&set_a, &set_b),
             bag_max: bag::similarity(&bag_a, &bag_b, bag::Union::Max),
             bag_sum: bag::similarity(&bag_a, &bag_b, bag::Union::Sum),
-            cosine: match (cosine::similarity(&vector_a, &vector_b), cosine::angle_degrees(&vector_a, &vector_b)) {
+            cosine: match (
+                cosine::similarity(&vector_a, &vector_b),
+                cosine::angle_degrees(&vector_a, &vector_b),
+            ) {
                 (Ok(similarity), Ok(angle)) => Some((similarity, angle)),
                 _ => None, // a text without words has no direction
             },
@@ -190,14 +196,21 @@ impl Comparison {
             let _ = writeln!(
                 text,
                 "{}  {name:width$}  {} words, {} characters",
-                ["a", "b"][i], self.words[i], self.characters[i],
+                ["a", "b"][i],
+                self.words[i],
+                self.characters[i],
             );
         }
         let [in_b, in_a] = self.containment();
         let union = self.shingles[0] + self.shingles[1] - self.shared;
-        let count = |value: Option<usize>| value.map_or("not computed: long texts".into(), |n| n.to_string());
+        let count = |value: Option<usize>| {
+            value.map_or("not computed: long texts".into(), |n| n.to_string())
+        };
         let mut rows = vec![
-            (format!("Jaccard, {}", self.shingling), format!("{:.6}  {} of {union} shingles shared", self.jaccard, self.shared)),
+            (
+                format!("Jaccard, {}", self.shingling),
+                format!("{:.6}  {} of {union} shingles shared", self.jaccard, self.shared),
+            ),
             ("bag Jaccard, union by maximum".into(), format!("{:.6}", self.bag_max)),
             ("bag Jaccard, union by sum".into(), format!("{:.6}  (at most 0.5)", self.bag_sum)),
             ("share of a's shingles in b".into(), format!("{in_b:.6}")),
@@ -207,7 +220,10 @@ impl Comparison {
             rows.push(("cosine of word counts".into(), format!("{similarity:.6}  {angle:.2}°")));
         }
         rows.extend([
-            ("L1, L2, L∞ of word counts".into(), format!("{}, {:.4}, {}", self.l1, self.l2, self.l_inf)),
+            (
+                "L1, L2, L∞ of word counts".into(),
+                format!("{}, {:.4}, {}", self.l1, self.l2, self.l_inf),
+            ),
             ("edit distance, inserts and deletes".into(), count(self.edit)),
             ("  with mutations and transpositions".into(), count(self.edit_mutation)),
         ]);
@@ -248,7 +264,10 @@ fn vectors(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> [Vec<f64
 
 /// A word-by-word comparison that gives up on perfection before it gives up on time.
 fn word_diff<'a>(a: &'a str, b: &'a str) -> TextDiff<'a, 'a, str> {
-    TextDiff::configure().algorithm(Algorithm::Myers).timeout(Duration::from_secs(5)).diff_words(a, b)
+    TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(Duration::from_secs(5))
+        .diff_words(a, b)
 }
 
 /// The longest stretches of words that stand in both, in the same order.

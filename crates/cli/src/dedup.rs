@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::cluster::Keep;
-use nearkin::pipeline::{self, Deduplicated, Observer, Stage};
+use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Stage};
 use nearkin::write::{self, Cell, Column, ColumnKind, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs};
@@ -53,8 +53,9 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         write::check(target)?; // hours later would be late to hear that a folder is not there
     }
     let progress = Progress::start(args.run.quiet)?;
-    let result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
+    let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
 
+    let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
         progress.stage(Stage::Write, Some(source.bytes()));
@@ -65,9 +66,12 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         ready.push(write_clusters(&result, path)?);
     }
+    result.stats.stages.push(clock.stop(source.bytes()));
     progress.finish();
     report::finish(&result.stats, &result.collection, &settings, &args.run, ready)?;
-    if !args.run.quiet && let Some(swallowed) = result.swallowed {
+    if !args.run.quiet
+        && let Some(swallowed) = result.swallowed
+    {
         eprintln!(
             "warning: one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept \
              item {}; if they do not belong together, use --no-chains, a higher --threshold or longer shingles",

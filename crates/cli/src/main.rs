@@ -57,5 +57,7 @@ fn main() -> ExitCode {
 /// Whether whoever read our output has had enough (`nearkin pairs … | head`).
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(nearkin::Error::Closed))
-        || error.downcast_ref().is_some_and(|io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe)
+        || error
+            .downcast_ref()
+            .is_some_and(|io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe)
 }

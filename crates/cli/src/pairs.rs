@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nearkin::pipeline::{self, Observer, Similar, Stage};
+use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
 use nearkin::write::{self, Cell, Column, ColumnKind, Ready, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs};
@@ -42,21 +42,28 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
     let settings = args.similarity.settings(&args.run, fields.on_error)?;
     let source = fields.open(&args.input.inputs, None)?;
-    let against = (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
+    let against =
+        (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
     for target in [&args.output, &args.run.stats].into_iter().flatten() {
         write::check(target)?; // hours later would be late to hear that a folder is not there
     }
     let progress = Progress::start(args.run.quiet)?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
     progress.stage(Stage::Write, None);
+    let clock = Clock::start(Stage::Write);
     let (count, ready) = write_pairs(&similar, args, &progress)?;
+    similar.stats.stages.push(clock.stop(0));
     similar.stats.pairs = Some(count);
     progress.finish();
     report::finish(&similar.stats, &similar.collection, &settings, &args.run, vec![ready])
 }
 
 /// Writes the pairs, and says how many.
-fn write_pairs(similar: &Similar, args: &PairsArgs, progress: &Progress) -> nearkin::Result<(u64, Ready)> {
+fn write_pairs(
+    similar: &Similar,
+    args: &PairsArgs,
+    progress: &Progress,
+) -> nearkin::Result<(u64, Ready)> {
     let collection = &similar.collection;
     let records = collection.records();
     let (left, right) = match collection.split() {
@@ -71,7 +78,10 @@ fn write_pairs(similar: &Similar, args: &PairsArgs, progress: &Progress) -> near
     let columns = [
         Column { name: "a", kind: ids(left) },
         Column { name: "b", kind: ids(right) },
-        Column { name: if as_distance { "distance" } else { "similarity" }, kind: ColumnKind::Float },
+        Column {
+            name: if as_distance { "distance" } else { "similarity" },
+            kind: ColumnKind::Float,
+        },
     ];
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
     let count = similar.each(|a, b, similarity| {

@@ -63,7 +63,12 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         None
     } else {
         let input = args.fields.open(&args.inputs, None)?;
-        Some(Corpus::of(sample(&input, SAMPLE, settings.seed)?, &settings.shingling, bands, threshold))
+        Some(Corpus::of(
+            sample(&input, SAMPLE, settings.seed)?,
+            &settings.shingling,
+            bands,
+            threshold,
+        ))
     };
     let plan = Plan { args, bands, threshold, recall: settings.recall, functions, corpus };
     let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
@@ -86,9 +91,8 @@ impl Corpus {
         let sets: Vec<Vec<u64>> = texts.iter().map(|text| shingling.set(text)).collect();
         let sets: Vec<Vec<u64>> = sets.into_iter().filter(|set| !set.is_empty()).collect();
         let pairs = brute_force::pairs(sets.len() as u32);
-        let similarities: Vec<f64> = pairs
-            .map(|(a, b)| jaccard::similarity(&sets[a as usize], &sets[b as usize]))
-            .collect();
+        let similarities: Vec<f64> =
+            pairs.map(|(a, b)| jaccard::similarity(&sets[a as usize], &sets[b as usize])).collect();
         let all = sample.records as f64 * (sample.records as f64 - 1.0) / 2.0;
         let scale = if similarities.is_empty() { 0.0 } else { all / similarities.len() as f64 };
         let expected = bands.expected(&similarities, threshold);
@@ -172,7 +176,10 @@ impl Plan<'_> {
             bands.estimate(),
         )?;
         if let Some(fixed) = bands.fixed_point() {
-            writeln!(text, "  fixed point at {fixed:.4}: pairs above it are raised, below it lowered")?;
+            writeln!(
+                text,
+                "  fixed point at {fixed:.4}: pairs above it are raised, below it lowered"
+            )?;
         }
         writeln!(
             text,
@@ -188,7 +195,9 @@ impl Plan<'_> {
             text,
             "\nTo estimate similarities of {threshold} and more from sketches alone, at most {} % too low \
              but for a chance of {}: {} functions",
-            100.0 * self.args.delta, self.args.epsilon, self.functions,
+            100.0 * self.args.delta,
+            self.args.epsilon,
+            self.functions,
         )?;
         if let Some(corpus) = &self.corpus {
             corpus.as_text(*threshold, &mut text)?;
@@ -208,7 +217,11 @@ impl Corpus {
         )?;
         writeln!(text, "  {:>12}  pairs at or above {threshold}", round(self.similar))?;
         writeln!(text, "  {:>12}  of them missed", round(self.expected.missed))?;
-        writeln!(text, "  {:>12}  pairs compared, copies not folded", round(self.expected.candidates))?;
+        writeln!(
+            text,
+            "  {:>12}  pairs compared, copies not folded",
+            round(self.expected.candidates)
+        )?;
         writeln!(text, "  {:>12}  of them in vain", round(self.expected.wasted))?;
         match &self.advice {
             Some(advice) => writeln!(text, "\nIf you shingle by characters, take {advice}"),

@@ -26,7 +26,7 @@ fn bad_lines() -> Vec<(&'static [u8], Vec<&'static str>)> {
         (b"nonsense", vec!["not valid JSON"]),
         (br#"["a", "list"]"#, vec!["object"]),
         (br#"{"id": "x", "body": "a"}"#, vec!["no field `text`", "`body`", "--text"]),
-        (br#"{"id": "x", "text": 7}"#, vec!["`text` is a number"]),
+        (br#"{"id": "x", "text": 7}"#, vec!["`text` is a whole number"]),
         (br#"{"id": "x", "text": null}"#, vec!["`text` is null"]),
         (br#"{"id": "x", "text": ["a"]}"#, vec!["`text` is a list"]),
         (b"{\"id\": \"x\", \"text\": \"caf\xe9\"}", vec!["not valid UTF-8"]),
@@ -54,7 +54,11 @@ fn bad_lines_are_skipped_and_counted() {
         place.write("in.jsonl", lines_with(bad));
         let outcome = place.ok(&format!("{RUN} --on-error skip"));
         assert!(outcome.stderr.contains("1  records skipped"), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("in.jsonl:4: "), "the message is shown: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("in.jsonl:4: "),
+            "the message is shown: {}",
+            outcome.stderr
+        );
         let kept = place.read("out.jsonl");
         assert_eq!(kept.lines().count(), 3, "{kept}");
         assert!(kept.ends_with(&record("d", "one more good record at the end")));
@@ -91,8 +95,12 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn truncated_and_damaged_compression_is_named_and_never_skipped() {
-    let text = three().repeat(1).into_bytes();
-    let (gz, zst) = (gzip(&text), zstd::encode_all(&text[..], 3).unwrap());
+    let text = three().into_bytes();
+    // With its checksum: without one, damage to a zstd file may go unseen by any reader.
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(&text).unwrap();
+    let (gz, zst) = (gzip(&text), encoder.finish().unwrap());
     for (name, whole) in [("in.jsonl.gz", gz), ("in.jsonl.zst", zst)] {
         for policy in ["stop", "skip"] {
             let line = format!("dedup {name} -o out.jsonl --on-error {policy}");
@@ -124,7 +132,10 @@ fn a_parquet_file_without_the_column_is_named() {
     let place = Place::new();
     place.write("in.jsonl", three());
     place.ok("dedup in.jsonl -o in.parquet");
-    place.fails("dedup in.parquet --text body -o out.parquet", &["in.parquet", "no column `body`", "`text`"]);
+    place.fails(
+        "dedup in.parquet --text body -o out.parquet",
+        &["in.parquet", "no column `body`", "`text`"],
+    );
     place.fails("dedup in.parquet --id number -o out.parquet", &["in.parquet", "`number`"]);
     let whole = fs::read(place.path("in.parquet")).unwrap();
     place.write("cut.parquet", &whole[..whole.len() / 2]);
@@ -221,7 +232,9 @@ fn a_disk_that_fills_up_leaves_no_half_file() {
         eprintln!("skipped: this user may not mount a small file system");
         return;
     }
-    let many: String = (0..5000).map(|i| record(&i.to_string(), &format!("text number {i} ").repeat(30))).collect();
+    let many: String = (0..5000)
+        .map(|i| record(&i.to_string(), &format!("text number {i} ").repeat(30)))
+        .collect();
     place.write("in.jsonl", many);
     for output in ["small/out.jsonl", "small/out.parquet", "small/out.csv"] {
         // Without compression, so that it cannot fit.
@@ -231,7 +244,10 @@ fn a_disk_that_fills_up_leaves_no_half_file() {
             continue; // Parquet compresses
         }
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
-        assert!(outcome.stderr.contains("No space left") && outcome.stderr.contains("small/out"), "{outcome:?}");
+        assert!(
+            outcome.stderr.contains("No space left") && outcome.stderr.contains("small/out"),
+            "{outcome:?}"
+        );
         assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "nothing is left on the disk");
     }
     let done = std::process::Command::new("umount").arg(&small).status().unwrap();
@@ -265,7 +281,16 @@ fn wrong_usage_exits_2() {
 fn numbers_out_of_range_say_the_range() {
     let place = Place::new();
     place.write("in.jsonl", three());
-    for line in ["-t 0", "-t 1.5", "-t -1", "-t nan", "--within 1", "--within -0.1", "--recall 1", "--recall 0"] {
+    for line in [
+        "-t 0",
+        "-t 1.5",
+        "-t -1",
+        "-t nan",
+        "--within 1",
+        "--within -0.1",
+        "--recall 1",
+        "--recall 0",
+    ] {
         place.fails(&format!("pairs in.jsonl {line}"), &["must be"]);
     }
     place.fails("pairs in.jsonl -t 0.6 --measure bag-sum", &["0.5"]);

@@ -29,7 +29,8 @@ where
     R: Send,
 {
     let threads = threads.max(1);
-    let line = Line { jobs: Mutex::new((0, jobs)), taken: Mutex::new(Some(0)), moved: Condvar::new() };
+    let line =
+        Line { jobs: Mutex::new((0, jobs)), taken: Mutex::new(Some(0)), moved: Condvar::new() };
     let (send, receive) = channel::<(usize, Outcome<R>)>();
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -87,12 +88,12 @@ impl<I> Line<I> {
             }
             // The iterator and the work are caught alike: a panic must reach the consumer, or it
             // would wait for ever.
-            let Some(job) = catch_unwind(AssertUnwindSafe(|| jobs.1.next())).transpose() else { return };
+            let Some(job) = catch_unwind(AssertUnwindSafe(|| jobs.1.next())).transpose() else {
+                return;
+            };
             jobs.0 += 1;
             drop(jobs);
-            let outcome = job.and_then(|job| {
-                catch_unwind(AssertUnwindSafe(|| job.and_then(work)))
-            });
+            let outcome = job.and_then(|job| catch_unwind(AssertUnwindSafe(|| job.and_then(work))));
             let failed = !matches!(outcome, Ok(Ok(_)));
             if send.send((number, outcome)).is_err() || failed {
                 return;
@@ -168,7 +169,8 @@ mod tests {
     #[test]
     fn a_panic_in_the_work_reaches_the_caller() {
         let work = |n: usize| if n == 5 { panic!("five") } else { Ok(n) };
-        let caught = catch_unwind(AssertUnwindSafe(|| in_order(2, (0usize..).map(Ok), work, |_| Ok(()))));
+        let caught =
+            catch_unwind(AssertUnwindSafe(|| in_order(2, (0usize..).map(Ok), work, |_| Ok(()))));
         assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"five"));
     }
 }

@@ -121,9 +121,14 @@ mod tests {
 
     #[test]
     fn a_pair_at_just_the_threshold_is_reported() {
-        for (shared, union, threshold) in
-            [(4, 5, 0.8), (9, 10, 0.9), (2, 3, 2.0 / 3.0), (7, 10, 0.7), (3, 10, 0.3), (1, 3, 1.0 / 3.0)]
-        {
+        for (shared, union, threshold) in [
+            (4, 5, 0.8),
+            (9, 10, 0.9),
+            (2, 3, 2.0 / 3.0),
+            (7, 10, 0.7),
+            (3, 10, 0.3),
+            (1, 3, 1.0 / 3.0),
+        ] {
             let a: Vec<u64> = (0..shared).collect();
             let b: Vec<u64> = (0..union).collect();
             let verifier = Verifier::new(Measure::Jaccard, threshold).unwrap();

@@ -10,7 +10,8 @@ use nearkin::shingle::{
 
 /// The set that has exactly these texts of k characters as shingles.
 fn chars_set(shingles: &[&str]) -> Vec<u64> {
-    let set: BTreeSet<u64> = shingles.iter().map(|shingle| hash_bytes(shingle.as_bytes())).collect();
+    let set: BTreeSet<u64> =
+        shingles.iter().map(|shingle| hash_bytes(shingle.as_bytes())).collect();
     set.into_iter().collect()
 }
 
@@ -35,9 +36,15 @@ fn s2_1_touch_down() {
     let touchdown = hash_bytes(b"touchdown");
     let kept = Shingling::chars(9);
     assert!(!kept.set(plane).contains(&touchdown) && kept.set(quarterback).contains(&touchdown));
-    assert!(chars_set(&["touch dow", "ouch down"]).iter().all(|shingle| kept.set(plane).contains(shingle)));
+    assert!(
+        chars_set(&["touch dow", "ouch down"])
+            .iter()
+            .all(|shingle| kept.set(plane).contains(shingle))
+    );
     let dropped = Shingling { space: Space::Drop, ..Shingling::chars(9) };
-    assert!(dropped.set(plane).contains(&touchdown) && dropped.set(quarterback).contains(&touchdown));
+    assert!(
+        dropped.set(plane).contains(&touchdown) && dropped.set(quarterback).contains(&touchdown)
+    );
     assert!(jaccard::shared(&dropped.set(plane), &dropped.set(quarterback)) > 0);
 }
 
@@ -53,7 +60,8 @@ fn s2_1_characters_are_not_bytes() {
     assert_eq!(Shingling::chars(2).set("東京都"), chars_set(&["東京", "京都"]));
     assert_eq!(Shingling::chars(2).set("aé😀中"), chars_set(&["aé", "é😀", "😀中"]));
     // A text's ASCII parts give the same shingles whatever stands beside them.
-    let (plain, mixed) = (Shingling::chars(5).set("abcdefgh"), Shingling::chars(5).set("abcdefgh é"));
+    let (plain, mixed) =
+        (Shingling::chars(5).set("abcdefgh"), Shingling::chars(5).set("abcdefgh é"));
     assert!(plain.iter().all(|shingle| mixed.contains(shingle)));
 }
 
@@ -112,7 +120,8 @@ impl Tokenizer for Sentences {
 
 #[test]
 fn s2_3_any_tokenizer_plugs_in() {
-    let sentences = Shingling { tokenizer: Some(std::sync::Arc::new(Sentences)), ..Shingling::words(2) };
+    let sentences =
+        Shingling { tokenizer: Some(std::sync::Arc::new(Sentences)), ..Shingling::words(2) };
     assert_eq!(sentences.set("One. Two. Three. One. Two.").len(), 3);
     assert_eq!(sentences.set("One.Two"), sentences.set("one .  two."));
 }
@@ -121,7 +130,8 @@ fn s2_3_any_tokenizer_plugs_in() {
 fn two_long_texts() -> [String; 2] {
     let word = |i: u64| format!("w{} ", hash_bytes(&i.to_le_bytes()) % 2000);
     let first: String = (0..30_000).map(word).collect();
-    let second: String = (0..30_000).map(|i| word(if i % 100 < 33 { i + 1_000_000 } else { i })).collect();
+    let second: String =
+        (0..30_000).map(|i| word(if i % 100 < 33 { i + 1_000_000 } else { i })).collect();
     [first, second]
 }
 
@@ -159,13 +169,16 @@ fn s2_5_longer_documents_get_longer_shingles() {
         let vocabulary = |n: u64| hash_bytes(&n.to_le_bytes());
         let word = |n: u64| {
             let w = vocabulary(n) % 3000;
-            (0..2 + w % 7).map(|i| char::from(b'a' + (vocabulary(w * 16 + i) % 20) as u8)).collect::<String>()
+            (0..2 + w % 7)
+                .map(|i| char::from(b'a' + (vocabulary(w * 16 + i) % 20) as u8))
+                .collect::<String>()
         };
         (0..documents)
             .map(|d| (0..words).map(|i| word(d * 1_000_000 + i)).collect::<Vec<_>>().join(" "))
             .collect()
     };
-    let advice = |texts: &[String]| advise(&texts.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let advice =
+        |texts: &[String]| advise(&texts.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     let mails = advice(&text(40, 200));
     let articles = advice(&text(20, 12_000));
     assert!((4..=6).contains(&mails.k), "{mails}");
@@ -187,7 +200,11 @@ fn s2_6_stop_word_shingles() {
         assert!(shingling.set(SUDZO).contains(&three(shingle)), "{shingle}");
     }
     let own = Shingling::stop_words(StopWords::new(["Sudzo"]));
-    assert_eq!(own.set(SUDZO), [three("sudzo corporation revealed")], "the last has no two words after it");
+    assert_eq!(
+        own.set(SUDZO),
+        [three("sudzo corporation revealed")],
+        "the last has no two words after it"
+    );
 }
 
 #[test]
@@ -235,7 +252,9 @@ fn specifications_are_read_and_written() {
     for spec in ["chars:5", "words:5", "stopwords", "chars:1", "words:1000"] {
         assert_eq!(spec.parse::<Shingling>().unwrap().to_string(), spec);
     }
-    for wrong in ["", "chars", "chars:0", "words:-1", "words:1001", "lines:3", "stopwords:3", "chars:x"] {
+    for wrong in
+        ["", "chars", "chars:0", "words:-1", "words:1001", "lines:3", "stopwords:3", "chars:x"]
+    {
         let error = wrong.parse::<Shingling>().unwrap_err().to_string();
         assert!(error.contains("chars:K"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Runs the command as a user would, in a folder of its own.
 
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::fs;
 use std::io::Write;
@@ -74,7 +74,11 @@ impl Place {
         let output = child.wait_with_output().expect("the command ends");
         feeder.join().expect("the feeder ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output in UTF-8");
-        Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Outcome {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
 
     /// Runs and expects success.
@@ -120,5 +124,10 @@ pub fn record(id: &str, text: &str) -> String {
 /// Three records: the second nearly the first, the third something else.
 pub fn three() -> String {
     let words = |n: usize| (0..n).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
-    [record("a", &words(100)), record("b", &words(99)), record("c", "something else altogether here now")].concat()
+    [
+        record("a", &words(100)),
+        record("b", &words(99)),
+        record("c", "something else altogether here now"),
+    ]
+    .concat()
 }

@@ -38,7 +38,8 @@ pub fn glance(content: &[u8]) -> u64 {
 /// were read as a whole.
 pub fn groups<T: AsRef<[u8]>>(items: &[T]) -> (Vec<Vec<usize>>, usize) {
     let glanced = group_by(0..items.len(), |i| glance(items[i].as_ref()));
-    let doubtful: Vec<usize> = glanced.into_iter().filter(|group| group.len() > 1).flatten().collect();
+    let doubtful: Vec<usize> =
+        glanced.into_iter().filter(|group| group.len() > 1).flatten().collect();
     let read = doubtful.len();
     let mut same = group_by(doubtful, |i| fingerprint(items[i].as_ref()));
     same.retain(|group| group.len() > 1);
@@ -46,7 +47,10 @@ pub fn groups<T: AsRef<[u8]>>(items: &[T]) -> (Vec<Vec<usize>>, usize) {
     (same, read)
 }
 
-fn group_by<K: Eq + Hash>(items: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
+fn group_by<K: Eq + Hash>(
+    items: impl IntoIterator<Item = usize>,
+    key: impl Fn(usize) -> K,
+) -> Vec<Vec<usize>> {
     let mut groups: HashMap<K, Vec<usize>> = HashMap::new();
     for item in items {
         groups.entry(key(item)).or_default().push(item);

@@ -115,7 +115,9 @@ impl Collection {
     pub(super) fn sides(&self) -> Option<Sides> {
         let split = self.split?;
         let mut sides = vec![0u8; self.first.len()];
-        for (position, &group) in (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM) {
+        for (position, &group) in
+            (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM)
+        {
             sides[group as usize] |= if position < split { Sides::LEFT } else { Sides::RIGHT };
         }
         Some(Sides(sides))
@@ -146,7 +148,11 @@ impl Collection {
         chunks.push(start);
         let end = start as usize + records as usize;
         if end >= NO_ITEM as usize {
-            return Err(Error::parameter("the number of records", end, "below 4,294,967,294 a run; split the input"));
+            return Err(Error::parameter(
+                "the number of records",
+                end,
+                "below 4,294,967,294 a run; split the input",
+            ));
         }
         self.group_of.resize(end, NO_ITEM);
         self.lengths.resize(end, 0);

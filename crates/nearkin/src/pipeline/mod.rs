@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use rayon::ThreadPoolBuilder;
 
 pub use collection::Collection;
-pub use observe::{NoObserver, Observer, Stage, StageTime, Stats};
+pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
 pub use sample::{Sample, sample};
 
 use crate::amplify::{Bands, MAX_FUNCTIONS};
@@ -26,7 +26,6 @@ use crate::item::Source;
 use crate::shingle::Shingling;
 use crate::verify::{Match, Measure, Verifier};
 use crate::{Error, Result};
-use observe::Clock;
 use search::Search;
 
 /// What counts as similar, and how surely it is to be found.
@@ -208,7 +207,9 @@ pub fn dedup<S: Source>(
             })
             .collect();
         stats.clusters = Some(count_clusters(&clusters));
-        stats.kept = Some((0u32..).zip(&clusters).filter(|(at, c)| c.is_some_and(|c| c.0 == *at)).count() as u64);
+        stats.kept =
+            Some((0u32..).zip(&clusters).filter(|(at, c)| c.is_some_and(|c| c.0 == *at)).count()
+                as u64);
         stats.stages.push(clock.stop(0));
         Ok(Deduplicated { collection, clusters, swallowed, stats: std::mem::take(&mut stats) })
     })
@@ -218,7 +219,9 @@ pub fn dedup<S: Source>(
 fn count_clusters(clusters: &[Option<(u32, f64)>]) -> u64 {
     let mut larger = vec![false; clusters.len()];
     for (position, cluster) in clusters.iter().enumerate() {
-        if let Some((kept, _)) = cluster && *kept as usize != position {
+        if let Some((kept, _)) = cluster
+            && *kept as usize != position
+        {
             larger[*kept as usize] = true;
         }
     }
@@ -267,9 +270,15 @@ fn largest(centres: &[u32], similarity: &[f64], best: &[u32], threshold: f64) ->
     centres.iter().for_each(|&centre| texts[centre as usize] += 1);
     let (centre, &texts) = texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
     let share = texts as f64 / centres.len() as f64;
-    let unlike = centres.iter().zip(similarity).filter(|(c, s)| **c == centre as u32 && **s < threshold);
+    let unlike =
+        centres.iter().zip(similarity).filter(|(c, s)| **c == centre as u32 && **s < threshold);
     let unlike = unlike.count();
-    (texts >= TEXTS && share >= SHARE).then(|| Swallowed { kept: best[centre], texts, share, unlike })
+    (texts >= TEXTS && share >= SHARE).then(|| Swallowed {
+        kept: best[centre],
+        texts,
+        share,
+        unlike,
+    })
 }
 
 /// The steps that `pairs` and `dedup` share.
@@ -307,7 +316,8 @@ impl<S: Source> Run<'_, S> {
 
         self.observer.stage(Stage::Load, Some(bytes));
         let clock = Clock::start(Stage::Load);
-        let loaded = sketch::load(self.sources, &collection, &search.candidates(), settings, self.observer)?;
+        let loaded =
+            sketch::load(self.sources, &collection, &search.candidates(), settings, self.observer)?;
         search.provide(loaded);
         stats.stages.push(clock.stop(bytes));
         self.observer.stage(Stage::Verify, None);
@@ -318,7 +328,10 @@ impl<S: Source> Run<'_, S> {
 /// Runs `work` with this many threads for whatever it does in parallel.
 fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
-        Error::File { path: PathBuf::from("threads"), what: format!("cannot start {threads}: {error}") }
+        Error::File {
+            path: PathBuf::from("threads"),
+            what: format!("cannot start {threads}: {error}"),
+        }
     })?;
     pool.install(work)
 }

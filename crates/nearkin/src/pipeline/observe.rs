@@ -97,17 +97,20 @@ pub struct StageTime {
 }
 
 /// Times a stage.
-pub(super) struct Clock {
+#[derive(Debug)]
+pub struct Clock {
     stage: Stage,
     start: Instant,
 }
 
 impl Clock {
-    pub(super) fn start(stage: Stage) -> Self {
+    /// The stage begins now.
+    pub fn start(stage: Stage) -> Self {
         Self { stage, start: Instant::now() }
     }
 
-    pub(super) fn stop(self, bytes: u64) -> StageTime {
+    /// It ends now, having gone through this many bytes.
+    pub fn stop(self, bytes: u64) -> StageTime {
         StageTime { stage: self.stage, seconds: self.start.elapsed().as_secs_f64(), bytes }
     }
 }

@@ -42,7 +42,8 @@ impl Sides {
     /// Whether one of the two groups has an item on the left and the other one on the right.
     fn across(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.0[a as usize], self.0[b as usize]);
-        (a & Self::LEFT != 0 && b & Self::RIGHT != 0) || (a & Self::RIGHT != 0 && b & Self::LEFT != 0)
+        (a & Self::LEFT != 0 && b & Self::RIGHT != 0)
+            || (a & Self::RIGHT != 0 && b & Self::LEFT != 0)
     }
 
     /// Whether the groups together have items on both sides.
@@ -101,7 +102,8 @@ impl Search {
                     return Err(Error::Interrupted);
                 }
                 let mut matches = Vec::new();
-                let candidates = portion.pairs().filter(|&(a, b)| self.is_candidate(a, b, portion.table));
+                let candidates =
+                    portion.pairs().filter(|&(a, b)| self.is_candidate(a, b, portion.table));
                 let mut count = 0;
                 for (a, b) in candidates {
                     count += 1;
@@ -119,7 +121,8 @@ impl Search {
     }
 
     fn is_candidate(&self, a: u32, b: u32, table: usize) -> bool {
-        self.sides.as_ref().is_none_or(|sides| sides.across(a, b)) && self.keys.first_shared(a, b, table)
+        self.sides.as_ref().is_none_or(|sides| sides.across(a, b))
+            && self.keys.first_shared(a, b, table)
     }
 
     fn count(&self, stats: &mut Stats, compared: u64, similar: usize) {
@@ -132,11 +135,16 @@ impl Search {
     /// All buckets, cut so that no thread is left with a giant.
     fn portions(&self) -> impl Iterator<Item = Portion<'_>> {
         let buckets = self.tables.iter().enumerate();
-        let buckets = buckets.flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table, bucket)));
+        let buckets =
+            buckets.flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table, bucket)));
         buckets.filter(|(_, bucket)| self.worth(bucket)).flat_map(|(table, bucket)| {
             let rows = (PORTION / bucket.len()).max(1);
             let starts = (0..bucket.len()).step_by(rows);
-            starts.map(move |start| Portion { table, bucket, rows: start..(start + rows).min(bucket.len()) })
+            starts.map(move |start| Portion {
+                table,
+                bucket,
+                rows: start..(start + rows).min(bucket.len()),
+            })
         })
     }
 
@@ -145,7 +153,11 @@ impl Search {
     ///
     /// Table by table: each bucket, on its own, joins what the tables before left apart. What a
     /// bucket does depends on those tables alone, so the work is the same at any number of threads.
-    pub(super) fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
+    pub(super) fn components(
+        &self,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>> {
         let mut sets = UnionFind::new(self.keys.len());
         let (mut compared, mut joined) = (0, 0);
         for (table, buckets) in self.tables.iter().enumerate() {
@@ -174,7 +186,12 @@ impl Search {
     /// Members that are connected already form one class. Classes come one by one and are compared
     /// with the clusters so far, with each until a pair agrees: near-identical members take one
     /// comparison each.
-    fn join_bucket(&self, table: usize, bucket: &[u32], before: &UnionFind) -> (Vec<(u32, u32)>, u64) {
+    fn join_bucket(
+        &self,
+        table: usize,
+        bucket: &[u32],
+        before: &UnionFind,
+    ) -> (Vec<(u32, u32)>, u64) {
         let mut classes: Vec<Vec<u32>> = Vec::new();
         let mut class_of: HashMap<u32, usize> = HashMap::new();
         for &member in bucket {
@@ -189,7 +206,8 @@ impl Search {
         for class in classes {
             let mut cluster = class.clone();
             clusters.retain_mut(|other| {
-                let pairs = class.iter().flat_map(|&a| other.iter().map(move |&b| (a.min(b), a.max(b))));
+                let pairs =
+                    class.iter().flat_map(|&a| other.iter().map(move |&b| (a.min(b), a.max(b))));
                 // A pair that shared an earlier key was compared there, and did not agree.
                 let mut fresh = pairs.filter(|&(a, b)| self.keys.first_shared(a, b, table));
                 let agree = fresh.find(|&(a, b)| {

@@ -49,7 +49,9 @@ pub(super) fn sketch<S: Source>(
                 let start = collection.begin_chunk(number, batch.records)?;
                 batch.bad.into_iter().for_each(|error| collection.skip(error));
                 for entry in batch.entries {
-                    if let Some(id) = &entry.id && !ids.insert(id_hash(id)) {
+                    if let Some(id) = &entry.id
+                        && !ids.insert(id_hash(id))
+                    {
                         let error = duplicate_id(&batch.path, entry.line, id);
                         if !settings.skip_duplicate_ids {
                             return Err(error);
@@ -64,7 +66,10 @@ pub(super) fn sketch<S: Source>(
                         Text::Keyed(print, at) => Some(known.get(print).unwrap_or_else(|| {
                             let group = collection.new_group(position);
                             known.put(print, group);
-                            keys.set(group as usize, &batch.keys[at * keys.tables()..][..keys.tables()]);
+                            keys.set(
+                                group as usize,
+                                &batch.keys[at * keys.tables()..][..keys.tables()],
+                            );
                             group
                         })),
                     };
@@ -111,13 +116,16 @@ pub(super) fn load<S: Source>(
                 let (number, bytes) = source.place(&chunk);
                 let range = collection.chunk(input, number);
                 let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
-                if batch.items.len() != range.clone().filter(|&position| is_wanted(position)).count() {
+                if batch.items.len()
+                    != range.clone().filter(|&position| is_wanted(position)).count()
+                {
                     return Err(Error::File {
                         path: batch.path,
                         what: "changed while it was being read; run again".into(),
                     });
                 }
-                let firsts: Vec<u32> = batch.items.iter().map(|item| range.start + item.ordinal).collect();
+                let firsts: Vec<u32> =
+                    batch.items.iter().map(|item| range.start + item.ordinal).collect();
                 Ok((bytes, firsts, shingle_batch(&batch, settings)))
             },
             |(bytes, firsts, batch)| {
@@ -187,7 +195,10 @@ impl KnownTexts {
         self.shard(print).insert(print, group);
     }
 
-    fn shard(&self, print: u128) -> MutexGuard<'_, HashMap<u128, u32, BuildHasherDefault<Fingerprints>>> {
+    fn shard(
+        &self,
+        print: u128,
+    ) -> MutexGuard<'_, HashMap<u128, u32, BuildHasherDefault<Fingerprints>>> {
         let shard = &self.shards[(print >> 64) as usize % Self::SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -248,7 +259,12 @@ impl Buffers {
     }
 }
 
-fn sketch_batch(batch: Batch<'_>, banding: &Banding, settings: &Settings, known: &KnownTexts) -> SketchedBatch {
+fn sketch_batch(
+    batch: Batch<'_>,
+    banding: &Banding,
+    settings: &Settings,
+    known: &KnownTexts,
+) -> SketchedBatch {
     let mut keys = Vec::new();
     let mut sketched = HashMap::new();
     let mut sketch_text = |text: &str, buffers: &mut Buffers| {

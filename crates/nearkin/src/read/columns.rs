@@ -4,7 +4,7 @@
 //! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
 //! scan over the kept records, in the order in which they first appear.
 
-use super::{Body, Format, Input, Kind, RecordFormat, Source, Syntax};
+use super::{Body, Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row};
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json};
@@ -26,7 +26,17 @@ impl Input {
             Format::Csv | Format::Tsv => {
                 let columns = common(self, || json_keys(self, kept), |schema| names(&schema))?;
                 let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                RecordFormat::Delimited { delimiter, columns: columns.unwrap_or_default() }
+                let columns = columns.unwrap_or_default();
+                let as_it_came = self.sources.iter().find(|source| !is_empty(source));
+                let header = match as_it_came.map(|source| &source.kind) {
+                    Some(Kind::Text { syntax: Syntax::Csv(header), .. })
+                        if header.delimiter == delimiter =>
+                    {
+                        header.row.clone()
+                    }
+                    _ => header_row(delimiter, &columns),
+                };
+                RecordFormat::Delimited { delimiter, columns, header }
             }
         })
     }

@@ -19,8 +19,10 @@ pub enum RecordFormat {
     Delimited {
         /// The byte between fields.
         delimiter: u8,
-        /// The header row.
+        /// Their names.
         columns: Vec<String>,
+        /// The header row, ready to be written.
+        header: Vec<u8>,
     },
     /// Columns.
     Parquet(SchemaRef),
@@ -61,7 +63,7 @@ pub(super) fn copy(
     let failed = |what: String| Error::File { path: source.name.clone(), what };
     let body = match to {
         RecordFormat::Jsonl => Body::Bytes(json),
-        RecordFormat::Delimited { delimiter, columns } => {
+        RecordFormat::Delimited { delimiter, columns, .. } => {
             Body::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
         }
         RecordFormat::Parquet(schema) => {
@@ -108,6 +110,16 @@ fn as_it_came(
         _ => return Ok(None),
     };
     Ok(Some(Records { records, body: Body::Bytes(out) }))
+}
+
+/// The names as a row of their own; nothing where there are none.
+pub(super) fn header_row(delimiter: u8, columns: &[String]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if !columns.is_empty() {
+        // Writing to memory cannot fail.
+        let _ = csv_writer(delimiter, &mut out).write_record(columns);
+    }
+    out
 }
 
 fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
@@ -202,7 +214,8 @@ fn delimited(json: &[u8], delimiter: u8, columns: &[String]) -> Result<Vec<u8>, 
     let mut out = Vec::new();
     let mut writer = csv_writer(delimiter, &mut out);
     for (_, line) in lines::lines(json, 1) {
-        let object: Map<String, Json> = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+        let object: Map<String, Json> = serde_json::from_slice(line)
+            .map_err(|error| format!("a kept record is not a JSON object: {error}; fix it"))?;
         let row = columns.iter().map(|column| match object.get(column) {
             None | Some(Json::Null) => String::new(),
             Some(Json::String(text)) => text.clone(),

@@ -8,7 +8,7 @@ use super::{
     cut::{self, Ends},
     gather::{Asked, Gather},
     item,
-    lines::utf8,
+    lines::{push_record, utf8},
     text::Text,
 };
 use crate::item::{Batch, Id, Value};
@@ -22,7 +22,9 @@ pub(super) struct Header {
     pub(super) delimiter: u8,
     /// The columns' names; none where the file is empty.
     pub(super) names: Vec<String>,
-    /// The row's length in bytes, blank lines before it included.
+    /// The row as it came, with a line end.
+    pub(super) row: Vec<u8>,
+    /// Its length in the file, blank lines before it included.
     pub(super) bytes: usize,
     /// The same in lines.
     pub(super) lines: u64,
@@ -54,8 +56,13 @@ impl Header {
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
         let names =
             names.map_err(|what| Error::Input { path: path.to_path_buf(), line: 1, what })?;
-        let lines = memchr::memchr_iter(b'\n', &start).count() as u64;
-        Ok(Self { delimiter, names, bytes: end, lines, text: 0, id: None, value: None })
+        let lines = count_lines(&start);
+        let mut whole = Vec::new();
+        if !names.is_empty() {
+            let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            push_record(&start[blank..], b"\r\n", &mut whole);
+        }
+        Ok(Self { delimiter, names, row: whole, bytes: end, lines, text: 0, id: None, value: None })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -105,7 +112,7 @@ fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
 }
 
 /// Calls `each` with every record of a chunk: its number, its line in the chunk from 0, the record,
-/// and its bytes as they came, without the line end. Returns how many there are.
+/// and its bytes as they came. Returns how many there are.
 fn records(
     header: &Header,
     data: &[u8],
@@ -117,11 +124,14 @@ fn records(
     let (mut start, mut line) = (0, 0);
     // Reading bytes from memory, with any number of fields allowed, has nothing left to fail on.
     while reader.read_byte_record(&mut record).unwrap_or(false) {
-        let end = reader.position().byte() as usize;
+        let mut end = reader.position().byte() as usize;
+        if data[..end].ends_with(b"\r") && data[end..].starts_with(b"\n") {
+            end += 1; // the reader stops in the middle of `\r\n`
+        }
         let raw = &data[start..end];
         let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         line += count_lines(&raw[..blank]);
-        each(ordinal, line, &record, raw[blank..].trim_suffix_line_end())?;
+        each(ordinal, line, &record, &raw[blank..])?;
         line += count_lines(&raw[blank..]);
         start = end;
         ordinal += 1;
@@ -131,17 +141,6 @@ fn records(
 
 fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-trait LineEnd {
-    fn trim_suffix_line_end(&self) -> &[u8];
-}
-
-impl LineEnd for [u8] {
-    fn trim_suffix_line_end(&self) -> &[u8] {
-        let line = self.strip_suffix(b"\n").unwrap_or(self);
-        line.strip_suffix(b"\r").unwrap_or(line)
-    }
 }
 
 pub(super) fn decode(
@@ -209,12 +208,11 @@ pub(super) fn not_a_number(field: &str) -> String {
     format!("field `{field}` is NaN, which has no order; write a number or leave it empty")
 }
 
-/// Copies the wanted records as they came, each with a line feed at its end.
+/// Copies the wanted records as they came.
 pub(super) fn copy(header: &Header, data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> Result<u32> {
     records(header, data, |ordinal, _, _, raw| {
         if wanted(ordinal) {
-            out.extend_from_slice(raw);
-            out.push(b'\n');
+            push_record(raw, b"\r\n", out);
         }
         Ok(())
     })

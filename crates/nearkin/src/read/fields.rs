@@ -8,9 +8,9 @@
 //! `meta.body`, else the key `body` of the object under `meta`. Where a key is repeated the last one
 //! counts, as in most JSON libraries.
 //!
-//! serde_json does the parsing. Measured on 53 MB of README files and licences, every byte checked,
-//! best of four: serde_json 791 MB/s, sonic-rs 0.5 627 MB/s when built for any x86-64; on 25 MB of
-//! manual pages, full of escapes, 427 and 393.
+//! serde_json does the parsing: sonic-rs 0.5, built for any x86-64, was no faster. Four runs each with
+//! every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of README files and
+//! licences, 344–427 against 338–393 MB/s on 25 MB of manual pages, full of escapes.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -92,6 +92,27 @@ pub(super) fn take(json: &str, names: &Names, arena: &mut String) -> Result<Foun
         Scalar::Object => Ok(found),
         other => Err(Broken::NotAnObject(other.kind())),
     }
+}
+
+/// The keys of an object, for messages; none where it is not one.
+pub(super) fn keys(json: &str) -> Vec<String> {
+    struct Keys(Vec<String>);
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Vec<String>, A::Error> {
+            while let Some((key, IgnoredAny)) = map.next_entry()? {
+                self.0.push(key);
+            }
+            Ok(self.0)
+        }
+    }
+    let mut de = serde_json::Deserializer::from_str(json);
+    de.deserialize_map(Keys(Vec::new())).unwrap_or_default()
 }
 
 /// Reads one value: notes it where `exact` says so, and looks inside it for the rest of `names`.

@@ -31,16 +31,14 @@ pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>>
             let path = error.path().unwrap_or(folder).to_path_buf();
             unreadable(&path, &error.into())
         })?;
-        let metadata = match entry.path_is_symlink() {
-            true => fs::metadata(entry.path()).ok(),
-            false => entry.metadata().ok(),
-        };
-        if entry.depth() == 0 || !metadata.as_ref().is_some_and(fs::Metadata::is_file) {
+        // Through a link, so that one that leads nowhere is told and not passed over.
+        let metadata =
+            fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
+        if entry.depth() == 0 || !metadata.is_file() {
             continue;
         }
         let id = id(folder, entry.path(), prefix)?;
-        let stored = metadata.map(|metadata| Stored::new(entry.path().to_path_buf(), &metadata));
-        documents.extend(stored.map(|stored| Document { id, stored }));
+        documents.push(Document { id, stored: Stored::new(entry.path().to_path_buf(), &metadata) });
     }
     documents.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(documents)
@@ -83,7 +81,11 @@ pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize
     runs
 }
 
-pub(super) fn decode(documents: &[Document], asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
+pub(super) fn decode(
+    documents: &[Document],
+    asked: Asked,
+    wanted: Wanted,
+) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, 0);
     for (document, ordinal) in documents.iter().zip(0..) {
         if !wanted(ordinal) {

@@ -1,8 +1,6 @@
 //! Collects the items of one chunk, and deals with bad records the way the user asked.
 
-use super::{
-    Ids, OnError, ReadOptions,
-};
+use super::{Ids, OnError, ReadOptions};
 use crate::item::{Batch, Id, Item, TextColumn, Value};
 use crate::{Error, Result};
 use std::path::Path;
@@ -71,7 +69,11 @@ impl<'a> Gather<'a> {
     }
 
     /// With the texts somewhere else.
-    pub(super) fn finish_with(mut self, records: u32, texts: TextColumn<'static>) -> Batch<'static> {
+    pub(super) fn finish_with(
+        mut self,
+        records: u32,
+        texts: TextColumn<'static>,
+    ) -> Batch<'static> {
         self.batch.records = records;
         self.batch.texts = texts;
         self.batch

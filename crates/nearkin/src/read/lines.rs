@@ -6,12 +6,12 @@ use super::{
     gather::{Asked, Gather},
     item,
 };
-use crate::item::{Batch};
 use crate::Result;
+use crate::item::Batch;
 use memchr::memchr;
 
-/// The lines that are not blank, without their ends, each with its number.
-pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+/// The lines that are not blank, with their ends, each with its number.
+fn whole_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
     let mut rest = data;
     let mut number = first;
     let all = std::iter::from_fn(move || {
@@ -22,19 +22,34 @@ pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8]
         let (line, after) = rest.split_at(end);
         rest = after;
         number += 1;
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        Some((number - 1, line.strip_suffix(b"\r").unwrap_or(line)))
+        Some((number - 1, line))
     });
     all.filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-/// Copies the wanted lines, each with a line feed at its end. Returns how many there are in all.
+/// The same without their ends.
+pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+    whole_lines(data, first).map(|(number, line)| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        (number, line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+/// Appends a record as it came, and a line feed where it has no line end: the last of a file.
+/// `ends` are the bytes that may end one.
+pub(super) fn push_record(record: &[u8], ends: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(record);
+    if !record.last().is_some_and(|last| ends.contains(last)) {
+        out.push(b'\n');
+    }
+}
+
+/// Copies the wanted lines as they came. Returns how many there are in all.
 pub(super) fn copy(data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> u32 {
     let mut ordinal = 0;
-    for (_, line) in lines(data, 1) {
+    for (_, line) in whole_lines(data, 1) {
         if wanted(ordinal) {
-            out.extend_from_slice(line);
-            out.push(b'\n');
+            push_record(line, b"\n", out);
         }
         ordinal += 1;
     }
@@ -42,7 +57,12 @@ pub(super) fn copy(data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> u32 {
 }
 
 /// Lines of text: each is an item.
-pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
+pub(super) fn decode_txt(
+    data: &[u8],
+    first: u64,
+    asked: Asked,
+    wanted: Wanted,
+) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, data.len());
     let mut ordinal = 0;
     for (number, line) in lines(data, first) {
@@ -62,7 +82,12 @@ pub(super) fn decode_txt(data: &[u8], first: u64, asked: Asked, wanted: Wanted) 
 }
 
 /// Lines of JSON: each is an object.
-pub(super) fn decode_jsonl(data: &[u8], first: u64, asked: Asked, wanted: Wanted) -> Result<Batch<'static>> {
+pub(super) fn decode_jsonl(
+    data: &[u8],
+    first: u64,
+    asked: Asked,
+    wanted: Wanted,
+) -> Result<Batch<'static>> {
     let options = asked.options;
     let names: Names =
         [Some(&options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
@@ -160,8 +185,7 @@ fn broken(broken: Broken) -> String {
 }
 
 fn missing(field: &str, line: &str, advice: &str) -> String {
-    let object: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(line).unwrap_or_default();
-    let has = item::list(object.keys().map(String::as_str));
+    let keys = fields::keys(line);
+    let has = item::list(keys.iter().map(String::as_str));
     format!("no field `{field}`; it has {has}: {advice}")
 }

@@ -22,6 +22,12 @@ const STDIN: &str = "<stdin>";
 
 pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
     let alone = paths.len() == 1;
+    if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+        return Err(Error::File {
+            path: STDIN.into(),
+            what: "is given more than once; give `-` once".to_owned(),
+        });
+    }
     let sources: Result<Vec<_>> = paths.iter().map(|path| source(path, alone, &options)).collect();
     let mut sources = sources?;
     let ids = ids(&sources, &options)?;
@@ -33,7 +39,7 @@ pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
 
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     let failed = |what: String| Error::File { path: path.to_path_buf(), what };
-    let metadata = match path.as_os_str() == "-" {
+    let metadata = match is_stdin(path) {
         true => None,
         false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
     };
@@ -67,6 +73,10 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
         named => named,
     };
     file_source(stored, format, compression)
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Standard input or a pipe: JSONL unless said, packed or not.

@@ -103,7 +103,7 @@ impl Iterator for Scan<'_> {
 
 /// A place in one source.
 enum Cursor<'a> {
-    Replay { text: Text<'a>, marks: &'a [Mark], next: usize },
+    Replay(Replay<'a>),
     Cut(Box<Cutting<'a>>),
     Rows(usize),
     Files(usize),
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
             line += header.lines;
         }
         Ok(match marks.get() {
-            Some(marks) => Self::Replay { text, marks, next: 0 },
+            Some(marks) => Self::Replay(Replay { stored, text, marks, next: 0, taken: 0 }),
             None => Self::Cut(Box::new(Cutting {
                 stored,
                 text,
@@ -144,11 +144,7 @@ impl<'a> Cursor<'a> {
     fn next(&mut self, source: &Source, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
         match (self, &source.kind) {
             (Self::Cut(cutting), _) => cutting.next(skipped),
-            (Self::Replay { text, marks, next }, Kind::Text { stored, .. }) => {
-                let Some(mark) = marks.get(*next) else { return Ok(None) };
-                *next += 1;
-                replay(text, stored, *mark, skipped()).map(Some)
-            }
+            (Self::Replay(replay), _) => replay.next(skipped),
             (Self::Rows(next), Kind::Parquet { table, .. }) => {
                 let stretch = table.stretches.get(*next).copied();
                 *next += 1;
@@ -165,16 +161,37 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn replay(text: &mut Text, stored: &Stored, mark: Mark, skipped: bool) -> Result<Step> {
-    let before = text.taken();
-    let mut bytes = Vec::new();
-    if skipped {
-        text.skip(mark.bytes)?;
-    } else if text.fill(&mut bytes, mark.bytes as usize)? < mark.bytes as usize {
-        return Err(stored.changed());
+/// A later scan of a text file, which knows the cuts.
+struct Replay<'a> {
+    stored: &'a Stored,
+    text: Text<'a>,
+    marks: &'a [Mark],
+    next: usize,
+    taken: u64,
+}
+
+impl Replay<'_> {
+    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+        let Some(mark) = self.marks.get(self.next).copied() else { return Ok(None) };
+        self.next += 1;
+        let count = mark.bytes as usize;
+        let mut bytes = Vec::new();
+        let data = if skipped() {
+            self.text.skip(mark.bytes)?;
+            None
+        } else if self.text.fill(&mut bytes, count)? == count {
+            Some(Data::Text { bytes, line: mark.line })
+        } else {
+            return Err(self.stored.changed());
+        };
+        let mut taken = self.text.taken();
+        if self.next == self.marks.len() {
+            self.text.check()?;
+            taken = self.stored.len(); // what follows the last record, such as a checksum
+        }
+        let before = std::mem::replace(&mut self.taken, taken);
+        Ok(Some((taken - before, data)))
     }
-    let data = (!skipped).then_some(Data::Text { bytes, line: mark.line });
-    Ok((text.taken() - before, data))
 }
 
 /// The first scan of a text file, which finds the cuts that later scans use again.

@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
         let read = read.map_err(|error| self.broken(&error))?;
         self.produced += read as u64;
         if (read as u64) < rest {
-            self.stored.check(&self.file)?;
+            self.check()?;
         }
         Ok(ahead + read)
     }
@@ -76,6 +76,11 @@ impl<'a> Text<'a> {
         };
         self.produced += skipped;
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
+    }
+
+    /// Fails if the file has changed.
+    pub(super) fn check(&self) -> Result<()> {
+        self.stored.check(&self.file)
     }
 
     /// Bytes taken from the disk so far.

@@ -71,7 +71,8 @@ fn median_similarity(texts: &[&str], k: usize) -> f64 {
         shingling.set(&text[..end])
     };
     let sets: Vec<Vec<u64>> = texts.iter().map(set).collect();
-    let mut all: Vec<f64> = sets.windows(2).map(|pair| jaccard::similarity(&pair[0], &pair[1])).collect();
+    let mut all: Vec<f64> =
+        sets.windows(2).map(|pair| jaccard::similarity(&pair[0], &pair[1])).collect();
     all.sort_unstable_by(f64::total_cmp);
     all[all.len() / 2]
 }

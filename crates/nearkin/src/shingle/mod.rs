@@ -156,7 +156,13 @@ impl FromStr for Shingling {
 
     /// Reads `chars:K`, `words:K` or `stopwords`.
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::parameter("shingle", text, "chars:K, words:K or stopwords, with K from 1 to 1000");
+        let wrong = || {
+            Error::parameter(
+                "shingle",
+                text,
+                "chars:K, words:K or stopwords, with K from 1 to 1000",
+            )
+        };
         let (unit, k) = match text.split_once(':') {
             Some((unit, k)) => (unit, Some(k.parse::<usize>().map_err(|_| wrong())?)),
             None => (text, None),

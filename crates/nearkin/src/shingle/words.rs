@@ -126,7 +126,8 @@ pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
         // The default, with its weights in registers.
         let weights: [u64; 5] = std::array::from_fn(weight);
         out.extend(tokens.array_windows().map(|window: &[u64; 5]| {
-            let sum = (0..5).fold(5u64, |sum, i| sum.wrapping_add(window[i].wrapping_mul(weights[i])));
+            let sum =
+                (0..5).fold(5u64, |sum, i| sum.wrapping_add(window[i].wrapping_mul(weights[i])));
             scramble(sum)
         }));
     } else {
@@ -149,8 +150,19 @@ mod tests {
     #[test]
     fn the_byte_walk_finds_the_words_of_the_tokenizer() {
         for text in [
-            "", " ", "one", "one two", "  a_b-c 12\n", "naïve café—déjà vu", "中文 テスト。", "😀a😀",
-            "e\u{301}a", "x\0y", "ς", "\u{10ffff}z", "ﬁn",
+            "",
+            " ",
+            "one",
+            "one two",
+            "  a_b-c 12\n",
+            "naïve café—déjà vu",
+            "中文 テスト。",
+            "😀a😀",
+            "e\u{301}a",
+            "x\0y",
+            "ς",
+            "\u{10ffff}z",
+            "ﬁn",
         ] {
             let mut expected = Vec::new();
             UnicodeWords.tokens(text, &mut |word| expected.push(hash_bytes(word.as_bytes())));
@@ -171,7 +183,8 @@ mod tests {
     #[test]
     fn order_and_number_of_words_count() {
         let [a, b] = [hash_bytes(b"a"), hash_bytes(b"b")];
-        let all = [combine(&[a]), combine(&[b]), combine(&[a, b]), combine(&[b, a]), combine(&[a, a])];
+        let all =
+            [combine(&[a]), combine(&[b]), combine(&[a, b]), combine(&[b, a]), combine(&[a, a])];
         for (i, x) in all.iter().enumerate() {
             assert!(!all[..i].contains(x));
         }

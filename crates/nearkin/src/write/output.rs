@@ -103,6 +103,7 @@ impl Output {
 /// An output that is complete and only has to appear: with several outputs, none appears before all are
 /// complete.
 #[must_use = "the file does not appear without a call to appear"]
+#[derive(Debug)]
 pub struct Ready {
     name: PathBuf,
     target: PathBuf,

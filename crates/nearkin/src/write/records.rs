@@ -37,7 +37,7 @@ pub fn records(
 
 /// One file of records.
 enum RecordWriter {
-    Bytes(Output),
+    Bytes(Box<Output>),
     Parquet(Box<ArrowWriter<Output>>, PathBuf),
 }
 
@@ -49,12 +49,10 @@ impl RecordWriter {
                 let writer = parquet_writer(output, schema.clone())?;
                 return Ok(Self::Parquet(Box::new(writer), name));
             }
-            RecordFormat::Delimited { delimiter, columns } if !columns.is_empty() => {
-                output.put(&header(*delimiter, columns))?;
-            }
+            RecordFormat::Delimited { header, .. } => output.put(header)?,
             _ => {}
         }
-        Ok(Self::Bytes(output))
+        Ok(Self::Bytes(Box::new(output)))
     }
 
     fn write(&mut self, body: &Body) -> Result<()> {
@@ -73,11 +71,4 @@ impl RecordWriter {
             Self::Parquet(writer, name) => parquet_ready(*writer, &name),
         }
     }
-}
-
-fn header(delimiter: u8, columns: &[String]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    // Writing to memory cannot fail.
-    let _ = writer.write_record(columns);
-    writer.into_inner().unwrap_or_default()
 }

@@ -3,7 +3,8 @@
 
 use nearkin::{
     Result,
-    read::{Id, Input, ReadOptions},
+    item::Id,
+    read::{Input, ReadOptions},
 };
 use std::{fs, path::PathBuf};
 use tempfile::TempDir;
@@ -60,4 +61,27 @@ pub fn failure(dir: &TempDir, names: &[&str], options: ReadOptions) -> String {
     let error = read_with(dir, names, options).expect_err("reading should fail").to_string();
     assert!(!error.contains('\n'), "more than a line: {error}");
     error.replace(&format!("{}/", dir.path().display()), "")
+}
+
+pub fn gz(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn zst(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// A Parquet file with these columns, in row groups of `group` rows.
+pub fn parquet(columns: Vec<(&str, arrow_array::ArrayRef)>, group: usize) -> Vec<u8> {
+    use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
+    let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    out
 }
