@@ -144,7 +144,16 @@ mod tests {
         for threads in [0, 1, 2, 7] {
             let mut seen = Vec::new();
             let jobs = (0..1000usize).map(Ok);
-            in_order(threads, jobs, |n| Ok(n * 2), |n| Ok(seen.push(n))).unwrap();
+            in_order(
+                threads,
+                jobs,
+                |n| Ok(n * 2),
+                |n| {
+                    seen.push(n);
+                    Ok(())
+                },
+            )
+            .unwrap();
             assert_eq!(seen, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
         }
     }
@@ -154,7 +163,11 @@ mod tests {
         let jobs = (0..100usize).map(|n| if n == 60 { Err(failure(n)) } else { Ok(n) });
         let work = |n| if n == 41 || n == 40 { Err(failure(n)) } else { Ok(n) };
         let mut seen = 0;
-        let error = in_order(4, jobs, work, |_| Ok(seen += 1)).unwrap_err();
+        let error = in_order(4, jobs, work, |_| {
+            seen += 1;
+            Ok(())
+        })
+        .unwrap_err();
         assert!(error.to_string().contains("40"), "{error}");
         assert_eq!(seen, 40);
     }

@@ -25,7 +25,7 @@ impl Measure {
     }
 
     /// The value of this measure for the Jaccard similarity of the two sets of (numbered) shingles.
-    fn from_jaccard(self, similarity: f64) -> f64 {
+    fn value(self, similarity: f64) -> f64 {
         if self == Self::BagSum { sum_from_max(similarity) } else { similarity }
     }
 
@@ -36,7 +36,7 @@ impl Measure {
 
     /// The largest value the measure takes.
     pub fn largest(self) -> f64 {
-        self.from_jaccard(1.0)
+        self.value(1.0)
     }
 }
 

@@ -75,7 +75,12 @@ fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u3
     let (a, b) = (Texts(a), b.map(Texts));
     let similar = pairs(&a, b.as_ref(), settings, &NoObserver).unwrap();
     let mut rows = Vec::new();
-    similar.each(|a, b, similarity| -> Result<()> { Ok(rows.push((a, b, similarity))) }).unwrap();
+    similar
+        .each(|a, b, similarity| -> Result<()> {
+            rows.push((a, b, similarity));
+            Ok(())
+        })
+        .unwrap();
     rows
 }
 
