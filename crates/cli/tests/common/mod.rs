@@ -1,6 +1,6 @@
 //! Runs the command as a user would, in a folder of its own.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr)]
 
 use std::fs;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Shingles of k tokens, by default words.
 //!
 //! A word is a run of letters, digits and underscore. Each word is hashed once; a shingle's hash is a
-//! weighted sum of its k words' hashes, scrambled, so that a shingle costs k multiplications however
+//! sum of its k words' hashes, each turned by its place, so that a shingle costs k additions however
 //! long its words are. A text with fewer than k words is its one shingle; one without words has none.
 
 use std::fmt::Debug;
@@ -108,39 +108,40 @@ fn classify_character(folded: &[u8], at: usize) -> (bool, usize) {
     (char::from_u32(code).is_some_and(is_word_character), length)
 }
 
-/// The weight of the i-th token of a shingle: odd, so that no token's hash loses a bit.
-fn weight(i: usize) -> u64 {
-    scramble(i as u64 + 1) | 1
-}
+/// Tokens are turned by so many bits more at each place of a shingle: coprime to 64, so that no two of
+/// [`TURNS`] places are turned alike.
+const TURN: u32 = 13;
+const TURNS: usize = 64;
 
 /// Appends the hash of every run of `k` tokens.
 pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     if tokens.is_empty() {
         return;
     }
-    if tokens.len() < k {
-        out.push(combine(tokens));
-        return;
-    }
-    if k == 5 {
-        // The default, with its weights in registers.
-        let weights: [u64; 5] = std::array::from_fn(weight);
-        out.extend(tokens.array_windows().map(|window: &[u64; 5]| {
-            let sum =
-                (0..5).fold(5u64, |sum, i| sum.wrapping_add(window[i].wrapping_mul(weights[i])));
-            scramble(sum)
-        }));
+    if k == 5 && tokens.len() >= 5 {
+        // The default, with its length known to the compiler.
+        out.extend(tokens.array_windows::<5>().map(|window| combine(window)));
     } else {
-        out.extend(tokens.windows(k).map(combine));
+        out.extend(tokens.windows(k.min(tokens.len())).map(combine));
     }
 }
 
-/// The hash of one shingle, given its tokens' hashes: scramble(n + Σ weightᵢ · tokenᵢ).
+/// The hash of one shingle, given its tokens' hashes: n + Σ rotate(tokenᵢ, 13·i).
+///
+/// The tokens' hashes are as good as random, so the sums of two different shingles agree with
+/// probability 2⁻⁶⁴, and no multiplication is needed to make them so.
+#[inline(always)]
 pub(super) fn combine(tokens: &[u64]) -> u64 {
-    let sum = tokens.iter().enumerate().fold(tokens.len() as u64, |sum, (i, token)| {
-        sum.wrapping_add(token.wrapping_mul(weight(i)))
-    });
-    scramble(sum)
+    let mut hash = tokens.len() as u64;
+    for (part, tokens) in tokens.chunks(TURNS).enumerate() {
+        if part > 0 {
+            hash = scramble(hash); // tokens 64 places apart are turned alike
+        }
+        for (i, token) in tokens.iter().enumerate() {
+            hash = hash.wrapping_add(token.rotate_left(TURN * i as u32 % 64));
+        }
+    }
+    hash
 }
 
 #[cfg(test)]
@@ -178,6 +179,16 @@ mod tests {
         let mut fast = Vec::new();
         shingle(&tokens, 5, &mut fast);
         assert_eq!(fast, tokens.windows(5).map(combine).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn words_far_apart_may_not_change_places() {
+        let tokens: Vec<u64> = (0..200).map(scramble).collect();
+        for distance in [1, 63, 64, 128] {
+            let mut swapped = tokens.clone();
+            swapped.swap(3, 3 + distance);
+            assert_ne!(combine(&tokens), combine(&swapped), "{distance} apart");
+        }
     }
 
     #[test]
