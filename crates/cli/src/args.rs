@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use nearkin::amplify::Bands;
 use nearkin::pipeline::Settings;
 use nearkin::read::{Format, Input, OnError, ReadOptions};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
@@ -172,6 +173,12 @@ pub(crate) struct SimilarityArgs {
     /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
     #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
     pub(crate) recall: f64,
+    /// Use this many bands of --rows rows instead of the cheapest that keep --recall
+    #[arg(long, value_name = "N", requires = "rows", conflicts_with = "recall")]
+    pub(crate) bands: Option<usize>,
+    /// Rows of each band
+    #[arg(long, value_name = "N", requires = "bands")]
+    pub(crate) rows: Option<usize>,
     /// What all random choices derive from
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -224,6 +231,7 @@ impl SimilarityArgs {
             measure: self.measure.measure(),
             threshold: self.threshold()?,
             recall: self.recall,
+            bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed,
             threads: run.threads.map_or(defaults.threads, |threads| usize::from(threads.get())),
             skip_duplicate_ids: on_error == ErrorPolicy::Skip,

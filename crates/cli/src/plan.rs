@@ -57,7 +57,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     let run = RunArgs { threads: None, stats: None, quiet: true };
     let settings = args.similarity.settings(&run, args.fields.on_error)?;
     let bands = settings.bands()?;
-    let threshold = settings.measure.to_jaccard(settings.threshold);
+    let threshold = settings.jaccard_threshold();
     let functions = functions_needed(args.delta, args.epsilon, threshold)?;
     let corpus = if args.inputs.is_empty() {
         None
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
             threshold,
         ))
     };
-    let plan = Plan { args, bands, threshold, recall: settings.recall, functions, corpus };
+    let plan = Plan { args, bands, threshold, recall: settings.promised()?, functions, corpus };
     let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
     Ok(io::stdout().write_all(text.as_bytes())?)
 }

@@ -40,7 +40,8 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     let _ = write!(
         text,
         "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
-        settings.threshold, settings.recall,
+        settings.threshold,
+        (stats.recall_promised * 1e6).round() / 1e6,
     );
     text
 }

@@ -1,7 +1,63 @@
 //! The inner loops of nearkin: the only place where unsafe code may stand, behind safe functions.
 //!
-//! `scalar` is the reference that any faster version has to equal.
+//! `scalar` is the reference. Other files have the same functions for what a machine may offer; which is
+//! used is decided at run time, and a test compares each with the reference.
 
-mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+pub mod scalar;
 
 pub use scalar::{shared, shared_at_least};
+
+/// What 64 bytes of text are to words, a bit a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WordMask {
+    /// ASCII letters, digits and underscore.
+    pub word: u64,
+    /// Bytes of characters that are not ASCII.
+    pub other: u64,
+}
+
+/// For every block of 64 bytes, which of them are ASCII letters, digits or underscore, and which are not
+/// ASCII. The length of `text` is a multiple of 64.
+pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::word_masks(text, masks) };
+    }
+    scalar::word_masks(text, masks);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn word_masks_equal_the_reference(mut text in vec(any::<u8>(), 0..500)) {
+            text.resize(text.len().next_multiple_of(64), 0);
+            let (mut fast, mut reference) = (Vec::new(), Vec::new());
+            word_masks(&text, &mut fast);
+            scalar::word_masks(&text, &mut reference);
+            prop_assert_eq!(fast, reference);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_classed_as_by_the_reference() {
+        let text: Vec<u8> = (0..=255).collect();
+        let (mut fast, mut reference) = (Vec::new(), Vec::new());
+        word_masks(&text, &mut fast);
+        scalar::word_masks(&text, &mut reference);
+        assert_eq!(fast, reference);
+        assert_eq!(
+            reference.iter().map(|mask| mask.word.count_ones()).sum::<u32>(),
+            26 + 26 + 10 + 1
+        );
+    }
+}

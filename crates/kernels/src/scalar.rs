@@ -1,4 +1,6 @@
-//! Plain Rust versions of every kernel.
+//! Plain Rust versions of every kernel: the reference.
+
+use crate::WordMask;
 
 /// How many values two sorted slices without repeats share.
 pub fn shared(a: &[u64], b: &[u64]) -> usize {
@@ -32,6 +34,19 @@ pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
+    }
+}
+
+/// For every block of 64 bytes, which of them are ASCII letters, digits or underscore, and which are not
+/// ASCII: a bit a byte, the first byte lowest. The length of `text` is a multiple of 64.
+pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
+    for block in text.as_chunks::<64>().0 {
+        let mut mask = WordMask::default();
+        for (i, &byte) in block.iter().enumerate() {
+            mask.word |= u64::from(byte == b'_' || byte.is_ascii_alphanumeric()) << i;
+            mask.other |= u64::from(byte >> 7) << i;
+        }
+        masks.push(mask);
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Settings {
     pub threshold: f64,
     /// The chance that a pair at just the threshold is found; more similar ones are found more surely.
     pub recall: f64,
+    /// Bands to use instead of the cheapest that keep the recall.
+    pub bands: Option<Bands>,
     /// What all random choices derive from.
     pub seed: u64,
     /// Threads to use.
@@ -54,6 +56,7 @@ impl Default for Settings {
             measure: Measure::default(),
             threshold: 0.8,
             recall: 0.99,
+            bands: None,
             seed: 1,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             skip_duplicate_ids: false,
@@ -62,10 +65,26 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The bands that keep the promised recall.
+    /// The bands to use: those that were set, or the cheapest that keep the recall.
     pub fn bands(&self) -> Result<Bands> {
         Verifier::new(self.measure, self.threshold)?;
-        Bands::for_recall(self.measure.to_jaccard(self.threshold), self.recall, MAX_FUNCTIONS)
+        match self.bands {
+            Some(bands) => Bands::new(bands.count, bands.rows),
+            None => Bands::for_recall(self.jaccard_threshold(), self.recall, MAX_FUNCTIONS),
+        }
+    }
+
+    /// The chance that a pair at just the threshold is found.
+    pub fn promised(&self) -> Result<f64> {
+        Ok(match self.bands {
+            Some(_) => self.bands()?.probability(self.jaccard_threshold()),
+            None => self.recall,
+        })
+    }
+
+    /// The threshold as a Jaccard similarity of (numbered) shingles.
+    pub fn jaccard_threshold(&self) -> f64 {
+        self.measure.to_jaccard(self.threshold)
     }
 }
 
@@ -307,7 +326,7 @@ impl<S: Source> Run<'_, S> {
         stats.stages.push(clock.stop(bytes));
         collection.count(stats);
         stats.bands = Some(banding.bands());
-        stats.recall_promised = settings.recall;
+        stats.recall_promised = settings.promised()?;
 
         self.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);

@@ -61,19 +61,13 @@ pub(super) fn normalized<'a>(
 /// Puts `text` into `out`, lower-cased if asked for.
 pub(super) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
     out.clear();
-    if case == Case::Keep || text.is_ascii() {
-        out.extend_from_slice(text.as_bytes());
-    }
     if case == Case::Keep {
-        return;
-    }
-    if text.is_ascii() {
-        out.make_ascii_lowercase();
+        out.extend_from_slice(text.as_bytes());
         return;
     }
     let mut rest = text;
     while !rest.is_empty() {
-        let ascii = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+        let ascii = ascii_prefix(rest.as_bytes());
         let start = out.len();
         out.extend_from_slice(&rest.as_bytes()[..ascii]);
         out[start..].make_ascii_lowercase();
@@ -93,6 +87,12 @@ pub(super) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
         }
         rest = &rest[c.len_utf8()..];
     }
+}
+
+/// How many bytes come before the first that is not ASCII.
+fn ascii_prefix(bytes: &[u8]) -> usize {
+    let whole = bytes.as_chunks::<16>().0.iter().take_while(|block| block.is_ascii()).count() * 16;
+    whole + bytes[whole..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 /// A capital sigma becomes ς at the end of a word and σ elsewhere. The standard library knows where

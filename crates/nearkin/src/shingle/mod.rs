@@ -25,6 +25,8 @@ pub use hash::hash_bytes;
 pub use stop_words::StopWords;
 pub use words::{Tokenizer, UnicodeWords};
 
+use nearkin_kernels::WordMask;
+
 use crate::{Error, Result};
 
 /// What a shingle consists of.
@@ -77,6 +79,7 @@ pub enum HashBits {
 pub struct Scratch {
     folded: String,
     padded: Vec<u8>,
+    masks: Vec<WordMask>,
     tokens: Vec<u64>,
 }
 
@@ -110,19 +113,22 @@ impl Shingling {
     /// Appends the hash of every shingle of `text`, in text order, repeats included.
     pub fn shingle(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let first = out.len();
-        let Scratch { folded, padded, tokens } = scratch;
-        let text = fold::normalized(text, self.normal_form, folded);
+        let mut folded = std::mem::take(&mut scratch.folded);
+        let text = fold::normalized(text, self.normal_form, &mut folded);
         match &self.unit {
-            Unit::Chars(k) => chars::shingle(text, *k, self.case, self.space, padded, out),
+            Unit::Chars(k) => {
+                chars::shingle(text, *k, self.case, self.space, &mut scratch.padded, out);
+            }
             Unit::Words(k) => {
-                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), padded, tokens);
-                words::shingle(tokens, *k, out);
+                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), scratch);
+                words::shingle(&scratch.tokens, *k, out);
             }
             Unit::StopWords(list) => {
-                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), padded, tokens);
-                list.shingle(tokens, out);
+                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), scratch);
+                list.shingle(&scratch.tokens, out);
             }
         }
+        scratch.folded = folded;
         if self.bits == HashBits::ThirtyTwo {
             out[first..].iter_mut().for_each(|hash| *hash >>= 32);
         }

@@ -6,6 +6,9 @@
 
 use std::fmt::Debug;
 
+use nearkin_kernels::{WordMask, word_masks};
+
+use super::Scratch;
 use super::fold::{Case, fold_case, is_word_character};
 use super::hash::{PADDING, hash_bytes, hash_padded, scramble};
 
@@ -25,18 +28,18 @@ impl Tokenizer for UnicodeWords {
     }
 }
 
-/// Replaces `tokens` by the hashes of the text's tokens.
+/// Puts the hashes of the text's tokens into the scratch's tokens.
 pub(super) fn hash_tokens(
     text: &str,
     case: Case,
     tokenizer: Option<&dyn Tokenizer>,
-    folded: &mut Vec<u8>,
-    tokens: &mut Vec<u64>,
+    scratch: &mut Scratch,
 ) {
+    let Scratch { padded: folded, masks, tokens, .. } = scratch;
     fold_case(text, case, folded);
     tokens.clear();
     match tokenizer {
-        None => hash_words(folded, tokens),
+        None => hash_words(folded, masks, tokens),
         Some(tokenizer) => {
             let text = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
             tokenizer.tokens(text, &mut |token| tokens.push(hash_bytes(token.as_bytes())));
@@ -44,60 +47,61 @@ pub(super) fn hash_tokens(
     }
 }
 
-/// What a byte is to a word.
-const BETWEEN: u8 = 0;
-const IN_WORD: u8 = 1;
-const NOT_ASCII: u8 = 2;
-const CLASS: [u8; 256] = {
-    let mut class = [BETWEEN; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        class[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => IN_WORD,
-            0x80.. => NOT_ASCII,
-            _ => BETWEEN,
-        };
-        byte += 1;
-    }
-    class
-};
-
-/// [`UnicodeWords`] and the hash of each word in one walk over the bytes. `folded` is UTF-8 and gets
-/// padding behind it.
-fn hash_words(folded: &mut Vec<u8>, tokens: &mut Vec<u64>) {
+/// [`UnicodeWords`] and the hash of each word in one walk, block by block: where the bytes of a block
+/// change from word to gap and back is a mask of bits. `folded` is UTF-8 and gets padding behind it.
+fn hash_words(folded: &mut Vec<u8>, masks: &mut Vec<WordMask>, tokens: &mut Vec<u64>) {
     let end = folded.len();
-    folded.resize(end + PADDING, 0); // zeros are between words, so the walk ends by itself
-    let mut at = 0;
-    while at < end {
-        let (inside, length) = classify(folded, at);
-        if !inside {
-            at += length;
-            continue;
+    // At least one zero, which is no word's, so that the last word ends within the blocks.
+    let blocks = end / 64 + 1;
+    folded.resize(blocks * 64 + PADDING, 0);
+    masks.clear();
+    word_masks(&folded[..blocks * 64], masks);
+    let (mut inside, mut start, mut spilled) = (0u64, 0, 0u64);
+    for (block, mask) in masks.iter().enumerate() {
+        let mut word = mask.word | spilled;
+        spilled = 0;
+        if mask.other != 0 {
+            let (here, behind) = unicode_mask(folded, block * 64, mask.other);
+            word |= here;
+            spilled = behind;
         }
-        let start = at;
-        at += length;
-        loop {
-            let (inside, length) = classify(folded, at);
-            if !inside {
-                break;
+        let mut changes = word ^ (word << 1 | inside);
+        inside = word >> 63;
+        // Two changes make a word; a word that began in an earlier block ends with the first.
+        while changes != 0 {
+            let at = block * 64 + changes.trailing_zeros() as usize;
+            if word >> (at % 64) & 1 == 1 {
+                start = at;
+            } else {
+                tokens.push(hash_padded(folded, start, at));
             }
-            at += length;
+            changes &= changes - 1;
         }
-        tokens.push(hash_padded(folded, start, at));
     }
 }
 
-/// Whether a word character starts at `at`, and how many bytes it has.
-#[inline(always)]
-fn classify(folded: &[u8], at: usize) -> (bool, usize) {
-    match CLASS[folded[at] as usize] {
-        NOT_ASCII => classify_character(folded, at),
-        class => (class == IN_WORD, 1),
+/// Which bytes of a block, and of the next, belong to word characters beyond ASCII that start in it.
+fn unicode_mask(folded: &[u8], block: usize, mut other: u64) -> (u64, u64) {
+    let (mut here, mut behind) = (0u64, 0u64);
+    while other != 0 {
+        let at = other.trailing_zeros();
+        other &= other - 1;
+        let first = folded[block + at as usize];
+        if first < 0xc0 {
+            continue; // not the first byte of its character
+        }
+        let (inside, length) = classify_character(folded, block + at as usize);
+        if inside {
+            let bytes = ((1u128 << length) - 1) << at;
+            here |= bytes as u64;
+            behind |= (bytes >> 64) as u64;
+        }
     }
+    (here, behind)
 }
 
-#[cold]
-fn classify_character(folded: &[u8], at: usize) -> (bool, usize) {
+/// Whether the character that starts at `at` belongs to words, and how many bytes it has.
+fn classify_character(folded: &[u8], at: usize) -> (bool, u32) {
     let byte = |i: usize| u32::from(folded[at + i] & 0x3f);
     let first = folded[at];
     let (code, length) = match first {
@@ -164,12 +168,19 @@ mod tests {
             "ς",
             "\u{10ffff}z",
             "ﬁn",
+            "aé中𝒳b aé中𝒳b aé中𝒳b aé中𝒳b aé中𝒳b aé中𝒳b aé中𝒳b aé中𝒳b",
+            "a-word-of-more-than-sixty-four-bytes-with-no-gap-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         ] {
             let mut expected = Vec::new();
             UnicodeWords.tokens(text, &mut |word| expected.push(hash_bytes(word.as_bytes())));
-            let (mut folded, mut tokens) = (text.as_bytes().to_vec(), Vec::new());
-            hash_words(&mut folded, &mut tokens);
-            assert_eq!(tokens, expected, "{text:?}");
+            // At every place relative to a block.
+            for before in 0..70 {
+                let mut folded = " ".repeat(before).into_bytes();
+                folded.extend_from_slice(text.as_bytes());
+                let mut tokens = Vec::new();
+                hash_words(&mut folded, &mut Vec::new(), &mut tokens);
+                assert_eq!(tokens, expected, "{text:?} after {before} blanks");
+            }
         }
     }
 

@@ -1,0 +1,53 @@
+//! The kernels with AVX2: 32 bytes at a time.
+
+use std::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_srli_epi16,
+};
+
+use crate::WordMask;
+
+/// See [`crate::word_masks`].
+#[target_feature(enable = "avx2")]
+pub(crate) fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
+    let blocks = text.as_chunks::<64>().0;
+    masks.reserve(blocks.len());
+    for block in blocks {
+        let (halves, _) = block.as_chunks::<32>();
+        let (low, high) = (classify(&halves[0]), classify(&halves[1]));
+        masks.push(WordMask {
+            word: u64::from(low.0) | u64::from(high.0) << 32,
+            other: u64::from(low.1) | u64::from(high.1) << 32,
+        });
+    }
+}
+
+/// A byte belongs to a word when its two halves have a kind in common: kind 1 are the digits (0x30 to
+/// 0x39), kind 2 the letters from A or a on (0x41 to 0x4f, 0x61 to 0x6f), kind 4 those from P or p on
+/// (0x50 to 0x5a, 0x70 to 0x7a), kind 8 the underscore (0x5f).
+#[inline]
+#[target_feature(enable = "avx2")]
+fn classify(half: &[u8; 32]) -> (u32, u32) {
+    #[rustfmt::skip]
+    let kinds_by_low = _mm256_setr_epi8(
+        5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 2, 2, 2, 2, 10,
+        5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 2, 2, 2, 2, 10,
+    );
+    #[rustfmt::skip]
+    let kinds_by_high = _mm256_setr_epi8(
+        0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+    );
+    // SAFETY: 32 bytes are readable at `half`, and the load asks for no alignment.
+    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast::<__m256i>()) };
+    let nibble = _mm256_set1_epi8(0x0f);
+    let low = _mm256_and_si256(bytes, nibble);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
+    let kinds = _mm256_and_si256(
+        _mm256_shuffle_epi8(kinds_by_low, low),
+        _mm256_shuffle_epi8(kinds_by_high, high),
+    );
+    let between = _mm256_cmpeq_epi8(kinds, _mm256_setzero_si256());
+    (!_mm256_movemask_epi8(between) as u32, _mm256_movemask_epi8(bytes) as u32)
+}
