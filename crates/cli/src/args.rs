@@ -1,14 +1,15 @@
 //! The options that several commands share: each is defined once, with its help and its default.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
 use nearkin::pipeline::Settings;
 use nearkin::read::{Format, Input, OnError, ReadOptions};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
-use nearkin::{Error, Result};
+use nearkin::{Error, Result, write};
 
 /// Where items come from.
 #[derive(Debug, Args)]
@@ -31,12 +32,23 @@ pub(crate) struct FieldArgs {
     /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
+    /// Take positions as ids even where there is a field id: for inputs that each count from 1
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) positions: bool,
     /// Read every input as this format instead of going by its extension
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub(crate) format: Option<Format>,
+    /// Folder for temporary files: standard input is kept there while it is needed [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp: Option<PathBuf>,
     /// What to do with a record that cannot be used
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop)]
     pub(crate) on_error: ErrorPolicy,
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let names = ["jsonl", "parquet", "csv", "tsv", "txt", "folder"];
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
 }
 
 /// What to do with a record that cannot be used.
@@ -54,6 +66,8 @@ impl FieldArgs {
         let options = ReadOptions {
             text: self.text.clone(),
             id: self.id.clone(),
+            positions: self.positions,
+            temp: self.temp.clone(),
             value: value.map(String::from),
             format: self.format,
             on_error: match self.on_error {
@@ -115,6 +129,11 @@ impl ShingleArgs {
     /// The shingling these options describe.
     pub(crate) fn shingling(&self) -> Result<Shingling> {
         let mut shingling = self.shingle.clone();
+        let by_chars = matches!(shingling.unit, Unit::Chars(_));
+        if !by_chars && (self.ignore_case || self.space != SpacePolicy::Fold) {
+            let must = "chars:K with --ignore-case or --space; words are lower-cased and without white space";
+            return Err(Error::parameter("--shingle", &self.shingle, must));
+        }
         if self.ignore_case {
             shingling.case = Case::Fold;
         }
@@ -158,7 +177,7 @@ pub(crate) struct SimilarityArgs {
     /// or by sum
     #[arg(long, value_enum, default_value_t = MeasureName::Jaccard)]
     pub(crate) measure: MeasureName,
-    /// Pairs at or above this similarity are similar [default: 0.8]
+    /// Pairs at or above this similarity are similar [default: 0.8; with bag-sum 0.444, its equal]
     #[arg(
         short,
         long,
@@ -196,6 +215,11 @@ pub(crate) enum MeasureName {
 }
 
 impl MeasureName {
+    /// A Jaccard similarity of 0.8 of the shingles.
+    fn default_threshold(self) -> f64 {
+        if self == Self::BagSum { 0.444 } else { 0.8 }
+    }
+
     pub(crate) fn measure(self) -> Measure {
         match self {
             Self::Jaccard => Measure::Jaccard,
@@ -206,34 +230,18 @@ impl MeasureName {
 }
 
 impl SimilarityArgs {
-    /// The threshold as a similarity.
-    pub(crate) fn threshold(&self) -> Result<f64> {
-        let Some(within) = self.within else { return Ok(self.threshold.unwrap_or(0.8)) };
-        if self.measure == MeasureName::BagSum {
-            return Err(Error::parameter(
-                "--within",
-                within,
-                "left out with bag-sum, which is no distance; use --threshold",
-            ));
-        }
-        if !(0.0..1.0).contains(&within) {
-            return Err(Error::parameter("--within", within, "at least 0 and below 1"));
-        }
-        // 1 − 0.58 is not the double nearest to 0.42; what the user means is.
-        Ok(((1.0 - within) * 1e12).round() / 1e12)
-    }
-
     /// The settings of a run.
     pub(crate) fn settings(&self, run: &RunArgs, on_error: ErrorPolicy) -> Result<Settings> {
         let defaults = Settings::default();
         Ok(Settings {
             shingling: self.shingle.shingling()?,
             measure: self.measure.measure(),
-            threshold: self.threshold()?,
+            threshold: self.threshold.unwrap_or(self.measure.default_threshold()),
+            within: self.within,
             recall: self.recall,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed,
-            threads: run.threads.map_or(defaults.threads, |threads| usize::from(threads.get())),
+            threads: run.threads.map_or(defaults.threads, usize::from),
             skip_duplicate_ids: on_error == ErrorPolicy::Skip,
         })
     }
@@ -244,12 +252,49 @@ impl SimilarityArgs {
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<std::num::NonZeroU16>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
     /// Write counts, times and memory as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
     /// No progress and no summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl RunArgs {
+    /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
+    /// later would be late to hear of it.
+    pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&PathBuf]) -> Result<()> {
+        let tables = || tables.iter().copied().flatten().filter(|path| path.as_os_str() != "-");
+        tables().try_for_each(write::check_table)?;
+        self.stats.as_deref().map_or(Ok(()), write::check)?;
+        let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|path| place_of(path)).collect();
+        for target in tables().chain(self.stats.as_deref()) {
+            let Some(place) = place_of(target) else { continue };
+            if taken.contains(&place) {
+                return Err(Error::File {
+                    path: target.to_owned(),
+                    what:
+                        "is given twice, as an output and as an input or another output; give each \
+                           output a name of its own"
+                            .into(),
+                });
+            }
+            taken.push(place);
+        }
+        Ok(())
+    }
+}
+
+/// Where a file lies or will lie; none for what is no regular file.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    match std::fs::canonicalize(path) {
+        Ok(place) => place.is_file().then_some(place),
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+            Some(folder.join(path.file_name()?))
+        }
+    }
 }

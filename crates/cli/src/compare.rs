@@ -52,13 +52,14 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
     } else {
         find(args)?
     };
-    let comparison = Comparison::of(&a, &b, &shingling)?;
+    let pieces = pieces(&a, &b);
+    let comparison = Comparison::of(&a, &b, &shingling, &pieces)?;
     let text = if args.json {
         format!("{:#}\n", comparison.as_json(&args.a, &args.b))
     } else {
         let mut text = comparison.as_text(&args.a, &args.b);
         if !args.no_diff {
-            text.push_str(&diff(&a, &b, io::stdout().is_terminal()));
+            text.push_str(&diff(&pieces, io::stdout().is_terminal()));
         }
         text
     };
@@ -90,14 +91,20 @@ fn find(args: &CompareArgs) -> Result<[String; 2]> {
             let here = position + u64::from(item.ordinal);
             let id = item.id.as_ref().map_or_else(|| here.to_string(), ToString::to_string);
             for (wanted, found) in [&args.a, &args.b].into_iter().zip(&mut found) {
-                if *wanted == id {
+                if *wanted == id && found.is_none() {
                     *found = Some(batch.text(i).to_owned());
                 }
             }
         }
         position += u64::from(batch.records);
+        if found.iter().all(Option::is_some) {
+            break;
+        }
     }
-    let missing = |id: &str| Error::parameter("the id", id, "one of the collection's");
+    let missing = |id: &str| Error::File {
+        path: args.collection[0].clone(),
+        what: format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
+    };
     let [a, b] = found;
     Ok([a.ok_or_else(|| missing(&args.a))?, b.ok_or_else(|| missing(&args.b))?])
 }
@@ -127,7 +134,7 @@ impl Comparison {
     const EDIT_LIMIT: usize = 300_000;
     const MUTATION_LIMIT: usize = 20_000;
 
-    fn of(a: &str, b: &str, shingling: &Shingling) -> Result<Self> {
+    fn of(a: &str, b: &str, shingling: &Shingling, pieces: &[Piece]) -> Result<Self> {
         let [chars_a, chars_b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
         let [bag_a, bag_b] = [a, b].map(|text| shingling.bag(text));
         let [set_a, set_b] = [a, b].map(|text| shingling.set(text));
@@ -157,7 +164,7 @@ impl Comparison {
             edit_mutation: (longest <= Self::MUTATION_LIMIT)
                 .then(|| edit::mutation_distance(&chars_a, &chars_b)),
             hamming: hamming::distance(&chars_a, &chars_b).ok(),
-            passages: passages(a, b),
+            passages: passages(pieces),
         })
     }
 
@@ -262,27 +269,32 @@ fn vectors(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> [Vec<f64
     })
 }
 
+/// A stretch of text that stands in both, in the first only, or in the second only.
+type Piece = (ChangeTag, String);
+
 /// A word-by-word comparison that gives up on perfection before it gives up on time.
-fn word_diff<'a>(a: &'a str, b: &'a str) -> TextDiff<'a, 'a, str> {
-    TextDiff::configure()
+fn pieces(a: &str, b: &str) -> Vec<Piece> {
+    let diff = TextDiff::configure()
         .algorithm(Algorithm::Myers)
         .timeout(Duration::from_secs(5))
-        .diff_words(a, b)
+        .diff_words(a, b);
+    let mut pieces: Vec<Piece> = Vec::new();
+    for change in diff.iter_all_changes() {
+        match pieces.last_mut() {
+            Some((tag, piece)) if *tag == change.tag() => piece.push_str(change.value()),
+            _ => pieces.push((change.tag(), change.value().to_owned())),
+        }
+    }
+    pieces
 }
 
 /// The longest stretches of words that stand in both, in the same order.
-fn passages(a: &str, b: &str) -> Vec<String> {
+fn passages(pieces: &[Piece]) -> Vec<String> {
     const SHOWN: usize = 3;
     const WORDS: usize = 5;
-    let mut runs = vec![String::new()];
-    for change in word_diff(a, b).iter_all_changes() {
-        match (change.tag(), runs.last_mut()) {
-            (ChangeTag::Equal, Some(run)) => run.push_str(change.value()),
-            _ => runs.push(String::new()),
-        }
-    }
+    let shared = pieces.iter().filter(|piece| piece.0 == ChangeTag::Equal);
     let mut runs: Vec<String> =
-        runs.iter().map(|run| run.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        shared.map(|piece| piece.1.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     runs.retain(|run| run.split(' ').count() >= WORDS);
     runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
     runs.truncate(SHOWN);
@@ -301,29 +313,22 @@ fn shorten(text: &str, length: usize) -> String {
 }
 
 /// What was taken out and put in, with a few words around each change.
-fn diff(a: &str, b: &str, colour: bool) -> String {
+fn diff(pieces: &[Piece], colour: bool) -> String {
     const CONTEXT: usize = 60;
     let marks = if colour {
         [("\u{1b}[31m[-", "-]\u{1b}[0m"), ("\u{1b}[32m{+", "+}\u{1b}[0m")]
     } else {
         [("[-", "-]"), ("{+", "+}")]
     };
-    let mut pieces: Vec<(ChangeTag, String)> = Vec::new();
-    for change in word_diff(a, b).iter_all_changes() {
-        match pieces.last_mut() {
-            Some((tag, piece)) if *tag == change.tag() => piece.push_str(change.value()),
-            _ => pieces.push((change.tag(), change.value().to_owned())),
-        }
-    }
     if pieces.iter().all(|piece| piece.0 == ChangeTag::Equal) {
         return "\nthe texts are the same\n".into();
     }
     let mut text = String::from("\nfrom a to b: [-taken out-] {+put in+}\n\n");
     for (tag, piece) in pieces {
         match tag {
-            ChangeTag::Equal => text.push_str(&shorten(&piece, 2 * CONTEXT)),
-            ChangeTag::Delete => text.extend([marks[0].0, &piece, marks[0].1]),
-            ChangeTag::Insert => text.extend([marks[1].0, &piece, marks[1].1]),
+            ChangeTag::Equal => text.push_str(&shorten(piece, 2 * CONTEXT)),
+            ChangeTag::Delete => text.extend([marks[0].0, piece, marks[0].1]),
+            ChangeTag::Insert => text.extend([marks[1].0, piece, marks[1].1]),
         }
     }
     text.push('\n');

@@ -15,7 +15,7 @@ use crate::report;
 ///
 /// Items that are similar to one another, directly or through others, form a group; the kept item of
 /// each, and every item that resembles no other, is written with all its fields as they came, in
-/// input order.
+/// input order. The output may be the input: it appears when everything is done.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   nearkin dedup corpus.jsonl -o kept.jsonl
@@ -27,7 +27,8 @@ pub(crate) struct DedupArgs {
     input: InputArgs,
     #[command(flatten)]
     similarity: SimilarityArgs,
-    /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD
+    /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD (numbers by size, before
+    /// texts by their bytes; items without a value last)
     #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Groups")]
     keep: Keep,
     /// Only group items that are similar to the kept one themselves, not through others
@@ -49,9 +50,10 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
     let settings = args.similarity.settings(&args.run, fields.on_error)?;
     let source = fields.open(&args.input.inputs, args.keep.field())?;
-    for target in [&args.output, &args.clusters, &args.run.stats].into_iter().flatten() {
-        write::check(target)?; // hours later would be late to hear that a folder is not there
-    }
+    // The kept records may take the place of the input; nothing else may.
+    let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();
+    args.run.check(&[args.clusters.as_deref()], &inputs)?;
+    args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
     let progress = Progress::start(args.run.quiet)?;
     let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
 
@@ -60,8 +62,12 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if args.output.is_some() || args.clusters.is_none() {
         progress.stage(Stage::Write, Some(source.bytes()));
         let kept = |position: u64| is_kept(&result, position as u32);
-        let mut advance = |bytes| progress.advance(bytes);
-        ready.push(write::records(&source, args.output.as_deref(), &kept, &mut advance)?);
+        let mut advance = |bytes| {
+            progress.advance(bytes);
+            if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
+        };
+        let written = write::records(&source, args.output.as_deref(), &kept, &mut advance);
+        ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
         ready.push(write_clusters(&result, path)?);
@@ -100,10 +106,10 @@ fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Res
     ];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for (position, cluster) in (0u32..).zip(&result.clusters) {
-        let Some((kept, similarity)) = *cluster else { continue };
+        let Some((kept, overlap)) = *cluster else { continue };
         let (id, cluster) = (collection.id(position), collection.id(kept));
         let kept = Cell::Bool(kept == position);
-        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
+        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(overlap.similarity())])?;
     }
     table.ready()
 }

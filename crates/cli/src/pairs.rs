@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use nearkin::Error;
 use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
-use nearkin::write::{self, Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs};
 use crate::progress::Progress;
@@ -42,20 +43,26 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
     let settings = args.similarity.settings(&args.run, fields.on_error)?;
     let source = fields.open(&args.input.inputs, None)?;
+    if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
+    {
+        return Err(
+            Error::parameter("-", "on both sides", "on one: standard input is read once").into()
+        );
+    }
     let against =
         (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
-    for target in [&args.output, &args.run.stats].into_iter().flatten() {
-        write::check(target)?; // hours later would be late to hear that a folder is not there
-    }
+    let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
+    args.run.check(&[args.output.as_deref()], &inputs)?;
     let progress = Progress::start(args.run.quiet)?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
     progress.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let (count, ready) = write_pairs(&similar, args, &progress)?;
+    let written = report::unless_closed(write_pairs(&similar, args, &progress))?;
     similar.stats.stages.push(clock.stop(0));
-    similar.stats.pairs = Some(count);
+    similar.stats.pairs = written.as_ref().map(|written| written.0);
+    let ready = written.into_iter().map(|written| written.1).collect();
     progress.finish();
-    report::finish(&similar.stats, &similar.collection, &settings, &args.run, vec![ready])
+    report::finish(&similar.stats, &similar.collection, &settings, &args.run, ready)
 }
 
 /// Writes the pairs, and says how many.
@@ -84,12 +91,12 @@ fn write_pairs(
         },
     ];
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
-    let count = similar.each(|a, b, similarity| {
+    let count = similar.each(|a, b, overlap| {
         if progress.stopped() {
-            return Err(nearkin::Error::Interrupted);
+            return Err(Error::Interrupted);
         }
         let (a, b) = (collection.id(a), collection.id(b + right.0));
-        let value = if as_distance { 1.0 - similarity } else { similarity };
+        let value = if as_distance { overlap.distance() } else { overlap.similarity() };
         table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(value)])
     })?;
     Ok((count, table.ready()?))

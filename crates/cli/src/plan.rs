@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use nearkin::amplify::{Bands, Expected, functions_needed};
 use nearkin::candidates::brute_force;
+use nearkin::family::weighted::numbered;
 use nearkin::measure::jaccard;
-use nearkin::pipeline::{Sample, sample};
-use nearkin::shingle::{Advice, Shingling, advise};
+use nearkin::pipeline::{Sample, Settings, sample};
+use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -63,16 +64,24 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         None
     } else {
         let input = args.fields.open(&args.inputs, None)?;
-        Some(Corpus::of(
-            sample(&input, SAMPLE, settings.seed)?,
-            &settings.shingling,
-            bands,
-            threshold,
-        ))
+        Some(Corpus::of(sample(&input, SAMPLE, settings.seed)?, &settings, bands, threshold))
     };
-    let plan = Plan { args, bands, threshold, recall: settings.promised()?, functions, corpus };
+    let asked = settings.limit().similarity();
+    let plan =
+        Plan { args, bands, asked, threshold, recall: settings.promised()?, functions, corpus };
     let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
     Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+/// The elements by which a text is compared, sorted.
+fn elements(text: &str, settings: &Settings) -> Vec<u64> {
+    if !settings.measure.counts_repeats() {
+        return settings.shingling.set(text);
+    }
+    let mut elements = Vec::new();
+    numbered(&settings.shingling.bag(text), &mut elements);
+    elements.sort_unstable();
+    elements
 }
 
 /// What a sample tells of a collection.
@@ -83,16 +92,21 @@ struct Corpus {
     /// Expected in the whole collection.
     expected: Expected,
     similar: f64,
+    /// Where the sample has no similar pair: how many there may be all the same.
+    at_most: Option<f64>,
 }
 
 impl Corpus {
-    fn of(sample: Sample, shingling: &Shingling, bands: Bands, threshold: f64) -> Self {
+    fn of(sample: Sample, settings: &Settings, bands: Bands, threshold: f64) -> Self {
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
-        let sets: Vec<Vec<u64>> = texts.iter().map(|text| shingling.set(text)).collect();
-        let sets: Vec<Vec<u64>> = sets.into_iter().filter(|set| !set.is_empty()).collect();
+        let sets: Vec<Vec<u64>> = texts.iter().map(|text| elements(text, settings)).collect();
         let pairs = brute_force::pairs(sets.len() as u32);
-        let similarities: Vec<f64> =
-            pairs.map(|(a, b)| jaccard::similarity(&sets[a as usize], &sets[b as usize])).collect();
+        let similarities: Vec<f64> = pairs
+            .map(|(a, b)| match [&sets[a as usize], &sets[b as usize]] {
+                [a, b] if a.is_empty() && b.is_empty() => 0.0, // similar to nothing
+                [a, b] => jaccard::similarity(a, b),
+            })
+            .collect();
         let all = sample.records as f64 * (sample.records as f64 - 1.0) / 2.0;
         let scale = if similarities.is_empty() { 0.0 } else { all / similarities.len() as f64 };
         let expected = bands.expected(&similarities, threshold);
@@ -107,6 +121,8 @@ impl Corpus {
                 candidates: expected.candidates * scale,
             },
             similar: similar * scale,
+            // Nothing in n pairs: fewer than 3 in n, but for a chance of 5 %.
+            at_most: (similar == 0.0).then_some(3.0 * scale),
         }
     }
 }
@@ -114,6 +130,8 @@ impl Corpus {
 struct Plan<'a> {
     args: &'a PlanArgs,
     bands: Bands,
+    /// The threshold as it was asked for, and as a Jaccard similarity of shingles.
+    asked: f64,
     threshold: f64,
     recall: f64,
     functions: usize,
@@ -130,7 +148,7 @@ impl Plan<'_> {
             "expression": bands.expression(),
             "bands": bands.count,
             "rows": bands.rows,
-            "threshold": self.threshold,
+            "threshold": self.asked,
             "recall": self.recall,
             "recall_at_threshold": bands.probability(self.threshold),
             "half_way": bands.half_way(),
@@ -150,6 +168,7 @@ impl Plan<'_> {
                 "reason": corpus.advice.as_ref().map(ToString::to_string),
                 "expected": {
                     "similar": corpus.similar,
+                    "similar_at_most": corpus.at_most,
                     "missed": corpus.expected.missed,
                     "wasted": corpus.expected.wasted,
                     "candidates": corpus.expected.candidates,
@@ -200,7 +219,7 @@ impl Plan<'_> {
             self.functions,
         )?;
         if let Some(corpus) = &self.corpus {
-            corpus.as_text(*threshold, &mut text)?;
+            corpus.as_text(self.asked, &mut text)?;
         }
         Ok(text)
     }
@@ -215,8 +234,17 @@ impl Corpus {
             grouped(self.records),
             grouped(self.sampled as u64),
         )?;
-        writeln!(text, "  {:>12}  pairs at or above {threshold}", round(self.similar))?;
-        writeln!(text, "  {:>12}  of them missed", round(self.expected.missed))?;
+        match self.at_most {
+            Some(most) => writeln!(
+                text,
+                "  {:>12}  pairs at or above {threshold} at the most: the sample has none (95 % sure)",
+                round(most)
+            )?,
+            None => {
+                writeln!(text, "  {:>12}  pairs at or above {threshold}", round(self.similar))?;
+                writeln!(text, "  {:>12}  of them missed", round(self.expected.missed))?;
+            }
+        }
         writeln!(
             text,
             "  {:>12}  pairs compared, copies not folded",

@@ -19,8 +19,8 @@ impl Progress {
     /// A bar on standard error unless `quiet`; and from now on Ctrl-C ends the run cleanly.
     pub(crate) fn start(quiet: bool) -> anyhow::Result<Self> {
         ctrlc::set_handler(|| {
-            if STOPPED.swap(true, Ordering::Relaxed) {
-                std::process::exit(130); // asked twice
+            if !STOPPED.swap(true, Ordering::Relaxed) {
+                std::thread::spawn(leave_anyway);
             }
         })
         .context("cannot watch for Ctrl-C")?;
@@ -33,6 +33,13 @@ impl Progress {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Ends a run that was asked to stop and cannot: one that waits for somebody to read its output.
+fn leave_anyway() {
+    std::thread::sleep(Duration::from_secs(2));
+    nearkin::write::remove_temporary_files();
+    std::process::exit(130);
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use nearkin::pipeline::{Collection, Settings, Stats};
 use nearkin::write::{Output, Ready};
+use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
@@ -24,10 +25,16 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     rows.push((stats.in_candidates, "of them share a bucket with another".into()));
     rows.push((stats.verified, "pairs of them compared exactly".into()));
     if let Some(pairs) = stats.pairs {
-        rows.push((pairs, format!("pairs at or above {}, copies included", settings.threshold)));
+        rows.push((
+            pairs,
+            format!("pairs at or above {}, copies included", settings.limit().similarity()),
+        ));
     }
     if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
-        rows.push((clusters, format!("groups of similar items at {}", settings.threshold)));
+        rows.push((
+            clusters,
+            format!("groups of similar items at {}", settings.limit().similarity()),
+        ));
         rows.push((stats.items - kept, "items removed".into()));
         rows.push((kept, "items kept".into()));
     }
@@ -40,8 +47,12 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     let _ = write!(
         text,
         "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
-        settings.threshold,
-        (stats.recall_promised * 1e6).round() / 1e6,
+        settings.limit().similarity(),
+        if settings.bands.is_some() {
+            (stats.recall_promised * 1e6).round() / 1e6
+        } else {
+            settings.recall
+        },
     );
     text
 }
@@ -81,7 +92,7 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "pairs": stats.pairs,
         "clusters": stats.clusters,
         "kept": stats.kept,
-        "threshold": settings.threshold,
+        "threshold": settings.limit().similarity(),
         "shingle": settings.shingling.to_string(),
         "seed": settings.seed,
         "bands": stats.bands.map(|bands| bands.count),
@@ -90,6 +101,14 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "stages": stages,
         "peak_memory": peak_memory(),
     })
+}
+
+/// What was written, or nothing when whoever read it has had enough; other outputs are finished then.
+pub(crate) fn unless_closed<T>(written: Result<T>) -> Result<Option<T>> {
+    match written {
+        Err(Error::Closed) => Ok(None),
+        other => other.map(Some),
+    }
 }
 
 /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
@@ -111,7 +130,11 @@ pub(crate) fn finish(
         return Ok(());
     }
     for error in &collection.skipped {
-        eprintln!("skipped: {error}");
+        let message = error.to_string();
+        eprintln!(
+            "skipped: {}",
+            message.split(", or pass --on-error skip").next().unwrap_or(&message)
+        );
     }
     eprintln!("{}", funnel(stats, settings));
     Ok(())

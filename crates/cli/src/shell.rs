@@ -37,7 +37,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let command = crate::Command::command();
     match &args.folder {
-        Some(folder) => clap_mangen::generate_to(command, folder)
+        Some(folder) => std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(command, folder))
             .with_context(|| format!("{}: cannot write manual pages", folder.display())),
         None => {
             let mut text = Vec::new();

@@ -68,7 +68,7 @@ fn bad_lines_are_skipped_and_counted() {
 }
 
 #[test]
-fn a_million_bad_lines_are_counted_not_listed() {
+fn many_bad_lines_are_counted_not_listed() {
     let place = Place::new();
     place.write("in.jsonl", "nonsense\n".repeat(50_000) + &three());
     let outcome = place.ok("dedup in.jsonl -o out.jsonl --on-error skip");
@@ -295,4 +295,59 @@ fn numbers_out_of_range_say_the_range() {
     }
     place.fails("pairs in.jsonl -t 0.6 --measure bag-sum", &["0.5"]);
     place.fails("plan --at 2", &["--at"]);
+}
+
+#[test]
+fn no_output_takes_the_place_of_an_input_or_of_another_output() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.write("other.jsonl", three());
+    for line in [
+        "pairs in.jsonl -o in.jsonl",
+        "pairs in.jsonl -o ./in.jsonl",
+        "pairs in.jsonl --against other.jsonl -o other.jsonl",
+        "pairs in.jsonl -o x.jsonl --stats x.jsonl",
+        "dedup in.jsonl -o x.jsonl --clusters in.jsonl",
+        "dedup in.jsonl -o x.jsonl --clusters x.jsonl",
+        "dedup in.jsonl -o x.jsonl --stats ./x.jsonl",
+        "dedup in.jsonl -o x.jsonl --stats in.jsonl",
+    ] {
+        place.fails(line, &["given twice"]);
+    }
+    assert_eq!(place.read("in.jsonl"), three());
+}
+
+#[test]
+fn names_that_tell_no_format_are_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in ["pairs in.jsonl -o out.foo", "dedup in.jsonl -o out", "dedup in.jsonl --clusters c.doc"] {
+        place.fails(line, &["format"]);
+    }
+    place.fails("pairs in.jsonl -o .", &["folder"]);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let place = Place::new();
+    place.fails("pairs - --against -", &["standard input is read once"]);
+    place.fails("dedup - -", &["once"]);
+}
+
+#[test]
+fn a_folder_of_data_files_is_not_taken_for_documents() {
+    let place = Place::new();
+    place.write("shards/a.jsonl", three());
+    place.fails("dedup shards -o out.jsonl", &["shards/a.jsonl", "--format folder"]);
+    place.ok("dedup shards -o out.jsonl --format folder");
+    assert_eq!(place.read("out.jsonl").lines().count(), 1);
+}
+
+#[test]
+fn options_for_characters_are_refused_for_words() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.fails("pairs in.jsonl --ignore-case", &["chars:K"]);
+    place.fails("pairs in.jsonl --space drop", &["chars:K"]);
+    place.ok("pairs in.jsonl --shingle chars:5 --ignore-case --space drop");
 }

@@ -455,3 +455,117 @@ fn help_man_page_and_completions_are_there() {
     place.ok("man man");
     assert!(place.read("man/nearkin-dedup.1").contains("no\\-chains"));
 }
+
+#[test]
+fn a_bad_last_line_does_not_change_what_ids_are() {
+    let place = Place::new();
+    place.write("in.jsonl", three() + "broken\n");
+    place.ok("pairs in.jsonl --on-error skip -o p.parquet");
+    place.ok("dedup in.jsonl --on-error skip -o k.parquet --clusters c.parquet");
+    assert_eq!(json_lines(&place.ok("dedup c.parquet --text cluster -t 1").stdout).len(), 2);
+}
+
+#[test]
+fn thirds_are_found_within_a_third() {
+    let place = Place::new();
+    place.write("in.jsonl", record("x", "a b") + &record("y", "a b c"));
+    let line = "pairs in.jsonl --shingle words:1 --recall 0.999999";
+    for limit in ["-t 0.6666666666666666", "--within 0.3333333333333333"] {
+        assert_eq!(json_lines(&place.ok(&format!("{line} {limit}")).stdout).len(), 1, "{limit}");
+    }
+    let distance = &json_lines(&place.ok(&format!("{line} --within 0.34")).stdout)[0]["distance"];
+    assert_eq!(distance.to_string(), "0.3333333333333333");
+}
+
+#[test]
+fn large_whole_numbers_are_compared_exactly() {
+    let place = Place::new();
+    let text = "the same few words again and again";
+    let row = |id: &str, time: u64| format!("{{\"id\":\"{id}\",\"ns\":{time},\"text\":\"{text}\"}}\n");
+    place.write("in.jsonl", row("a", 1_700_000_000_000_000_001) + &row("b", 1_700_000_000_000_000_002));
+    place.ok("dedup in.jsonl -o in.parquet -t 1 --shingle chars:1000 --keep max:ns --clusters all.csv");
+    place.write("in.csv", format!("id,ns,text\na,1700000000000000001,{text}\nb,1700000000000000002,{text}\n"));
+    for input in ["in.jsonl", "in.csv"] {
+        let kept = json_lines(&place.ok(&format!("dedup {input} --keep max:ns")).stdout);
+        assert_eq!(kept[0]["id"], "b", "{input}");
+    }
+}
+
+#[test]
+fn numbers_reach_csv_as_they_were_written() {
+    let place = Place::new();
+    place.write(
+        "in.jsonl",
+        "{\"text\":\"a, \\\"b\\\"\",\"n\":123456789012345678901234567890,\"x\":1.10,\"l\":[1, 2],\"z\":null}\n",
+    );
+    place.ok("dedup in.jsonl -o out.csv");
+    let expected = "text,n,x,l,z\n\"a, \"\"b\"\"\",123456789012345678901234567890,1.10,\"[1, 2]\",\n";
+    assert_eq!(place.read("out.csv"), expected);
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error_and_other_outputs_are_finished() {
+    let place = Place::new();
+    let same: String = (0..3000).map(|i| record(&i.to_string(), "the very same words over and over")).collect();
+    place.write("in.jsonl", same);
+    let command = format!("{} pairs in.jsonl -q --stats s.json | head -n 1", env!("CARGO_BIN_EXE_nearkin"));
+    let output = std::process::Command::new("bash")
+        .args(["-c", &format!("set -o pipefail; {command}")])
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 1);
+    let stats: Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    assert_eq!((&stats["items"], &stats["pairs"]), (&3000.into(), &Value::Null));
+}
+
+#[test]
+fn blank_lines_of_text_are_items_and_keep_their_place() {
+    let place = Place::new();
+    place.write("in.txt", "a b c\n\n  \na b c\r\nlast");
+    assert_eq!(place.ok("pairs in.txt").stdout, "{\"a\":0,\"b\":3,\"similarity\":1.0}\n");
+    place.ok("dedup in.txt -o out.txt");
+    assert_eq!(place.read("out.txt"), "a b c\n\n  \nlast\n");
+}
+
+#[test]
+fn positions_can_be_asked_for() {
+    let place = Place::new();
+    let text = "the same few words again and again";
+    place.write("one.jsonl", record("1", text) + &record("2", "other"));
+    place.write("two.jsonl", record("1", text) + "{\"text\":\"no id\"}\n");
+    let rows = place.ok("pairs one.jsonl two.jsonl --positions").stdout;
+    assert_eq!(rows, "{\"a\":0,\"b\":2,\"similarity\":1.0}\n");
+}
+
+#[test]
+fn plan_counts_bags_and_empty_texts_as_a_run_does() {
+    let place = Place::new();
+    let bags: String = (1..100).map(|n| record(&n.to_string(), &"a b c d e f g ".repeat(n))).collect();
+    place.write("bags.jsonl", bags);
+    let expected = |line: &str| -> f64 {
+        let plan: Value = serde_json::from_str(&place.ok(line).stdout).unwrap();
+        plan["corpus"]["expected"]["similar"].as_f64().unwrap()
+    };
+    let found = place.ok("pairs bags.jsonl --measure bag --recall 0.999999").stdout.lines().count();
+    assert!((expected("plan bags.jsonl --measure bag --json") - found as f64).abs() < 0.5);
+    let empty: String = (0..60).map(|n| record(&format!("e{n}"), "...")).collect();
+    place.write("half.jsonl", three() + &empty);
+    assert!((expected("plan half.jsonl --json") - 1.0).abs() < 1e-9);
+    let plan: Value =
+        serde_json::from_str(&place.ok("plan --measure bag-sum -t 0.4 --json").stdout).unwrap();
+    assert_eq!(plan["threshold"], 0.4);
+}
+
+#[test]
+fn bands_of_ones_own_state_their_promise() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.ok("pairs in.jsonl --bands 20 --rows 5 --stats s.json");
+    let stats: Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    assert_eq!((&stats["bands"], &stats["rows"]), (&20.into(), &5.into()));
+    let promised = stats["recall"]["promised"].as_f64().unwrap();
+    assert!((promised - (1.0 - (1.0 - 0.8f64.powi(5)).powi(20))).abs() < 1e-12);
+    place.fails("pairs in.jsonl --bands 8589934593 --rows 2147483648", &["bands"]);
+}

@@ -115,15 +115,6 @@ impl UnionFind {
     }
 }
 
-/// The connected components of the matches: for every item its component's smallest member.
-pub fn components(items: usize, matches: impl IntoIterator<Item = Match>) -> Vec<u32> {
-    let mut sets = UnionFind::new(items);
-    for found in matches {
-        sets.join(found.a, found.b);
-    }
-    (0..items as u32).map(|item| sets.find(item)).collect()
-}
-
 /// Stars: going through the items in `order` of preference, an item that no star has taken yet becomes
 /// the centre of one and takes all its untaken partners. Returns every item's centre.
 ///
@@ -153,16 +144,25 @@ pub fn stars(order: &[u32], matches: &[Match]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::Overlap;
 
     fn matches(pairs: &[(u32, u32)]) -> Vec<Match> {
-        pairs.iter().map(|&(a, b)| Match { a, b, similarity: 0.9 }).collect()
+        let overlap = Overlap { shared: 9, union: 10 };
+        pairs.iter().map(|&(a, b)| Match { a, b, overlap }).collect()
+    }
+
+    /// For every item its component's smallest member.
+    fn components(items: usize, matches: &[Match]) -> Vec<u32> {
+        let mut sets = UnionFind::new(items);
+        matches.iter().for_each(|found| sets.join(found.a, found.b));
+        (0..items as u32).map(|item| sets.find(item)).collect()
     }
 
     #[test]
     fn components_follow_chains_and_stars_do_not() {
         // 0–1–2–3 is a chain, 5–6 a pair, 4 alone.
         let chain = matches(&[(0, 1), (1, 2), (2, 3), (5, 6)]);
-        assert_eq!(components(7, chain.clone()), [0, 0, 0, 0, 4, 5, 5]);
+        assert_eq!(components(7, &chain), [0, 0, 0, 0, 4, 5, 5]);
         let order: Vec<u32> = (0..7).collect();
         assert_eq!(stars(&order, &chain), [0, 0, 2, 2, 4, 5, 5]);
         let backwards: Vec<u32> = (0..7).rev().collect();
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn components_do_not_depend_on_the_order_of_matches() {
         let mut found = matches(&[(0, 9), (3, 7), (7, 9), (2, 5), (1, 2)]);
-        let forwards = components(10, found.clone());
+        let forwards = components(10, &found);
         found.reverse();
-        assert_eq!(components(10, found), forwards);
+        assert_eq!(components(10, &found), forwards);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! nearkin finds similar items in large collections.
 //!
-//! The modules stand in the order the data takes:
+//! The data takes this way:
 //! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `cluster` →
-//! `read`, `write` → `pipeline`. Each may use those before it and none after it.
+//! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error` and
+//! `parallel` are for all.
 
 pub mod amplify;
 pub mod candidates;

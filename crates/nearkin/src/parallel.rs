@@ -58,9 +58,8 @@ where
             }
             Ok(Ok(()))
         };
-        let end = consume();
-        line.close();
-        end.unwrap_or_else(|panic| resume_unwind(panic))
+        let _close = CloseAtEnd(&line); // also when `take` panics
+        consume().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
@@ -69,6 +68,16 @@ struct Line<I> {
     jobs: Mutex<(usize, I)>,
     taken: Mutex<Option<usize>>,
     moved: Condvar,
+}
+
+/// Lets the threads go home, however the consumer ends.
+struct CloseAtEnd<'a, I>(&'a Line<I>);
+
+impl<I> Drop for CloseAtEnd<'_, I> {
+    fn drop(&mut self) {
+        *lock(&self.0.taken) = None;
+        self.0.moved.notify_all();
+    }
 }
 
 impl<I> Line<I> {
@@ -116,11 +125,6 @@ impl<I> Line<I> {
 
     fn advance(&self, next: usize) {
         *lock(&self.taken) = Some(next);
-        self.moved.notify_all();
-    }
-
-    fn close(&self) {
-        *lock(&self.taken) = None;
         self.moved.notify_all();
     }
 }
@@ -177,6 +181,13 @@ mod tests {
         let endless = (0usize..).map(Ok);
         let stop = |n| if n == 10 { Err(failure(n)) } else { Ok(()) };
         assert!(in_order(3, endless, Ok, stop).is_err());
+    }
+
+    #[test]
+    fn a_panic_in_the_consumer_reaches_the_caller() {
+        let take = |n: usize| if n == 5 { panic!("five") } else { Ok(()) };
+        let run = || in_order(2, (0usize..).map(Ok), Ok, take);
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 
     #[test]

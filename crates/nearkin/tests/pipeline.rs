@@ -7,7 +7,7 @@ use nearkin::cluster::Keep;
 use nearkin::item::Texts;
 use nearkin::pipeline::{NoObserver, Settings, dedup, pairs};
 use nearkin::shingle::Shingling;
-use nearkin::verify::Measure;
+use nearkin::verify::{Measure, Overlap};
 
 /// A stream of numbers, the same every time.
 struct Numbers(u64);
@@ -76,8 +76,8 @@ fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u3
     let similar = pairs(&a, b.as_ref(), settings, &NoObserver).unwrap();
     let mut rows = Vec::new();
     similar
-        .each(|a, b, similarity| -> Result<()> {
-            rows.push((a, b, similarity));
+        .each(|a, b, overlap| -> Result<()> {
+            rows.push((a, b, overlap.similarity()));
             Ok(())
         })
         .unwrap();
@@ -162,7 +162,8 @@ fn clusters_are_the_components_of_the_pairs() {
     let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
     let kept: Vec<u32> = result.clusters.iter().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, component);
-    let chained = result.clusters.iter().flatten().filter(|cluster| cluster.1 < 0.6).count();
+    let chained =
+        result.clusters.iter().flatten().filter(|cluster| cluster.1.similarity() < 0.6).count();
     assert!(chained > 0, "the collection has chains, or this test shows nothing");
 }
 
@@ -176,10 +177,10 @@ fn without_chains_every_member_is_similar_to_the_kept_one_and_no_two_kept_are() 
         let result = dedup(&Texts(&texts), &settings, &keep, false, &NoObserver).unwrap();
         let truth = brute_force(&texts, None, 5, 0.6);
         for (position, cluster) in (0u32..).zip(&result.clusters) {
-            let (kept, similarity) = cluster.unwrap();
+            let (kept, overlap) = cluster.unwrap();
             if kept != position {
                 let pair = (kept.min(position), kept.max(position));
-                assert_eq!(truth.get(&pair), Some(&similarity));
+                assert_eq!(truth.get(&pair), Some(&overlap.similarity()));
             }
         }
         let is_kept = |position: u32| result.clusters[position as usize].unwrap().0 == position;
@@ -192,7 +193,8 @@ fn identical_texts_are_folded_and_counted() {
     let texts = vec!["the same text again and again and again".to_string(); 100_000];
     let settings = Settings::default();
     let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
-    assert!(result.clusters.iter().all(|cluster| *cluster == Some((0, 1.0))));
+    let all = Overlap { shared: 1, union: 1 };
+    assert!(result.clusters.iter().all(|cluster| *cluster == Some((0, all))));
     assert_eq!((result.stats.identical, result.stats.distinct), (99_999, 1));
     assert_eq!((result.stats.kept, result.stats.clusters), (Some(1), Some(1)));
     assert_eq!(result.stats.verified, 0);
@@ -246,5 +248,7 @@ fn keep_longest_keeps_the_longest() {
         .map(String::from);
     let result =
         dedup(&Texts(&texts), &Settings::default(), &Keep::Longest, true, &NoObserver).unwrap();
-    assert_eq!(result.clusters, [Some((1, 1.0)), Some((1, 1.0)), Some((2, 1.0))]);
+    let kept: Vec<_> = result.clusters.iter().map(|cluster| cluster.unwrap().0).collect();
+    assert_eq!(kept, [1, 1, 2]);
+    assert!(result.clusters.iter().all(|cluster| cluster.unwrap().1.similarity() == 1.0));
 }

@@ -9,7 +9,7 @@ use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
 use nearkin::pipeline::{NoObserver, Settings, pairs};
 use nearkin::shingle::{Shingling, hash_bytes};
-use nearkin::verify::{Match, Measure, Verifier};
+use nearkin::verify::{Limit, Match, Measure, Verifier};
 
 fn keys_of(banding: &Banding, elements: &[u64]) -> Vec<u64> {
     let mut keys = Vec::new();
@@ -84,23 +84,23 @@ fn s4_4_seven_steps_end_to_end() {
     let similar = pairs(&Texts(&texts), None, &settings, &NoObserver).unwrap();
     let mut found = Vec::new();
     similar
-        .each(|a, b, similarity| {
-            found.push(Match { a, b, similarity });
+        .each(|a, b, overlap| {
+            found.push(Match { a, b, overlap });
             Ok(())
         })
         .unwrap();
 
     let mut sets = Sets::default();
     texts.iter().for_each(|text| sets.push(&shingling.set(text)));
-    let verifier = Verifier::new(Measure::Jaccard, 0.6).unwrap();
+    let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(0.6)).unwrap();
     let truth: Vec<Match> = brute_force::pairs(texts.len() as u32)
         .filter_map(|(a, b)| {
-            let similarity = verifier.similarity(sets.get(a as usize), sets.get(b as usize))?;
-            Some(Match { a, b, similarity })
+            let overlap = verifier.similar(sets.get(a as usize), sets.get(b as usize))?;
+            Some(Match { a, b, overlap })
         })
         .collect();
     assert_eq!(found, truth);
-    assert!(found.len() > 300 && found.iter().any(|pair| pair.similarity < 1.0));
+    assert!(found.len() > 300 && found.iter().any(|pair| pair.overlap.similarity() < 1.0));
 }
 
 /// What a text's shingles and keys are is part of everything that is stored: a change to these values is

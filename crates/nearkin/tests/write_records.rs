@@ -17,11 +17,12 @@ fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, S
         let input = Input::open(&paths(dir, names), ReadOptions { chunk_bytes, ..options() });
         let input = input.map_err(|error| error.to_string())?;
         let mut bytes = 0;
-        write::records(&input, Some(&target), &|position| position != 1, &mut |n| bytes += n)
-            .and_then(write::Ready::appear)
-            .map_err(|error| {
-                error.to_string().replace(&format!("{}/", dir.path().display()), "")
-            })?;
+        write::records(&input, Some(&target), &|position| position != 1, &mut |n| {
+            bytes += n;
+            Ok(())
+        })
+        .and_then(write::Ready::appear)
+        .map_err(|error| error.to_string().replace(&format!("{}/", dir.path().display()), ""))?;
         assert!(bytes == input.bytes() || bytes == 0, "{bytes} of {}", input.bytes());
     }
     Ok(target)
@@ -207,7 +208,7 @@ fn an_input_can_be_replaced_by_its_kept_records() {
     let path = dir.path().join("x.txt");
     let input = Input::open(std::slice::from_ref(&path), options()).unwrap();
     let ready =
-        write::records(&input, Some(&path), &|position| position != 1, &mut |_| ()).unwrap();
+        write::records(&input, Some(&path), &|position| position != 1, &mut |_| Ok(())).unwrap();
     ready.appear().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
 }

@@ -17,15 +17,22 @@ pub struct Bands {
 }
 
 impl Bands {
+    /// More functions than this are a slip of the hand.
+    const MOST: usize = 1 << 16;
+
     /// `count` bands of `rows` rows.
     ///
     /// # Errors
-    /// When either is 0.
+    /// When either is 0, or both together are 65,536 functions or more.
     pub fn new(count: usize, rows: usize) -> Result<Self> {
         for (name, value) in [("bands", count), ("rows", rows)] {
             if value == 0 {
                 return Err(Error::parameter(name, value, "at least 1"));
             }
+        }
+        if count.checked_mul(rows).is_none_or(|functions| functions > Self::MOST) {
+            let must = format!("at most {} with {rows} rows", Self::MOST / rows);
+            return Err(Error::parameter("bands", count, must));
         }
         Ok(Self { count, rows })
     }

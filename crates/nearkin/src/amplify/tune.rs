@@ -88,12 +88,11 @@ impl Bands {
             (bands.functions() <= max_functions).then_some(bands)
         });
         cheapest(choices, |bands| cost.of(bands, threshold)).ok_or_else(|| {
-            let least = Self::fewest(1, threshold, recall).map_or(usize::MAX, |b| b.count);
             let must = format!(
-                "at least {least} for recall {recall} at threshold {threshold}; \
-                 raise it, or ask for a lower recall or a higher threshold"
+                "higher for a recall of {recall}: this takes more than {max_functions} hash functions; \
+                 raise the threshold or lower the recall"
             );
-            Error::parameter("max_functions", max_functions, must)
+            Error::parameter("threshold", threshold, must)
         })
     }
 

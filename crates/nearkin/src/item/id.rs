@@ -34,7 +34,9 @@ impl serde::Serialize for Id {
 /// The value of the field that decides which item of a group is kept.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// A number, never NaN.
+    /// A whole number.
+    Int(i128),
+    /// Any other number, never NaN.
     Number(f64),
     /// A text, compared by its bytes.
     Text(Box<str>),
@@ -46,11 +48,21 @@ impl Ord for Value {
         match (self, other) {
             // NaN is turned away by the readers; adding 0.0 makes −0.0 and 0.0 one number.
             (Self::Number(a), Self::Number(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
-            (Self::Number(_), Self::Text(_)) => Ordering::Less,
-            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Int(a), Self::Int(b)) => a.cmp(b),
+            (Self::Int(a), Self::Number(b)) => compare(*a, *b),
+            (Self::Number(a), Self::Int(b)) => compare(*b, *a).reverse(),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (_, Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), _) => Ordering::Greater,
         }
     }
+}
+
+/// Compares exactly, where turning the whole number into a double would round it.
+fn compare(whole: i128, number: f64) -> Ordering {
+    // Infinities, and all that is beyond an i128, end up at its ends.
+    let floor = number.floor();
+    whole.cmp(&(floor as i128)).then(if number > floor { Ordering::Less } else { Ordering::Equal })
 }
 
 impl PartialOrd for Value {
@@ -66,3 +78,32 @@ impl PartialEq for Value {
 }
 
 impl Eq for Value {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_exact_order() {
+        let ordered = [
+            Value::Number(f64::NEG_INFINITY),
+            Value::Int(-3),
+            Value::Number(-2.5),
+            Value::Int(-2),
+            Value::Number(0.5),
+            Value::Int(1),
+            Value::Int(1_700_000_000_000_000_001),
+            Value::Int(1_700_000_000_000_000_002),
+            Value::Number(1e30),
+            Value::Text("2024".into()),
+            Value::Text("a".into()),
+        ];
+        for (i, a) in ordered.iter().enumerate() {
+            for (j, b) in ordered.iter().enumerate() {
+                assert_eq!(a.cmp(b), i.cmp(&j), "{a:?} {b:?}");
+            }
+        }
+        assert_eq!(Value::Int(2), Value::Number(2.0));
+        assert_eq!(Value::Number(0.0), Value::Number(-0.0));
+    }
+}

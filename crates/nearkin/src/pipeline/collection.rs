@@ -78,8 +78,9 @@ impl Collection {
 
     /// Whether the ids of the positions from `start` to `end` are all whole numbers.
     pub fn ids_are_numbers(&self, start: u32, end: u32) -> bool {
-        let given = self.ids.get(start as usize..end as usize).unwrap_or_default();
-        given.iter().all(|id| !matches!(id, Some(Id::Text(_))))
+        // The column ends with the last item that has an id.
+        let given = self.ids.iter().take(end as usize).skip(start as usize);
+        given.flatten().all(|id| matches!(id, Id::Int(_)))
     }
 
     /// Length in characters, and the value of the field that decides what is kept.

@@ -24,7 +24,7 @@ use crate::candidates::bands::Banding;
 use crate::cluster::{self, Candidate, Keep};
 use crate::item::Source;
 use crate::shingle::Shingling;
-use crate::verify::{Match, Measure, Verifier};
+use crate::verify::{Limit, Match, Measure, Overlap, Verifier};
 use crate::{Error, Result};
 use search::Search;
 
@@ -37,6 +37,8 @@ pub struct Settings {
     pub measure: Measure,
     /// Pairs at or above this similarity are similar.
     pub threshold: f64,
+    /// A distance instead: pairs within it are similar, and `threshold` does not count.
+    pub within: Option<f64>,
     /// The chance that a pair at just the threshold is found; more similar ones are found more surely.
     pub recall: f64,
     /// Bands to use instead of the cheapest that keep the recall.
@@ -55,6 +57,7 @@ impl Default for Settings {
             shingling: Shingling::default(),
             measure: Measure::default(),
             threshold: 0.8,
+            within: None,
             recall: 0.99,
             bands: None,
             seed: 1,
@@ -67,7 +70,7 @@ impl Default for Settings {
 impl Settings {
     /// The bands to use: those that were set, or the cheapest that keep the recall.
     pub fn bands(&self) -> Result<Bands> {
-        Verifier::new(self.measure, self.threshold)?;
+        Verifier::new(self.measure, self.limit())?;
         match self.bands {
             Some(bands) => Bands::new(bands.count, bands.rows),
             None => Bands::for_recall(self.jaccard_threshold(), self.recall, MAX_FUNCTIONS),
@@ -84,7 +87,12 @@ impl Settings {
 
     /// The threshold as a Jaccard similarity of (numbered) shingles.
     pub fn jaccard_threshold(&self) -> f64 {
-        self.measure.to_jaccard(self.threshold)
+        self.measure.to_jaccard(self.limit().similarity())
+    }
+
+    /// What counts as similar.
+    pub fn limit(&self) -> Limit {
+        self.within.map_or(Limit::Similarity(self.threshold), Limit::Distance)
     }
 }
 
@@ -97,7 +105,7 @@ pub struct Similar {
     pub matches: Vec<Match>,
     /// What it took.
     pub stats: Stats,
-    identical: f64,
+    identical: Overlap,
 }
 
 /// Finds every similar pair of `source`; with `against`, every similar pair of one item of each.
@@ -116,24 +124,24 @@ pub fn pairs<S: Source>(
         stats.stages.push(clock.stop(0));
         Ok((found.collection, matches))
     })?;
-    Ok(Similar { collection, matches, stats, identical: settings.measure.largest() })
+    Ok(Similar { collection, matches, stats, identical: settings.measure.identical() })
 }
 
 impl Similar {
-    /// Calls `pair` with the positions and similarity of every similar pair, sorted by the first
-    /// position, then the second; with two collections, positions are counted in each.
+    /// Calls `pair` with the positions of every similar pair and what they have in common, sorted by the
+    /// first position, then the second; with two collections, positions are counted in each.
     ///
     /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
-    pub fn each(&self, mut pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
-        let mut partners: Vec<(u32, u32, f64)> = self
+    pub fn each(&self, mut pair: impl FnMut(u32, u32, Overlap) -> Result<()>) -> Result<u64> {
+        let mut partners: Vec<(u32, u32, Overlap)> = self
             .matches
             .iter()
-            .flat_map(|m| [(m.a, m.b, m.similarity), (m.b, m.a, m.similarity)])
+            .flat_map(|m| [(m.a, m.b, m.overlap), (m.b, m.a, m.overlap)])
             .collect();
         partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
         let members = self.collection.members();
         let split = self.collection.split();
-        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut row: Vec<(u32, Overlap)> = Vec::new();
         let mut count = 0;
         for a in 0..split.unwrap_or(self.collection.records()) {
             let Some(group) = self.collection.group_of(a) else { continue };
@@ -142,14 +150,14 @@ impl Similar {
             let own = std::iter::once((group, self.identical));
             let first = partners.partition_point(|partner| partner.0 < group);
             let others = partners[first..].iter().take_while(|partner| partner.0 == group);
-            for (group, similarity) in own.chain(others.map(|partner| (partner.1, partner.2))) {
+            for (group, overlap) in own.chain(others.map(|partner| (partner.1, partner.2))) {
                 let members = members.of(group);
                 let later = &members[members.partition_point(|&b| b < from)..];
-                row.extend(later.iter().map(|&b| (b, similarity)));
+                row.extend(later.iter().map(|&b| (b, overlap)));
             }
             row.sort_unstable_by_key(|&(b, _)| b);
-            for &(b, similarity) in &row {
-                pair(a, b - split.unwrap_or(0), similarity)?;
+            for &(b, overlap) in &row {
+                pair(a, b - split.unwrap_or(0), overlap)?;
             }
             count += row.len() as u64;
         }
@@ -163,8 +171,8 @@ pub struct Deduplicated {
     /// The items.
     pub collection: Collection,
     /// For every record the position of the item that stands for it (its own when it is kept), and
-    /// its similarity to that; `None` for a record that was skipped.
-    pub clusters: Vec<Option<(u32, f64)>>,
+    /// what it has in common with that; `None` for a record that was skipped.
+    pub clusters: Vec<Option<(u32, Overlap)>>,
     /// The cluster that swallowed an implausible share, if there is one.
     pub swallowed: Option<Swallowed>,
     /// What it took.
@@ -209,19 +217,17 @@ pub fn dedup<S: Source>(
             });
             cluster::stars(&order, &search.matches(observer, &mut stats)?)
         };
-        let similarity: Vec<f64> = (0u32..)
-            .zip(&centres)
-            .map(|(group, &centre)| search.similarity(group, centre))
-            .collect();
-        let swallowed = largest(&centres, &similarity, &best, settings.threshold);
-        let clusters: Vec<Option<(u32, f64)>> = (0..collection.records())
+        let overlaps: Vec<Overlap> =
+            (0u32..).zip(&centres).map(|(group, &centre)| search.overlap(group, centre)).collect();
+        let swallowed = largest(&centres, &overlaps, &best, settings.limit());
+        let clusters: Vec<Option<(u32, Overlap)>> = (0..collection.records())
             .map(|position| {
                 if !collection.is_item(position) {
                     return None;
                 }
                 let group = collection.group_of(position);
-                Some(group.map_or((position, settings.measure.largest()), |group| {
-                    (best[centres[group as usize] as usize], similarity[group as usize])
+                Some(group.map_or((position, settings.measure.identical()), |group| {
+                    (best[centres[group as usize] as usize], overlaps[group as usize])
                 }))
             })
             .collect();
@@ -235,7 +241,7 @@ pub fn dedup<S: Source>(
 }
 
 /// Clusters of two items or more.
-fn count_clusters(clusters: &[Option<(u32, f64)>]) -> u64 {
+fn count_clusters(clusters: &[Option<(u32, Overlap)>]) -> u64 {
     let mut larger = vec![false; clusters.len()];
     for (position, cluster) in clusters.iter().enumerate() {
         if let Some((kept, _)) = cluster
@@ -281,7 +287,7 @@ fn kept_of_components(
 }
 
 /// The largest cluster, if its share of the collection is implausible.
-fn largest(centres: &[u32], similarity: &[f64], best: &[u32], threshold: f64) -> Option<Swallowed> {
+fn largest(centres: &[u32], overlaps: &[Overlap], best: &[u32], limit: Limit) -> Option<Swallowed> {
     /// Fewer texts than this are no reason to worry, nor is a smaller share of the collection.
     const TEXTS: usize = 100;
     const SHARE: f64 = 0.1;
@@ -289,9 +295,11 @@ fn largest(centres: &[u32], similarity: &[f64], best: &[u32], threshold: f64) ->
     centres.iter().for_each(|&centre| texts[centre as usize] += 1);
     let (centre, &texts) = texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
     let share = texts as f64 / centres.len() as f64;
-    let unlike =
-        centres.iter().zip(similarity).filter(|(c, s)| **c == centre as u32 && **s < threshold);
-    let unlike = unlike.count();
+    let unlike = centres
+        .iter()
+        .zip(overlaps)
+        .filter(|(c, overlap)| **c == centre as u32 && !limit.reached(**overlap))
+        .count();
     (texts >= TEXTS && share >= SHARE).then(|| Swallowed {
         kept: best[centre],
         texts,
@@ -316,7 +324,7 @@ impl<S: Source> Run<'_, S> {
     /// Sketches every text, finds who shares a key, and loads the shingles of those.
     fn prepare(&self, stats: &mut Stats) -> Result<Prepared> {
         let settings = self.settings;
-        let verifier = Verifier::new(settings.measure, settings.threshold)?;
+        let verifier = Verifier::new(settings.measure, settings.limit())?;
         let banding = Banding::new(settings.bands()?, settings.seed)?;
         let bytes = self.sources.iter().map(|source| source.bytes()).sum();
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::candidates::{Buckets, Keys};
 use crate::cluster::UnionFind;
 use crate::item::Sets;
-use crate::verify::{Match, Verifier};
+use crate::verify::{Match, Overlap, Verifier};
 use crate::{Error, Result};
 
 use super::{Observer, Stats};
@@ -83,12 +83,12 @@ impl Search {
         self.loaded.sets.get(self.loaded.places[group as usize] as usize)
     }
 
-    /// The exact similarity of two groups of one cluster.
-    pub(super) fn similarity(&self, a: u32, b: u32) -> f64 {
+    /// What two groups of one cluster have in common.
+    pub(super) fn overlap(&self, a: u32, b: u32) -> Overlap {
         if a == b {
-            return self.verifier.largest();
+            return self.verifier.identical();
         }
-        self.verifier.any_similarity(self.set(a), self.set(b))
+        self.verifier.overlap(self.set(a), self.set(b))
     }
 
     /// Every similar pair of groups, sorted.
@@ -107,8 +107,8 @@ impl Search {
                 let mut count = 0;
                 for (a, b) in candidates {
                     count += 1;
-                    let similarity = self.verifier.similarity(self.set(a), self.set(b));
-                    matches.extend(similarity.map(|similarity| Match { a, b, similarity }));
+                    let overlap = self.verifier.similar(self.set(a), self.set(b));
+                    matches.extend(overlap.map(|overlap| Match { a, b, overlap }));
                 }
                 compared.fetch_add(count, Ordering::Relaxed);
                 Ok(matches)
@@ -168,9 +168,12 @@ impl Search {
                     if observer.stopped() {
                         return Err(Error::Interrupted);
                     }
-                    Ok(self.join_bucket(table, bucket, &sets))
+                    Ok(self.join_bucket(table, bucket, &sets, observer))
                 })
                 .collect::<Result<_>>()?;
+            if observer.stopped() {
+                return Err(Error::Interrupted); // a bucket may have been left in the middle
+            }
             for (joins, count) in results {
                 compared += count;
                 joined += joins.len();
@@ -191,6 +194,7 @@ impl Search {
         table: usize,
         bucket: &[u32],
         before: &UnionFind,
+        observer: &dyn Observer,
     ) -> (Vec<(u32, u32)>, u64) {
         let mut classes: Vec<Vec<u32>> = Vec::new();
         let mut class_of: HashMap<u32, usize> = HashMap::new();
@@ -212,7 +216,7 @@ impl Search {
                 let mut fresh = pairs.filter(|&(a, b)| self.keys.first_shared(a, b, table));
                 let agree = fresh.find(|&(a, b)| {
                     compared += 1;
-                    self.verifier.similarity(self.set(a), self.set(b)).is_some()
+                    !observer.stopped() && self.verifier.similar(self.set(a), self.set(b)).is_some()
                 });
                 if agree.is_some() {
                     cluster.append(other);

@@ -234,8 +234,8 @@ fn id_hash(id: &Id) -> u128 {
 #[derive(Default)]
 struct Buffers {
     scratch: Scratch,
-    shingles: Vec<u64>,
-    numbered: Vec<u64>,
+    bag: Vec<u64>,
+    elements: Vec<u64>,
     sketch: Vec<u32>,
 }
 
@@ -244,18 +244,19 @@ thread_local! {
 }
 
 impl Buffers {
-    /// The elements by which a text is compared, not yet sorted: its shingles, or for a bag its
-    /// shingles numbered by occurrence.
-    fn elements(&mut self, text: &str, settings: &Settings) -> &mut Vec<u64> {
-        self.shingles.clear();
-        settings.shingling.shingle(text, &mut self.scratch, &mut self.shingles);
-        if !settings.measure.counts_repeats() {
-            return &mut self.shingles;
+    /// Puts the elements by which a text is compared into `elements`, not yet sorted: its shingles, or
+    /// for a bag its shingles numbered by occurrence.
+    fn take(&mut self, text: &str, settings: &Settings) {
+        let Self { scratch, bag, elements, .. } = self;
+        elements.clear();
+        if settings.measure.counts_repeats() {
+            bag.clear();
+            settings.shingling.shingle(text, scratch, bag);
+            bag.sort_unstable();
+            numbered(bag, elements);
+        } else {
+            settings.shingling.shingle(text, scratch, elements);
         }
-        self.shingles.sort_unstable();
-        self.numbered.clear();
-        numbered(&self.shingles, &mut self.numbered);
-        &mut self.numbered
     }
 }
 
@@ -276,13 +277,11 @@ fn sketch_batch(
         match sketched.entry(print) {
             Slot::Occupied(slot) => Text::Keyed(print, *slot.get()),
             Slot::Vacant(slot) => {
-                let mut sketch = std::mem::take(&mut buffers.sketch);
-                let elements = buffers.elements(text, settings);
-                if elements.is_empty() {
+                buffers.take(text, settings);
+                if buffers.elements.is_empty() {
                     return Text::Empty;
                 }
-                banding.keys(elements, &mut sketch, &mut keys);
-                buffers.sketch = sketch;
+                banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
                 Text::Keyed(print, *slot.insert(next))
             }
         }
@@ -308,10 +307,10 @@ fn shingle_batch(batch: &Batch<'_>, settings: &Settings) -> Sets {
     let mut sets = Sets::default();
     BUFFERS.with_borrow_mut(|buffers| {
         for i in 0..batch.items.len() {
-            let elements = buffers.elements(batch.text(i), settings);
-            elements.sort_unstable();
-            elements.dedup();
-            sets.push(elements);
+            buffers.take(batch.text(i), settings);
+            buffers.elements.sort_unstable();
+            buffers.elements.dedup();
+            sets.push(&buffers.elements);
         }
     });
     sets

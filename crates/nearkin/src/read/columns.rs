@@ -20,11 +20,14 @@ impl Input {
             Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
             Format::Txt => RecordFormat::Txt,
             Format::Parquet => {
-                let schema = common(self, || json_schema(self, kept), |schema| schema)?;
+                // Not what pandas and others note beside the columns, which differs from file to file.
+                let same = |a: &SchemaRef, b: &SchemaRef| a.fields() == b.fields();
+                let schema = common(self, || json_schema(self, kept), |schema| schema, same)?;
                 RecordFormat::Parquet(schema.unwrap_or_else(|| Arc::new(Schema::empty())))
             }
             Format::Csv | Format::Tsv => {
-                let columns = common(self, || json_keys(self, kept), |schema| names(&schema))?;
+                let keys = || json_keys(self, kept);
+                let columns = common(self, keys, |schema| names(&schema), |a, b| a == b)?;
                 let delimiter = if format == Format::Csv { b',' } else { b'\t' };
                 let columns = columns.unwrap_or_default();
                 let as_it_came = self.sources.iter().find(|source| !is_empty(source));
@@ -43,10 +46,11 @@ impl Input {
 }
 
 /// What all sources agree on; `None` where all are empty. The JSON files count as one.
-fn common<T: PartialEq>(
+fn common<T>(
     input: &Input,
     json: impl Fn() -> Result<T>,
     take: impl Fn(SchemaRef) -> T,
+    same: impl Fn(&T, &T) -> bool,
 ) -> Result<Option<T>> {
     let mut first: Option<(&Source, T)> = None;
     let mut json_seen = false;
@@ -58,7 +62,7 @@ fn common<T: PartialEq>(
         };
         match &first {
             None => first = Some((source, columns)),
-            Some((_, known)) if *known == columns => {}
+            Some((_, known)) if same(known, &columns) => {}
             Some((other, _)) => {
                 return Err(Error::File {
                     path: source.name.clone(),
@@ -156,7 +160,17 @@ fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
             failed.replace(Some(error));
             stop
         })?;
-        for key in object.keys() {
+        for (key, value) in &object {
+            if value.as_number().is_some_and(|number| number.as_u64() > Some(i64::MAX as u64)) {
+                failed.replace(Some(Error::File {
+                    path: input.sources.first().map(|it| it.name.clone()).unwrap_or_default(),
+                    what: format!(
+                        "field `{key}` holds {value}, beyond the whole numbers of Parquet's 64 bits; \
+                         name the output .jsonl"
+                    ),
+                }));
+                return Err(ArrowError::JsonError(String::new()));
+            }
             if seen.insert(key.clone()) {
                 order.borrow_mut().push(key.clone());
             }

@@ -7,8 +7,8 @@ use super::{Kind, Source, Syntax, Wanted, csv, folder, gather::Asked, lines, sca
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use serde_json::{Map, Value as Json};
-use std::sync::Arc;
+use serde_json::value::RawValue;
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// The format that records are copied to.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ fn as_it_came(
             }
         },
         (Kind::Text { syntax: Syntax::Txt, .. }, Data::Text { bytes, .. }, RecordFormat::Txt) => {
-            lines::copy(bytes, wanted, &mut out)
+            lines::copy(bytes, true, wanted, &mut out)
         }
         (Kind::Parquet { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
@@ -136,7 +136,7 @@ fn json_lines(
 ) -> Result<u32> {
     match (&source.kind, data) {
         (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
-            Syntax::Jsonl => Ok(lines::copy(bytes, wanted, out)),
+            Syntax::Jsonl => Ok(lines::copy(bytes, false, wanted, out)),
             Syntax::Txt => txt_as_json(bytes, *line, asked, wanted, out),
             Syntax::Csv(header) => csv::rows(header, bytes, *line, asked, wanted, |row| {
                 object(header.names.iter().map(String::as_str).zip(row.iter().copied()), out);
@@ -175,7 +175,7 @@ fn txt_as_json(
     out: &mut Vec<u8>,
 ) -> Result<u32> {
     let mut ordinal = 0;
-    for (line, text) in lines::lines(bytes, first) {
+    for (line, text) in lines::all_lines(bytes, first) {
         if wanted(ordinal) {
             let text = lines::utf8(text).map_err(|what| asked.error(line, what))?;
             object([("text", text)].into_iter(), out);
@@ -214,14 +214,20 @@ fn delimited(json: &[u8], delimiter: u8, columns: &[String]) -> Result<Vec<u8>, 
     let mut out = Vec::new();
     let mut writer = csv_writer(delimiter, &mut out);
     for (_, line) in lines::lines(json, 1) {
-        let object: Map<String, Json> = serde_json::from_slice(line)
-            .map_err(|error| format!("a kept record is not a JSON object: {error}; fix it"))?;
-        let row = columns.iter().map(|column| match object.get(column) {
-            None | Some(Json::Null) => String::new(),
-            Some(Json::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        });
-        writer.write_record(row).map_err(|error| error.to_string())?;
+        let failed = |error| format!("a kept record is not a JSON object: {error}; fix it");
+        let object: HashMap<String, &RawValue> = serde_json::from_slice(line).map_err(failed)?;
+        for column in columns {
+            // Numbers as they were written: 1.10 stays 1.10.
+            let field = match object.get(column).map(|raw| raw.get()) {
+                None | Some("null") => Cow::Borrowed(""),
+                Some(text) if text.starts_with('"') => {
+                    Cow::Owned(serde_json::from_str(text).map_err(failed)?)
+                }
+                Some(other) => Cow::Borrowed(other),
+            };
+            writer.write_field(field.as_ref()).map_err(|error| error.to_string())?;
+        }
+        writer.write_record(None::<&[u8]>).map_err(|error| error.to_string())?;
     }
     writer.flush().map_err(|error| error.to_string())?;
     drop(writer);

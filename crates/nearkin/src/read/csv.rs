@@ -83,7 +83,7 @@ impl Header {
         let text = column(&options.text, "name the text column with --text")?;
         let id = match ids {
             Ids::Field(name) => Some(column(name, "name the id column with --id")?),
-            Ids::None => None,
+            Ids::None | Ids::Ignored => None,
         };
         let value = options.value.as_deref().map(|name| column(name, "name one of these"));
         let value = value.transpose()?;
@@ -195,6 +195,9 @@ fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
 }
 
 fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
+    if let Ok(whole) = text.trim().parse::<i128>() {
+        return Ok(Some(Value::Int(whole)));
+    }
     match text.trim().parse::<f64>() {
         _ if text.is_empty() => Ok(None),
         Ok(number) if number.is_nan() => Err(not_a_number(field)),

@@ -27,8 +27,8 @@ pub(super) fn too_big(field: &str, number: u64) -> String {
 /// A value from a JSON value, or why it cannot be one.
 pub(super) fn value(field: &str, scalar: Scalar, arena: &str) -> Result<Option<Value>, String> {
     match scalar {
-        Scalar::Int(number) => Ok(Some(Value::Number(number as f64))),
-        Scalar::Huge(number) => Ok(Some(Value::Number(number as f64))),
+        Scalar::Int(number) => Ok(Some(Value::Int(number.into()))),
+        Scalar::Huge(number) => Ok(Some(Value::Int(number.into()))),
         Scalar::Float(number) => Ok(Some(Value::Number(number))),
         Scalar::Text(start, end) => Ok(Some(Value::Text(arena[start..end].into()))),
         Scalar::Null => Ok(None),

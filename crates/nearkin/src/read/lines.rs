@@ -10,11 +10,11 @@ use crate::Result;
 use crate::item::Batch;
 use memchr::memchr;
 
-/// The lines that are not blank, with their ends, each with its number.
+/// All lines, with their ends, each with its number.
 fn whole_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
     let mut rest = data;
     let mut number = first;
-    let all = std::iter::from_fn(move || {
+    std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
@@ -23,16 +23,24 @@ fn whole_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
         rest = after;
         number += 1;
         Some((number - 1, line))
-    });
-    all.filter(|(_, line)| !line.trim_ascii().is_empty())
+    })
 }
 
-/// The same without their ends.
-pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// All lines without their ends: the records of a file of texts, in which a blank line is an empty text.
+pub(super) fn all_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
     whole_lines(data, first).map(|(number, line)| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         (number, line.strip_suffix(b"\r").unwrap_or(line))
     })
+}
+
+/// The lines that are not blank: the records of a file of JSON.
+pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+    all_lines(data, first).filter(|(_, line)| !is_blank(line))
 }
 
 /// Appends a record as it came, and a line feed where it has no line end: the last of a file.
@@ -44,10 +52,11 @@ pub(super) fn push_record(record: &[u8], ends: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Copies the wanted lines as they came. Returns how many there are in all.
-pub(super) fn copy(data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> u32 {
+/// Copies the wanted records as they came; blank lines are records or nothing. Returns how many there are
+/// in all.
+pub(super) fn copy(data: &[u8], with_blank: bool, wanted: Wanted, out: &mut Vec<u8>) -> u32 {
     let mut ordinal = 0;
-    for (_, line) in whole_lines(data, 1) {
+    for (_, line) in whole_lines(data, 1).filter(|(_, line)| with_blank || !is_blank(line)) {
         if wanted(ordinal) {
             push_record(line, b"\n", out);
         }
@@ -65,7 +74,7 @@ pub(super) fn decode_txt(
 ) -> Result<Batch<'static>> {
     let mut gather = Gather::new(asked, data.len());
     let mut ordinal = 0;
-    for (number, line) in lines(data, first) {
+    for (number, line) in all_lines(data, first) {
         if wanted(ordinal) {
             match utf8(line) {
                 Ok(text) => {
@@ -134,7 +143,7 @@ fn record(
             return Err(missing(field, line, "every record needs its id; name it with --id"));
         }
         (Some(_), Ids::None) => return Err(LATE_ID.to_owned()),
-        (None, Ids::None) => None,
+        (None, Ids::None) | (_, Ids::Ignored) => None,
     };
     let value = match (found.get(2), names[2]) {
         (Some(scalar), Some(field)) => item::value(field, scalar, &gather.arena)?,
@@ -181,7 +190,9 @@ fn broken(broken: Broken) -> String {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let column = error.column();
-    format!("not valid JSON: {message} at column {column}; fix the line or pass --on-error skip")
+    format!(
+        "not valid JSON: {message} at column {column}; every line must be one JSON object: fix it, or pass --on-error skip"
+    )
 }
 
 fn missing(field: &str, line: &str, advice: &str) -> String {

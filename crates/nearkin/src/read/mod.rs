@@ -52,6 +52,8 @@ pub struct ReadOptions {
     pub text: String,
     /// The field that holds the id.
     pub id: Option<String>,
+    /// Whether positions are the ids even where there is a field `id`.
+    pub positions: bool,
     /// One more field to read, which decides what is kept.
     pub value: Option<String>,
     /// The format, where the names of the files do not tell.
@@ -69,6 +71,7 @@ impl Default for ReadOptions {
         Self {
             text: "text".to_owned(),
             id: None,
+            positions: false,
             value: None,
             format: None,
             on_error: OnError::Stop,
@@ -135,13 +138,15 @@ enum Ids {
     Field(String),
     /// No record has an id.
     None,
+    /// Whatever ids there are do not count.
+    Ignored,
 }
 
 impl Ids {
     fn field_or_id(&self) -> &str {
         match self {
             Self::Field(name) => name,
-            Self::None => "id",
+            Self::None | Self::Ignored => "id",
         }
     }
 }
@@ -158,11 +163,6 @@ impl Input {
     /// The total size on disk.
     pub fn bytes(&self) -> u64 {
         self.sources.iter().map(Source::bytes).sum()
-    }
-
-    /// Whether the records have ids of their own.
-    pub fn has_ids(&self) -> bool {
-        self.ids != Ids::None
     }
 
     /// Starts a pass over the input. Chunks for which `skip` says yes are not handed out, and where

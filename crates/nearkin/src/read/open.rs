@@ -96,8 +96,24 @@ fn sniff(stored: &Stored) -> Result<Compression> {
 fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     let prefix = path.to_string_lossy();
     let documents = folder::list(path, (!alone).then_some(&*prefix))?;
+    let data_file = |document: &&folder::Document| is_data(&document.stored.name);
+    if options.format.is_none()
+        && let Some(file) = documents.iter().find(data_file)
+    {
+        return Err(file.stored.error(format!(
+            "is a file of records, and in a folder every file is one document; name the files \
+             themselves ({}/*), or pass --format folder",
+            prefix.trim_end_matches('/')
+        )));
+    }
     let runs = folder::cut(&documents, options.chunk_bytes);
     Ok(Source { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
+}
+
+/// Whether a name says that the file holds many records, or is packed.
+fn is_data(path: &Path) -> bool {
+    let (format, compression) = by_extension(path);
+    compression != Compression::Plain || format.is_some_and(|format| format != Format::Txt)
 }
 
 fn file_source(stored: Stored, format: Format, compression: Compression) -> Result<Source> {
@@ -132,6 +148,9 @@ fn header(stored: &Stored, compression: Compression, delimiter: u8) -> Result<Sy
 
 /// The field with the ids: the one that the user named, else `id` where the first record has it.
 fn ids(sources: &[Source], options: &ReadOptions) -> Result<Ids> {
+    if options.positions {
+        return Ok(Ids::Ignored);
+    }
     if let Some(name) = &options.id {
         return Ok(Ids::Field(name.clone()));
     }
@@ -156,7 +175,7 @@ fn first_has_id(source: &Source, options: &ReadOptions) -> Result<Option<bool>> 
             let mut cutter = Cutter::new(Ends::Lines, options.chunk_bytes.min(FIRST_LOOK));
             while let Cut::Records(data) = cutter.next(&mut text)? {
                 let found = match syntax {
-                    Syntax::Txt => lines::lines(&data, 1).next().map(|_| false),
+                    Syntax::Txt => (!data.is_empty()).then_some(false),
                     _ => lines::first_has_id(&data),
                 };
                 if found.is_some() {

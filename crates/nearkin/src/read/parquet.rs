@@ -250,13 +250,15 @@ fn value(name: &str, column: &ArrayRef, row: usize) -> Result<Option<Value>, Str
     if column.is_null(row) {
         return Ok(None);
     }
-    if *column.data_type() != DataType::Float64 {
-        return Ok(Some(Value::Text(column.as_string::<i64>().value(row).into())));
-    }
-    match column.as_primitive::<Float64Type>().value(row) {
-        number if number.is_nan() => Err(not_a_number(name)),
-        number => Ok(Some(Value::Number(number))),
-    }
+    Ok(Some(match column.data_type() {
+        DataType::Int64 => Value::Int(column.as_primitive::<Int64Type>().value(row).into()),
+        DataType::UInt64 => Value::Int(column.as_primitive::<UInt64Type>().value(row).into()),
+        DataType::Float64 => match column.as_primitive::<Float64Type>().value(row) {
+            number if number.is_nan() => return Err(not_a_number(name)),
+            number => Value::Number(number),
+        },
+        _ => Value::Text(column.as_string::<i64>().value(row).into()),
+    }))
 }
 
 /// The type of the values, also where they stand in a dictionary.
@@ -299,10 +301,9 @@ fn id_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 fn value_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match value_type(column.data_type()) {
         kind if is_text(kind) => cast(column, &DataType::LargeUtf8),
-        DataType::Date32 => cast(&cast(column, &DataType::Int32)?, &DataType::Float64),
-        DataType::Date64 | DataType::Timestamp(..) => {
-            cast(&cast(column, &DataType::Int64)?, &DataType::Float64)
-        }
+        DataType::UInt64 => cast(column, &DataType::UInt64),
+        DataType::Date32 => cast(&cast(column, &DataType::Int32)?, &DataType::Int64),
+        kind if kind.is_integer() || kind.is_temporal() => cast(column, &DataType::Int64),
         _ => cast(column, &DataType::Float64),
     }
 }
@@ -320,7 +321,8 @@ fn is_sound(metadata: &ArrowReaderMetadata, len: u64) -> bool {
     let within = |start: i64, bytes: i64| {
         start >= 0 && bytes >= 0 && start.checked_add(bytes).is_some_and(|end| end as u64 <= len)
     };
-    let mut columns = metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let groups = metadata.metadata().row_groups().iter().filter(|group| group.num_rows() > 0);
+    let mut columns = groups.flat_map(|group| group.columns());
     columns.all(|column| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
         within(start, column.compressed_size()) && column.data_page_offset() >= start

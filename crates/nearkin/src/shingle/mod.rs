@@ -67,7 +67,8 @@ pub struct Shingling {
 /// How many bits of a shingle's hash are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HashBits {
-    /// Four bytes: half the memory, and one false match in about four billion comparisons.
+    /// Four bytes, as some tools use, to see what that costs: each shingle of a document takes one of the
+    /// other's for its own with probability n / 2³², with n the shingles of the other.
     ThirtyTwo,
     /// Eight bytes.
     #[default]

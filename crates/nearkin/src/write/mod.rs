@@ -6,6 +6,6 @@ mod output;
 mod records;
 mod table;
 
-pub use output::{Output, Ready, check};
+pub use output::{Output, Ready, check, check_table, remove_temporary_files};
 pub use records::records;
 pub use table::{Cell, Column, ColumnKind, TableWriter};

@@ -9,12 +9,15 @@ use crate::{
     read::format::{Compression, by_extension},
 };
 use flate2::write::GzEncoder;
+use std::sync::{Mutex, PoisonError};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
+
+use super::table::output_format;
 
 const BUFFER: usize = 256 << 10;
 
@@ -119,14 +122,29 @@ impl Ready {
     }
 }
 
-/// Whether a file of this name could be created: a folder that is not there is better told before the
-/// work than after it.
+/// Whether records or a table could be written under this name: a folder that is not there, or a name that
+/// tells no format, is better told before the work than after it.
+pub fn check_table(target: &Path) -> Result<()> {
+    output_format(Some(target), None)?;
+    check(target)
+}
+
+/// Whether a file of this name could be created.
 pub fn check(target: &Path) -> Result<()> {
     let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
     if !special {
         drop(Output::create(Some(target))?);
     }
     Ok(())
+}
+
+/// Temporary files that are there now.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of outputs that are not finished. For a program that has to leave at once.
+pub fn remove_temporary_files() {
+    let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    files.drain(..).for_each(|file| drop(fs::remove_file(file)));
 }
 
 impl Write for Output {
@@ -190,6 +208,7 @@ fn open(target: &Path) -> io::Result<Raw> {
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
     Ok(Raw::Temporary(file))
 }
 

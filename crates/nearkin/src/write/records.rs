@@ -12,12 +12,12 @@ use parquet::arrow::ArrowWriter;
 use std::path::{Path, PathBuf};
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order. `progress`
-/// is told of the bytes read after each chunk. The file is complete, and has yet to appear.
+/// is told of the bytes read after each chunk, and may end the copying. The file is complete, and has yet to appear.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: Kept,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Ready> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
@@ -30,7 +30,7 @@ pub fn records(
         let records = input.copy(&chunk, &wanted, &format)?;
         writer.write(&records.body)?;
         position += u64::from(records.records);
-        progress(chunk.bytes);
+        progress(chunk.bytes)?;
     }
     writer.ready()
 }
