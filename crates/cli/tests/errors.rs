@@ -1,6 +1,8 @@
 //! What bad input gets: one line that names the file and the line and says what to do, exit status 1,
 //! and no output.
 
+#![allow(clippy::print_stderr)]
+
 mod common;
 
 use std::fs;
@@ -321,7 +323,9 @@ fn no_output_takes_the_place_of_an_input_or_of_another_output() {
 fn names_that_tell_no_format_are_refused() {
     let place = Place::new();
     place.write("in.jsonl", three());
-    for line in ["pairs in.jsonl -o out.foo", "dedup in.jsonl -o out", "dedup in.jsonl --clusters c.doc"] {
+    for line in
+        ["pairs in.jsonl -o out.foo", "dedup in.jsonl -o out", "dedup in.jsonl --clusters c.doc"]
+    {
         place.fails(line, &["format"]);
     }
     place.fails("pairs in.jsonl -o .", &["folder"]);

@@ -481,10 +481,19 @@ fn thirds_are_found_within_a_third() {
 fn large_whole_numbers_are_compared_exactly() {
     let place = Place::new();
     let text = "the same few words again and again";
-    let row = |id: &str, time: u64| format!("{{\"id\":\"{id}\",\"ns\":{time},\"text\":\"{text}\"}}\n");
-    place.write("in.jsonl", row("a", 1_700_000_000_000_000_001) + &row("b", 1_700_000_000_000_000_002));
-    place.ok("dedup in.jsonl -o in.parquet -t 1 --shingle chars:1000 --keep max:ns --clusters all.csv");
-    place.write("in.csv", format!("id,ns,text\na,1700000000000000001,{text}\nb,1700000000000000002,{text}\n"));
+    let row =
+        |id: &str, time: u64| format!("{{\"id\":\"{id}\",\"ns\":{time},\"text\":\"{text}\"}}\n");
+    place.write(
+        "in.jsonl",
+        row("a", 1_700_000_000_000_000_001) + &row("b", 1_700_000_000_000_000_002),
+    );
+    place.ok(
+        "dedup in.jsonl -o in.parquet -t 1 --shingle chars:1000 --keep max:ns --clusters all.csv",
+    );
+    place.write(
+        "in.csv",
+        format!("id,ns,text\na,1700000000000000001,{text}\nb,1700000000000000002,{text}\n"),
+    );
     for input in ["in.jsonl", "in.csv"] {
         let kept = json_lines(&place.ok(&format!("dedup {input} --keep max:ns")).stdout);
         assert_eq!(kept[0]["id"], "b", "{input}");
@@ -499,16 +508,19 @@ fn numbers_reach_csv_as_they_were_written() {
         "{\"text\":\"a, \\\"b\\\"\",\"n\":123456789012345678901234567890,\"x\":1.10,\"l\":[1, 2],\"z\":null}\n",
     );
     place.ok("dedup in.jsonl -o out.csv");
-    let expected = "text,n,x,l,z\n\"a, \"\"b\"\"\",123456789012345678901234567890,1.10,\"[1, 2]\",\n";
+    let expected =
+        "text,n,x,l,z\n\"a, \"\"b\"\"\",123456789012345678901234567890,1.10,\"[1, 2]\",\n";
     assert_eq!(place.read("out.csv"), expected);
 }
 
 #[test]
 fn a_reader_that_has_had_enough_is_no_error_and_other_outputs_are_finished() {
     let place = Place::new();
-    let same: String = (0..3000).map(|i| record(&i.to_string(), "the very same words over and over")).collect();
+    let same: String =
+        (0..3000).map(|i| record(&i.to_string(), "the very same words over and over")).collect();
     place.write("in.jsonl", same);
-    let command = format!("{} pairs in.jsonl -q --stats s.json | head -n 1", env!("CARGO_BIN_EXE_nearkin"));
+    let command =
+        format!("{} pairs in.jsonl -q --stats s.json | head -n 1", env!("CARGO_BIN_EXE_nearkin"));
     let output = std::process::Command::new("bash")
         .args(["-c", &format!("set -o pipefail; {command}")])
         .current_dir(place.path(""))
@@ -542,7 +554,8 @@ fn positions_can_be_asked_for() {
 #[test]
 fn plan_counts_bags_and_empty_texts_as_a_run_does() {
     let place = Place::new();
-    let bags: String = (1..100).map(|n| record(&n.to_string(), &"a b c d e f g ".repeat(n))).collect();
+    let bags: String =
+        (1..100).map(|n| record(&n.to_string(), &"a b c d e f g ".repeat(n))).collect();
     place.write("bags.jsonl", bags);
     let expected = |line: &str| -> f64 {
         let plan: Value = serde_json::from_str(&place.ok(line).stdout).unwrap();

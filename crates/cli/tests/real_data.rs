@@ -1,6 +1,8 @@
 //! Real collections with truth that shares no code with this project. They are found through
 //! `NEARKIN_DATA`; without it these tests say so and pass.
 
+#![allow(clippy::print_stderr)]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ fn with_id(name: &str, content: impl AsRef<[u8]>) -> String {
 fn broken_json() {
     assert_eq!(
         of("x.jsonl", "{\"text\":\"a\"}\n\n{\"text\":\"b\" 1}\n"),
-        "x.jsonl:3: not valid JSON: expected `,` or `}` at column 13; fix the line or pass \
+        "x.jsonl:3: not valid JSON: expected `,` or `}` at column 13; every line must be one JSON object: fix it, or pass \
          --on-error skip"
     );
     for line in [
@@ -37,7 +37,11 @@ fn broken_json() {
     ] {
         let error = of("x.jsonl", line);
         assert!(error.starts_with("x.jsonl:1: not valid JSON: "), "{line} gives {error}");
-        assert!(error.ends_with("; fix the line or pass --on-error skip"), "{line} gives {error}");
+        assert!(
+            error
+                .ends_with("; every line must be one JSON object: fix it, or pass --on-error skip"),
+            "{line} gives {error}"
+        );
     }
 }
 

@@ -91,7 +91,7 @@ fn lines_of_text_are_items_without_ids() {
     let dir = files(&[("x.txt", b"one\r\n\n two \nthree".as_slice())]);
     for bytes in [1, 4, 1 << 20] {
         let seen = read_with(&dir, &["x.txt"], chunks_of(bytes)).unwrap();
-        let expected = [(0, "one"), (1, " two "), (2, "three")];
+        let expected = [(0, "one"), (1, ""), (2, " two "), (3, "three")];
         assert_eq!(seen, expected.map(|(at, text)| (at, None, text.to_owned())));
     }
 }

@@ -203,8 +203,8 @@ fn s4_3_extremes_work_or_say_why() {
     let error = Bands::for_recall(0.05, 0.99, 64).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "max_functions is 64; it must be at least 90 for recall 0.99 at threshold 0.05; raise it, \
-         or ask for a lower recall or a higher threshold"
+        "threshold is 0.05; it must be higher for a recall of 0.99: this takes more than 64 hash functions; \
+         raise the threshold or lower the recall"
     );
     assert!(Bands::for_recall(1e-300, 0.99, MAX_FUNCTIONS).is_err());
     assert!(Bands::for_recall(0.5, 0.99, 0).is_err());

@@ -89,9 +89,12 @@ fn csv_as_json_and_parquet() {
 #[test]
 fn lines_of_text() {
     let dir = files(&[("x.txt", b"one\r\ntwo\n\nthree".as_slice())]);
-    assert_eq!(text(&dir, &["x.txt"], "y.txt"), "one\r\nthree\n");
-    assert_eq!(text(&dir, &["x.txt"], "y.jsonl"), "{\"text\":\"one\"}\n{\"text\":\"three\"}\n");
-    assert_eq!(text(&dir, &["x.txt"], "y.csv"), "text\none\nthree\n");
+    assert_eq!(text(&dir, &["x.txt"], "y.txt"), "one\r\n\nthree\n");
+    assert_eq!(
+        text(&dir, &["x.txt"], "y.jsonl"),
+        "{\"text\":\"one\"}\n{\"text\":\"\"}\n{\"text\":\"three\"}\n"
+    );
+    assert_eq!(text(&dir, &["x.txt"], "y.csv"), "text\none\n\"\"\nthree\n");
 }
 
 #[test]

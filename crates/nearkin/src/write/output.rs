@@ -125,8 +125,8 @@ impl Ready {
 /// Whether records or a table could be written under this name: a folder that is not there, or a name that
 /// tells no format, is better told before the work than after it.
 pub fn check_table(target: &Path) -> Result<()> {
-    output_format(Some(target), None)?;
-    check(target)
+    check(target)?;
+    output_format(Some(target), None).map(|_| ())
 }
 
 /// Whether a file of this name could be created.
