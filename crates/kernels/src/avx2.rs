@@ -1,9 +1,9 @@
 //! The kernels with AVX2: 32 bytes at a time.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_srli_epi16,
+    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8, _mm256_xor_si256,
 };
 
 use crate::WordMask;
@@ -39,8 +39,7 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
     );
-    // SAFETY: 32 bytes are readable at `half`, and the load asks for no alignment.
-    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast::<__m256i>()) };
+    let bytes = load(half);
     let nibble = _mm256_set1_epi8(0x0f);
     let low = _mm256_and_si256(bytes, nibble);
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
@@ -50,4 +49,30 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
     );
     let between = _mm256_cmpeq_epi8(kinds, _mm256_setzero_si256());
     (!_mm256_movemask_epi8(between) as u32, _mm256_movemask_epi8(bytes) as u32)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes are readable at `bytes`, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast::<__m256i>()) }
+}
+
+/// See [`crate::string_special`].
+#[target_feature(enable = "avx2")]
+pub(crate) fn string_special(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    for (i, block) in blocks.iter().enumerate() {
+        let block = load(block);
+        // Zero where a byte is a quote, a backslash, or at most 0x1f.
+        let quote = _mm256_xor_si256(block, _mm256_set1_epi8(b'"' as i8));
+        let backslash = _mm256_xor_si256(block, _mm256_set1_epi8(b'\\' as i8));
+        let control = _mm256_subs_epu8(block, _mm256_set1_epi8(0x1f));
+        let least = _mm256_min_epu8(_mm256_min_epu8(quote, backslash), control);
+        let special = _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256()));
+        if special != 0 {
+            return 32 * i + special.trailing_zeros() as usize;
+        }
+    }
+    32 * blocks.len() + crate::scalar::string_special(rest)
 }

@@ -29,6 +29,17 @@ pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
     scalar::word_masks(text, masks);
 }
 
+/// Where the first quote, backslash or control character of a JSON string stands; the length where there is
+/// none.
+pub fn string_special(bytes: &[u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::string_special(bytes) };
+    }
+    scalar::string_special(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
@@ -45,6 +56,24 @@ mod tests {
             word_masks(&text, &mut fast);
             scalar::word_masks(&text, &mut reference);
             prop_assert_eq!(fast, reference);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn string_special_equals_the_reference(
+            plain in vec(0x23u8..0x5b, 0..200),
+            special in any::<u8>(),
+            rest in vec(any::<u8>(), 0..80),
+        ) {
+            let mut text = plain;
+            text.push(special);
+            text.extend(rest);
+            for start in 0..text.len().min(40) {
+                let text = &text[start..];
+                prop_assert_eq!(string_special(text), scalar::string_special(text));
+            }
         }
     }
 

@@ -50,6 +50,13 @@ pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
     }
 }
 
+/// Where the first quote, backslash or control character of a JSON string stands; the length where there is
+/// none.
+pub fn string_special(bytes: &[u8]) -> usize {
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+    bytes.iter().position(special).unwrap_or(bytes.len())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -8,10 +8,11 @@
 //! `meta.body`, else the key `body` of the object under `meta`. Where a key is repeated the last one
 //! counts, as in most JSON libraries.
 //!
-//! serde_json does the parsing: sonic-rs 0.5, built for any x86-64, was no faster. Four runs each with
-//! every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of README files and
-//! licences, 344–427 against 338–393 MB/s on 25 MB of manual pages, full of escapes.
+//! Flat objects go the fast way of [`flat`]; serde_json does the rest: sonic-rs 0.5, built for any x86-64, was no faster. Four runs each with
+//! every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of source
+//! files, 344–427 against 338–393 MB/s on 25 MB of manual pages, full of escapes.
 
+use super::flat;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -63,7 +64,7 @@ impl Found {
     }
 
     /// A key nearer the root wins over a deeper one, a later one over an earlier one.
-    fn set(&mut self, slot: usize, depth: usize, scalar: Scalar) {
+    pub(super) fn set(&mut self, slot: usize, depth: usize, scalar: Scalar) {
         if self.slots[slot].is_none_or(|(old, _)| depth <= old) {
             self.slots[slot] = Some((depth, scalar));
         }
@@ -81,6 +82,11 @@ pub(super) enum Broken {
 
 /// Reads one object. Strings found are appended to `arena`.
 pub(super) fn take(json: &str, names: &Names, arena: &mut String) -> Result<Found, Broken> {
+    flat::take(json, names, arena).map_or_else(|| take_any(json, names, arena), Ok)
+}
+
+/// Reads one object with the full parser.
+pub(super) fn take_any(json: &str, names: &Names, arena: &mut String) -> Result<Found, Broken> {
     let mut found = Found::default();
     let mut de = serde_json::Deserializer::from_str(json);
     let seen =

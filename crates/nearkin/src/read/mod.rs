@@ -16,6 +16,7 @@ mod copy;
 mod csv;
 mod cut;
 mod fields;
+mod flat;
 mod folder;
 pub(crate) mod format;
 mod gather;
