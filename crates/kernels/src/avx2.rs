@@ -1,8 +1,9 @@
 //! The kernels with AVX2: 32 bytes at a time.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256,
+    __m256i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256,
+    _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256,
     _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8, _mm256_xor_si256,
 };
 
@@ -75,4 +76,46 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
         }
     }
     32 * blocks.len() + crate::scalar::string_special(rest)
+}
+
+/// See [`crate::shared_at_least`]: blocks of four against blocks of four, each pair of values once.
+#[target_feature(enable = "avx2")]
+pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
+    /// Blocks between two looks at whether enough is left.
+    const STRIDE: usize = 16;
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    loop {
+        if count + (a.len() - i).min(b.len() - j) < need {
+            return None;
+        }
+        for _ in 0..STRIDE {
+            let (Some(x), Some(y)) = (a[i..].first_chunk::<4>(), b[j..].first_chunk::<4>()) else {
+                return crate::scalar::shared_from(a, b, (i, j), count, need);
+            };
+            count += equal_values(x, y);
+            i += 4 * usize::from(x[3] <= y[3]);
+            j += 4 * usize::from(y[3] <= x[3]);
+        }
+    }
+}
+
+/// How many of four different values are among four others: each compared with all four turns.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> usize {
+    // SAFETY: 32 bytes are readable at each, and the loads ask for no alignment.
+    let (x, y) = unsafe {
+        (
+            _mm256_loadu_si256(x.as_ptr().cast::<__m256i>()),
+            _mm256_loadu_si256(y.as_ptr().cast::<__m256i>()),
+        )
+    };
+    let one = _mm256_permute4x64_epi64::<0b00_11_10_01>(y);
+    let two = _mm256_permute4x64_epi64::<0b01_00_11_10>(y);
+    let three = _mm256_permute4x64_epi64::<0b10_01_00_11>(y);
+    let equal = _mm256_or_si256(
+        _mm256_or_si256(_mm256_cmpeq_epi64(x, y), _mm256_cmpeq_epi64(x, one)),
+        _mm256_or_si256(_mm256_cmpeq_epi64(x, two), _mm256_cmpeq_epi64(x, three)),
+    );
+    _mm256_movemask_pd(_mm256_castsi256_pd(equal)).count_ones() as usize
 }

@@ -7,8 +7,6 @@
 mod avx2;
 pub mod scalar;
 
-pub use scalar::{shared, shared_at_least};
-
 /// What 64 bytes of text are to words, a bit a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WordMask {
@@ -29,6 +27,21 @@ pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
     scalar::word_masks(text, masks);
 }
 
+/// How many values two sorted slices without repeats share.
+pub fn shared(a: &[u64], b: &[u64]) -> usize {
+    shared_at_least(a, b, 0).unwrap_or(0)
+}
+
+/// [`shared`], if it is at least `need`; gives up as soon as it cannot be.
+pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::shared_at_least(a, b, need) };
+    }
+    scalar::shared_at_least(a, b, need)
+}
+
 /// Where the first quote, backslash or control character of a JSON string stands; the length where there is
 /// none.
 pub fn string_special(bytes: &[u8]) -> usize {
@@ -42,7 +55,9 @@ pub fn string_special(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use proptest::collection::vec;
+    use std::collections::BTreeSet;
+
+    use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
 
     use super::*;
@@ -61,6 +76,22 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn all_versions_count_the_intersection(
+            a in btree_set(0u64..400, 0..300),
+            b in btree_set(0u64..400, 0..300),
+            need in 0usize..200,
+        ) {
+            let truth = a.intersection(&b).count();
+            // Spread over the whole range, in the same order.
+            let slice = |set: &BTreeSet<u64>| set.iter().map(|x| x << 55).collect::<Vec<_>>();
+            let (a, b) = (slice(&a), slice(&b));
+            let enough = (truth >= need).then_some(truth);
+            prop_assert_eq!(shared(&a, &b), truth);
+            prop_assert_eq!(shared_at_least(&a, &b, need), enough);
+            prop_assert_eq!(scalar::shared_at_least(&a, &b, need), enough);
+        }
+
         #[test]
         fn string_special_equals_the_reference(
             plain in vec(0x23u8..0x5b, 0..200),

@@ -51,9 +51,10 @@ impl<'a> Text<'a> {
         let ahead = count.min(self.ahead.len());
         buffer.extend(self.ahead.drain(..ahead));
         let rest = (count - ahead) as u64;
-        buffer.reserve(count - ahead);
-        let read = self.bytes.reader().take(rest).read_to_end(buffer);
-        let read = read.map_err(|error| self.broken(&error))?;
+        let start = buffer.len();
+        let read = read_up_to(self.bytes.reader(), count - ahead, buffer);
+        read.map_err(|error| self.broken(&error))?;
+        let read = buffer.len() - start;
         self.produced += read as u64;
         if (read as u64) < rest {
             self.check()?;
@@ -145,4 +146,24 @@ impl Read for Counted {
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
+}
+
+/// Appends the next `count` bytes, or those that are left. `Read::read_to_end` would clear the rest of the
+/// buffer before each of its many reads.
+fn read_up_to(reader: &mut dyn Read, count: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let mut end = buffer.len();
+    buffer.resize(end + count, 0);
+    while end < buffer.len() {
+        match reader.read(&mut buffer[end..]) {
+            Ok(0) => break,
+            Ok(read) => end += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                buffer.truncate(end);
+                return Err(error);
+            }
+        }
+    }
+    buffer.truncate(end);
+    Ok(())
 }
