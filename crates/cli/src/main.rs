@@ -5,6 +5,7 @@
 mod args;
 mod compare;
 mod dedup;
+mod limit;
 mod pairs;
 mod plan;
 mod progress;
@@ -30,6 +31,7 @@ enum Job {
     Dedup(dedup::DedupArgs),
     Compare(compare::CompareArgs),
     Plan(plan::PlanArgs),
+    Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Job::Dedup(args) => dedup::run(&args),
         Job::Compare(args) => compare::run(&args),
         Job::Plan(args) => plan::run(&args),
+        Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),
     };

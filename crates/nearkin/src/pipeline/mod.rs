@@ -165,6 +165,12 @@ impl Similar {
     }
 }
 
+/// Reads, decodes and shingles every text of `source` and keeps nothing: the time that takes is what a run
+/// cannot be faster than. Returns the number of shingles.
+pub fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
+    sketch::shingle_only(source, settings)
+}
+
 /// A collection with one item of each cluster kept.
 #[derive(Debug)]
 pub struct Deduplicated {

@@ -143,6 +143,31 @@ pub(super) fn load<S: Source>(
     Ok(Loaded { sets, places })
 }
 
+/// Reads, decodes and shingles every text and keeps nothing: what no run can be faster than. The number of
+/// shingles.
+pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
+    let mut count = 0;
+    in_order(
+        settings.threads,
+        source.scan(&|_| false)?,
+        |chunk| {
+            let batch = source.decode(&chunk, &|_| true)?;
+            let shingles = |buffers: &mut Buffers, i: usize| {
+                buffers.take(batch.text(i), settings);
+                buffers.elements.len() as u64
+            };
+            Ok(BUFFERS.with_borrow_mut(|buffers| {
+                (0..batch.items.len()).map(|i| shingles(buffers, i)).sum::<u64>()
+            }))
+        },
+        |shingles| {
+            count += shingles;
+            Ok(())
+        },
+    )?;
+    Ok(count)
+}
+
 fn check(observer: &dyn Observer) -> Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
