@@ -243,6 +243,7 @@ impl SimilarityArgs {
             seed: self.seed,
             threads: run.threads.map_or(defaults.threads, usize::from),
             skip_duplicate_ids: on_error == ErrorPolicy::Skip,
+            ..defaults
         })
     }
 }

@@ -141,6 +141,17 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+fn what_is_kept_from_the_first_pass_changes_nothing() {
+    let texts = texts(300, 5, 50, 23);
+    let run = |keep| all_pairs(&texts, None, &Settings { keep, ..Settings::default() });
+    let all_kept = run(usize::MAX);
+    assert!(all_kept.len() > 300);
+    for keep in [0, 1, 100_000, 400_000] {
+        assert_eq!(run(keep), all_kept, "{keep} bytes kept");
+    }
+}
+
+#[test]
 fn clusters_are_the_components_of_the_pairs() {
     let mut texts = texts(80, 9, 40, 17);
     texts.extend(texts[..20].to_vec());

@@ -47,6 +47,8 @@ pub struct Settings {
     pub seed: u64,
     /// Threads to use.
     pub threads: usize,
+    /// Bytes of shingles to keep from the first pass; candidates that are not among them are read again.
+    pub keep: usize,
     /// Whether a record whose id was there before is left out instead of ending the run.
     pub skip_duplicate_ids: bool,
 }
@@ -62,6 +64,7 @@ impl Default for Settings {
             bands: None,
             seed: 1,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            keep: 256 << 20, // of some 200 MB of text
             skip_duplicate_ids: false,
         }
     }
@@ -336,7 +339,8 @@ impl<S: Source> Run<'_, S> {
 
         self.observer.stage(Stage::Sketch, Some(bytes));
         let clock = Clock::start(Stage::Sketch);
-        let (collection, keys) = sketch::sketch(self.sources, &banding, settings, self.observer)?;
+        let (collection, keys, kept) =
+            sketch::sketch(self.sources, &banding, settings, self.observer)?;
         stats.stages.push(clock.stop(bytes));
         collection.count(stats);
         stats.bands = Some(banding.bands());
@@ -349,8 +353,14 @@ impl<S: Source> Run<'_, S> {
 
         self.observer.stage(Stage::Load, Some(bytes));
         let clock = Clock::start(Stage::Load);
-        let loaded =
-            sketch::load(self.sources, &collection, &search.candidates(), settings, self.observer)?;
+        let loaded = sketch::load(
+            self.sources,
+            &collection,
+            &search.candidates(),
+            kept,
+            settings,
+            self.observer,
+        )?;
         search.provide(loaded);
         stats.stages.push(clock.stop(bytes));
         self.observer.stage(Stage::Verify, None);

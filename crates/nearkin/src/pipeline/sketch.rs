@@ -5,8 +5,10 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use crate::candidates::Keys;
@@ -28,8 +30,10 @@ pub(super) fn sketch<S: Source>(
     banding: &Banding,
     settings: &Settings,
     observer: &dyn Observer,
-) -> Result<(Collection, Keys)> {
+) -> Result<(Collection, Keys, Kept)> {
     let known = KnownTexts::default();
+    let room = AtomicBool::new(settings.keep > 0);
+    let mut kept = Kept::default();
     let mut collection = Collection::default();
     let mut keys = Keys::new(banding.bands().count);
     for source in sources {
@@ -41,14 +45,17 @@ pub(super) fn sketch<S: Source>(
             |chunk| {
                 let (number, bytes) = source.place(&chunk);
                 let batch = source.decode(&chunk, &|_| true)?;
-                Ok((number, bytes, sketch_batch(batch, banding, settings, &known)))
+                let keep = room.load(Ordering::Relaxed);
+                Ok((number, bytes, sketch_batch(batch, banding, settings, &known, keep)))
             },
-            |(number, bytes, batch)| {
+            |(number, bytes, mut batch)| {
                 check(observer)?;
                 observer.advance(bytes);
                 let start = collection.begin_chunk(number, batch.records)?;
-                batch.bad.into_iter().for_each(|error| collection.skip(error));
-                for entry in batch.entries {
+                std::mem::take(&mut batch.bad).into_iter().for_each(|error| collection.skip(error));
+                let bytes = kept.begin_batch(std::mem::take(&mut batch.elements));
+                room.store(bytes < settings.keep, Ordering::Relaxed);
+                for entry in std::mem::take(&mut batch.entries) {
                     if let Some(id) = &entry.id
                         && !ids.insert(id_hash(id))
                     {
@@ -66,6 +73,7 @@ pub(super) fn sketch<S: Source>(
                         Text::Keyed(print, at) => Some(known.get(print).unwrap_or_else(|| {
                             let group = collection.new_group(position);
                             known.put(print, group);
+                            kept.put(group, at);
                             keys.set(
                                 group as usize,
                                 &batch.keys[at * keys.tables()..][..keys.tables()],
@@ -80,7 +88,7 @@ pub(super) fn sketch<S: Source>(
             },
         )?;
     }
-    Ok((collection, keys))
+    Ok((collection, keys, kept))
 }
 
 fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
@@ -92,21 +100,28 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
     Error::Input { path: path.to_owned(), line, what }
 }
 
-/// The second pass: the shingles of the groups that are `wanted`.
+/// The second pass: the shingles of the groups that are `wanted`. Those that were `kept` from the first
+/// pass need not be read again.
 pub(super) fn load<S: Source>(
     sources: &[&S],
     collection: &Collection,
     wanted: &[bool],
+    kept: Kept,
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Loaded> {
-    const NONE: u32 = u32::MAX;
+    let Loaded { mut sets, mut places } = kept.sorted(wanted);
     let is_wanted = |position: u32| {
         let group = collection.group_of(position);
-        group.is_some_and(|group| wanted[group as usize] && collection.first(group) == position)
+        group.is_some_and(|group| {
+            wanted[group as usize]
+                && kept.place(group).is_none()
+                && collection.first(group) == position
+        })
     };
-    let mut sets = Sets::default();
-    let mut places = vec![NONE; wanted.len()];
+    if !(0..collection.records()).any(is_wanted) {
+        return Ok(Loaded { sets, places });
+    }
     for (input, source) in sources.iter().enumerate() {
         let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
         in_order(
@@ -172,6 +187,85 @@ fn check(observer: &dyn Observer) -> Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
+/// Elements of the first texts of a collection, kept from the first pass for the second: small collections
+/// are read once.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// What a batch's texts consist of, text by text, not sorted.
+    batches: Vec<Sequences>,
+    /// For every group its batch and its number there.
+    places: Vec<(u32, u32)>,
+    bytes: usize,
+}
+
+/// Many lists of elements in one piece of memory.
+#[derive(Default)]
+struct Sequences {
+    elements: Vec<u64>,
+    ends: Vec<usize>,
+}
+
+impl Sequences {
+    fn push(&mut self, elements: &[u64]) {
+        self.elements.extend_from_slice(elements);
+        self.ends.push(self.elements.len());
+    }
+
+    fn get(&self, index: usize) -> Option<&[u64]> {
+        let end = *self.ends.get(index)?;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        Some(&self.elements[start..end])
+    }
+}
+
+impl Kept {
+    /// Takes a batch's elements, which are none once there is no room. How many bytes that makes.
+    fn begin_batch(&mut self, elements: Sequences) -> usize {
+        self.bytes += 8 * elements.elements.capacity();
+        self.batches.push(elements);
+        self.bytes
+    }
+
+    /// The next group has the elements at this place of the batch.
+    fn put(&mut self, group: u32, at: usize) {
+        debug_assert_eq!(self.places.len(), group as usize, "groups come in order");
+        self.places.push((self.batches.len() as u32 - 1, at as u32));
+    }
+
+    fn place(&self, group: u32) -> Option<&[u64]> {
+        let (batch, at) = *self.places.get(group as usize)?;
+        self.batches[batch as usize].get(at as usize)
+    }
+
+    /// The sets of the wanted groups that were kept.
+    fn sorted(&self, wanted: &[bool]) -> Loaded {
+        /// Sets that are sorted at a time.
+        const PORTION: usize = 4096;
+        let groups: Vec<u32> = (0u32..)
+            .zip(wanted)
+            .filter(|(group, wanted)| **wanted && self.place(*group).is_some())
+            .map(|(group, _)| group)
+            .collect();
+        let mut loaded = Loaded { sets: Sets::default(), places: vec![u32::MAX; wanted.len()] };
+        for portion in groups.chunks(PORTION) {
+            let sorted: Vec<Vec<u64>> = portion
+                .par_iter()
+                .map(|&group| {
+                    let mut set = self.place(group).unwrap_or_default().to_vec();
+                    set.sort_unstable();
+                    set.dedup();
+                    set
+                })
+                .collect();
+            for (&group, set) in portion.iter().zip(&sorted) {
+                loaded.places[group as usize] = loaded.sets.len() as u32;
+                loaded.sets.push(set);
+            }
+        }
+        loaded
+    }
+}
+
 /// A chunk after the first pass's work.
 struct SketchedBatch {
     path: PathBuf,
@@ -179,6 +273,7 @@ struct SketchedBatch {
     bad: Vec<Error>,
     entries: Vec<Entry>,
     keys: Vec<u64>,
+    elements: Sequences,
 }
 
 struct Entry {
@@ -290,8 +385,10 @@ fn sketch_batch(
     banding: &Banding,
     settings: &Settings,
     known: &KnownTexts,
+    keep: bool,
 ) -> SketchedBatch {
     let mut keys = Vec::new();
+    let mut kept = Sequences::default();
     let mut sketched = HashMap::new();
     let mut sketch_text = |text: &str, buffers: &mut Buffers| {
         let print = fingerprint(text.as_bytes());
@@ -307,6 +404,9 @@ fn sketch_batch(
                     return Text::Empty;
                 }
                 banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
+                if keep {
+                    kept.push(&buffers.elements);
+                }
                 Text::Keyed(print, *slot.insert(next))
             }
         }
@@ -324,7 +424,7 @@ fn sketch_batch(
         let Item { ordinal, line, id, value, .. } = item;
         Entry { ordinal, line, id, value, length, text }
     });
-    SketchedBatch { path, records, bad, entries: entries.collect(), keys }
+    SketchedBatch { path, records, bad, entries: entries.collect(), keys, elements: kept }
 }
 
 /// The sorted sets of a batch's texts.
