@@ -141,6 +141,29 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+fn a_template_shared_by_all_does_not_hide_who_is_similar() {
+    // 2,500 texts share 18 of 22 words (18/26 similar), in buckets of many hundreds; every hundredth has a
+    // near copy with one other word (21/23 similar).
+    let text = |i: usize, last: &str| {
+        let own = (0..3).map(|w| format!("own{i}x{w}"));
+        (0..18).map(|w| format!("common{w}")).chain(own).collect::<Vec<_>>().join(" ") + last
+    };
+    let mut texts: Vec<String> = (0..2500).map(|i| text(i, &format!(" own{i}x3"))).collect();
+    texts.extend((0..2500).step_by(100).map(|i| text(i, &format!(" other{i}"))));
+    let run = |threads| {
+        let settings = Settings { shingling: Shingling::words(1), threads, ..almost_complete(0.8) };
+        let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+        let kept: Vec<u32> = result.clusters.iter().map(|cluster| cluster.unwrap().0).collect();
+        (kept, result.stats.verified)
+    };
+    let (kept, compared) = run(1);
+    let expected: Vec<u32> = (0..2500).chain((0..2500).step_by(100)).collect();
+    assert_eq!(kept, expected);
+    assert!(compared > 1_000_000, "the buckets are large, or this test shows nothing: {compared}");
+    assert_eq!(run(4), (kept, compared));
+}
+
+#[test]
 fn what_is_kept_from_the_first_pass_changes_nothing() {
     let texts = texts(300, 5, 50, 23);
     let run = |keep| all_pairs(&texts, None, &Settings { keep, ..Settings::default() });

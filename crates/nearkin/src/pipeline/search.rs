@@ -16,6 +16,9 @@ use super::{Observer, Stats};
 /// Comparisons that one thread takes on at a time.
 const PORTION: usize = 1 << 14;
 
+/// Clusters of one bucket from which on they are compared on all threads.
+const MANY: usize = 512;
+
 /// The candidates and what is needed to compare them.
 pub(super) struct Search {
     keys: Keys,
@@ -208,25 +211,45 @@ impl Search {
         let (mut joins, mut compared) = (Vec::new(), 0);
         let mut clusters: Vec<Vec<u32>> = Vec::new();
         for class in classes {
+            let agreement = |other: &Vec<u32>| self.agreement(table, &class, other, observer);
+            let agreements: Vec<(Option<(u32, u32)>, u64)> = if clusters.len() < MANY {
+                clusters.iter().map(agreement).collect()
+            } else {
+                clusters.par_iter().map(agreement).collect()
+            };
             let mut cluster = class.clone();
+            let mut agreements = agreements.into_iter();
             clusters.retain_mut(|other| {
-                let pairs =
-                    class.iter().flat_map(|&a| other.iter().map(move |&b| (a.min(b), a.max(b))));
-                // A pair that shared an earlier key was compared there, and did not agree.
-                let mut fresh = pairs.filter(|&(a, b)| self.keys.first_shared(a, b, table));
-                let agree = fresh.find(|&(a, b)| {
-                    compared += 1;
-                    !observer.stopped() && self.verifier.similar(self.set(a), self.set(b)).is_some()
-                });
+                let (agree, count) = agreements.next().unwrap_or_default();
+                compared += count;
+                joins.extend(agree);
                 if agree.is_some() {
                     cluster.append(other);
                 }
-                joins.extend(agree);
                 agree.is_none()
             });
             clusters.push(cluster);
         }
         (joins, compared)
+    }
+
+    /// The first pair of two clusters that is similar, and the comparisons it took to find it.
+    fn agreement(
+        &self,
+        table: usize,
+        class: &[u32],
+        other: &[u32],
+        observer: &dyn Observer,
+    ) -> (Option<(u32, u32)>, u64) {
+        let mut compared = 0;
+        let pairs = class.iter().flat_map(|&a| other.iter().map(move |&b| (a.min(b), a.max(b))));
+        // A pair that shared an earlier key was compared there, and did not agree.
+        let mut fresh = pairs.filter(|&(a, b)| self.keys.first_shared(a, b, table));
+        let agree = fresh.find(|&(a, b)| {
+            compared += 1;
+            !observer.stopped() && self.verifier.similar(self.set(a), self.set(b)).is_some()
+        });
+        (agree, compared)
     }
 }
 
