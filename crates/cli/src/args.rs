@@ -231,7 +231,7 @@ impl MeasureName {
 
 impl SimilarityArgs {
     /// The settings of a run.
-    pub(crate) fn settings(&self, run: &RunArgs, on_error: ErrorPolicy) -> Result<Settings> {
+    pub(crate) fn settings(&self, threads: Option<u16>, on_error: ErrorPolicy) -> Result<Settings> {
         let defaults = Settings::default();
         Ok(Settings {
             shingling: self.shingle.shingling()?,
@@ -241,7 +241,7 @@ impl SimilarityArgs {
             recall: self.recall,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed,
-            threads: run.threads.map_or(defaults.threads, usize::from),
+            threads: threads.map_or(defaults.threads, usize::from),
             skip_duplicate_ids: on_error == ErrorPolicy::Skip,
             ..defaults
         })

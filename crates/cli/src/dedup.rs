@@ -48,7 +48,7 @@ pub(crate) struct DedupArgs {
 
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields.on_error)?;
+    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
     let source = fields.open(&args.input.inputs, args.keep.field())?;
     // The kept records may take the place of the input; nothing else may.
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();

@@ -22,7 +22,7 @@ pub(crate) struct LimitArgs {
 
 pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields.on_error)?;
+    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
     let source = fields.open(&args.input.inputs, None)?;
     let shingles = pipeline::shingle_only(&source, &settings)?;
     println!("{} shingles", grouped(shingles));

@@ -41,7 +41,7 @@ pub(crate) struct PairsArgs {
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields.on_error)?;
+    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
     let source = fields.open(&args.input.inputs, None)?;
     if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
     {

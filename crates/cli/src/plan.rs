@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use clap::Args;
 use nearkin::amplify::{Bands, Expected, functions_needed};
 use nearkin::candidates::brute_force;
-use nearkin::family::weighted::numbered;
 use nearkin::measure::jaccard;
 use nearkin::pipeline::{Sample, Settings, sample};
 use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::args::{FieldArgs, RunArgs, SimilarityArgs};
+use crate::args::{FieldArgs, SimilarityArgs};
 use crate::report::grouped;
 
 /// The parameters a run will use, its S-curve, and what it will miss and waste
@@ -55,8 +54,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
         return Err(Error::parameter("--at", wrong, "similarities from 0 to 1").into());
     }
-    let run = RunArgs { threads: None, stats: None, quiet: true };
-    let settings = args.similarity.settings(&run, args.fields.on_error)?;
+    let settings = args.similarity.settings(None, args.fields.on_error)?;
     let bands = settings.bands()?;
     let threshold = settings.jaccard_threshold();
     let functions = functions_needed(args.delta, args.epsilon, threshold)?;
@@ -71,17 +69,6 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         Plan { args, bands, asked, threshold, recall: settings.promised()?, functions, corpus };
     let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
     Ok(io::stdout().write_all(text.as_bytes())?)
-}
-
-/// The elements by which a text is compared, sorted.
-fn elements(text: &str, settings: &Settings) -> Vec<u64> {
-    if !settings.measure.counts_repeats() {
-        return settings.shingling.set(text);
-    }
-    let mut elements = Vec::new();
-    numbered(&settings.shingling.bag(text), &mut elements);
-    elements.sort_unstable();
-    elements
 }
 
 /// What a sample tells of a collection.
@@ -99,7 +86,7 @@ struct Corpus {
 impl Corpus {
     fn of(sample: Sample, settings: &Settings, bands: Bands, threshold: f64) -> Self {
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
-        let sets: Vec<Vec<u64>> = texts.iter().map(|text| elements(text, settings)).collect();
+        let sets: Vec<Vec<u64>> = texts.iter().map(|text| settings.elements(text)).collect();
         let pairs = brute_force::pairs(sets.len() as u32);
         let similarities: Vec<f64> = pairs
             .map(|(a, b)| match [&sets[a as usize], &sets[b as usize]] {

@@ -93,6 +93,12 @@ impl Settings {
         self.measure.to_jaccard(self.limit().similarity())
     }
 
+    /// The elements by which a text is compared, sorted: its shingles, or for a bag its shingles numbered
+    /// by occurrence.
+    pub fn elements(&self, text: &str) -> Vec<u64> {
+        sketch::elements(text, self)
+    }
+
     /// What counts as similar.
     pub fn limit(&self) -> Limit {
         self.within.map_or(Limit::Similarity(self.threshold), Limit::Distance)

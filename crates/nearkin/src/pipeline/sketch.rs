@@ -378,6 +378,20 @@ impl Buffers {
             settings.shingling.shingle(text, scratch, elements);
         }
     }
+
+    /// The same, sorted and each once.
+    fn take_sorted(&mut self, text: &str, settings: &Settings) {
+        self.take(text, settings);
+        self.elements.sort_unstable();
+        self.elements.dedup();
+    }
+}
+
+/// The sorted elements of one text.
+pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
+    let mut buffers = Buffers::default();
+    buffers.take_sorted(text, settings);
+    buffers.elements
 }
 
 fn sketch_batch(
@@ -432,9 +446,7 @@ fn shingle_batch(batch: &Batch<'_>, settings: &Settings) -> Sets {
     let mut sets = Sets::default();
     BUFFERS.with_borrow_mut(|buffers| {
         for i in 0..batch.items.len() {
-            buffers.take(batch.text(i), settings);
-            buffers.elements.sort_unstable();
-            buffers.elements.dedup();
+            buffers.take_sorted(batch.text(i), settings);
             sets.push(&buffers.elements);
         }
     });
