@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
-use nearkin::pipeline::Settings;
+use nearkin::pipeline::{LEAST_MEMORY, Settings};
 use nearkin::read::{Format, Input, OnError, ReadOptions};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
@@ -38,7 +38,9 @@ pub(crate) struct FieldArgs {
     /// Read every input as this format instead of going by its extension
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub(crate) format: Option<Format>,
-    /// Folder for temporary files: standard input is kept there while it is needed [default: the system's]
+    /// Folder for temporary files: what does not fit in --memory, and standard input. Given here, a run
+    /// that was killed continues when it is started again with the same arguments [default: the
+    /// system's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp: Option<PathBuf>,
     /// What to do with a record that cannot be used
@@ -61,13 +63,19 @@ pub(crate) enum ErrorPolicy {
 }
 
 impl FieldArgs {
-    /// Opens the inputs; `value` is a further field to read.
-    pub(crate) fn open(&self, inputs: &[PathBuf], value: Option<&str>) -> Result<Input> {
+    /// Opens the inputs for a run with these settings; `value` is a further field to read.
+    pub(crate) fn open(
+        &self,
+        inputs: &[PathBuf],
+        value: Option<&str>,
+        settings: Option<&Settings>,
+    ) -> Result<Input> {
         let options = ReadOptions {
             text: self.text.clone(),
             id: self.id.clone(),
             positions: self.positions,
             temp: self.temp.clone(),
+            chunk_bytes: settings.map_or(ReadOptions::default().chunk_bytes, chunk_bytes),
             value: value.map(String::from),
             format: self.format,
             on_error: match self.on_error {
@@ -78,6 +86,12 @@ impl FieldArgs {
         };
         Input::open(inputs, options)
     }
+}
+
+/// How much is read at a time: less where there is little memory for many threads.
+fn chunk_bytes(settings: &Settings) -> usize {
+    let most = ReadOptions::default().chunk_bytes;
+    (settings.memory / 64 / settings.threads.max(1)).clamp(64 << 10, most)
 }
 
 /// How a text becomes shingles.
@@ -231,7 +245,7 @@ impl MeasureName {
 
 impl SimilarityArgs {
     /// The settings of a run.
-    pub(crate) fn settings(&self, threads: Option<u16>, on_error: ErrorPolicy) -> Result<Settings> {
+    pub(crate) fn settings(&self, run: &RunArgs, fields: &FieldArgs) -> Result<Settings> {
         let defaults = Settings::default();
         Ok(Settings {
             shingling: self.shingle.shingling()?,
@@ -241,26 +255,54 @@ impl SimilarityArgs {
             recall: self.recall,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed,
-            threads: threads.map_or(defaults.threads, usize::from),
-            skip_duplicate_ids: on_error == ErrorPolicy::Skip,
+            threads: run.threads.map_or(defaults.threads, usize::from),
+            memory: run.memory.unwrap_or(defaults.memory),
+            temp: fields.temp.clone(),
+            skip_duplicate_ids: fields.on_error == ErrorPolicy::Skip,
             ..defaults
         })
     }
 }
 
 /// How a run goes and what it leaves behind.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Threads to use [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// Memory to use, such as 512M or 4G; what does not fit goes to --temp, and the result is the same
+    /// [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub(crate) memory: Option<usize>,
     /// Write counts, times and memory as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
     /// No progress and no summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// Reads a number of bytes: 4G, 512M, 1.5GiB, in powers of 1024.
+fn memory(text: &str) -> std::result::Result<usize, String> {
+    let how = "give a size such as 512M or 4G";
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| how.to_owned())?;
+    let unit = unit.trim().to_ascii_lowercase();
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(how.to_owned()),
+    };
+    let bytes = number * 1024f64.powi(power);
+    if bytes < LEAST_MEMORY as f64 {
+        return Err(format!("a run takes at least {} MiB", LEAST_MEMORY >> 20));
+    }
+    Ok(bytes as usize)
 }
 
 impl RunArgs {
@@ -296,6 +338,29 @@ fn place_of(path: &Path) -> Option<PathBuf> {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
             Some(folder.join(path.file_name()?))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::memory;
+
+    #[test]
+    fn sizes_are_powers_of_1024() {
+        for (text, bytes) in [
+            ("16M", 16 << 20),
+            ("512M", 512 << 20),
+            ("4G", 4 << 30),
+            ("1.5GiB", 3 << 29),
+            ("2gb", 2 << 30),
+            ("1T", 1 << 40),
+            ("33554432", 32 << 20),
+        ] {
+            assert_eq!(memory(text), Ok(bytes), "{text}");
+        }
+        for wrong in ["", "G", "4X", "-4G", "1..5G", "4 G G", "NaN", "1M", "0"] {
+            assert!(memory(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -82,7 +82,7 @@ fn read(path: &Path) -> Result<String> {
 
 /// The texts of the two items with the ids asked for.
 fn find(args: &CompareArgs) -> Result<[String; 2]> {
-    let input = args.fields.open(&args.collection, None)?;
+    let input = args.fields.open(&args.collection, None, None)?;
     let mut found = [None, None];
     let mut position = 0u64;
     for chunk in input.scan(None)? {

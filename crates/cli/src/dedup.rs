@@ -48,8 +48,8 @@ pub(crate) struct DedupArgs {
 
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
-    let source = fields.open(&args.input.inputs, args.keep.field())?;
+    let settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, args.keep.field(), Some(&settings))?;
     // The kept records may take the place of the input; nothing else may.
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();
     args.run.check(&[args.clusters.as_deref()], &inputs)?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
         progress.stage(Stage::Write, Some(source.bytes()));
-        let kept = |position: u64| is_kept(&result, position as u32);
+        let kept = |position: u64| result.is_kept(position as u32);
         let mut advance = |bytes| {
             progress.advance(bytes);
             if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
@@ -84,19 +84,15 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
             report::grouped(swallowed.texts as u64),
             100.0 * swallowed.share,
             report::grouped(swallowed.unlike as u64),
-            result.collection.id(swallowed.kept),
+            result.collection.ids().get(swallowed.kept)?,
         );
     }
     Ok(())
 }
 
-fn is_kept(result: &Deduplicated, position: u32) -> bool {
-    result.clusters[position as usize].is_some_and(|(kept, _)| kept == position)
-}
-
 fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Result<write::Ready> {
     let collection = &result.collection;
-    let numbers = collection.ids_are_numbers(0, collection.records());
+    let numbers = collection.ids_are_numbers(0);
     let kind = if numbers { ColumnKind::IntId } else { ColumnKind::Id };
     let columns = [
         Column { name: "id", kind },
@@ -105,9 +101,10 @@ fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Res
         Column { name: "similarity", kind: ColumnKind::Float },
     ];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
-    for (position, cluster) in (0u32..).zip(&result.clusters) {
-        let Some((kept, overlap)) = *cluster else { continue };
-        let (id, cluster) = (collection.id(position), collection.id(kept));
+    let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
+    for (position, cluster) in (0u32..).zip(result.clusters()) {
+        let Some((kept, overlap)) = cluster else { continue };
+        let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
         let kept = Cell::Bool(kept == position);
         table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(overlap.similarity())])?;
     }

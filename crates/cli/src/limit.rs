@@ -22,8 +22,8 @@ pub(crate) struct LimitArgs {
 
 pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
-    let source = fields.open(&args.input.inputs, None)?;
+    let settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     let shingles = pipeline::shingle_only(&source, &settings)?;
     println!("{} shingles", grouped(shingles));
     Ok(())

@@ -41,16 +41,17 @@ pub(crate) struct PairsArgs {
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(args.run.threads, fields.on_error)?;
-    let source = fields.open(&args.input.inputs, None)?;
+    let settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
     {
         return Err(
             Error::parameter("-", "on both sides", "on one: standard input is read once").into()
         );
     }
-    let against =
-        (!args.against.is_empty()).then(|| fields.open(&args.against, None)).transpose()?;
+    let against = (!args.against.is_empty())
+        .then(|| fields.open(&args.against, None, Some(&settings)))
+        .transpose()?;
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
     let progress = Progress::start(args.run.quiet)?;
@@ -72,30 +73,27 @@ fn write_pairs(
     progress: &Progress,
 ) -> nearkin::Result<(u64, Ready)> {
     let collection = &similar.collection;
-    let records = collection.records();
-    let (left, right) = match collection.split() {
-        Some(split) => ((0, split), (split, records)),
-        None => ((0, records), (0, records)),
-    };
-    let ids = |(start, end)| match collection.ids_are_numbers(start, end) {
+    let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
+    let kind = |input| match collection.ids_are_numbers(input) {
         true => ColumnKind::IntId,
         false => ColumnKind::Id,
     };
     let as_distance = args.similarity.within.is_some();
     let columns = [
-        Column { name: "a", kind: ids(left) },
-        Column { name: "b", kind: ids(right) },
+        Column { name: "a", kind: kind(0) },
+        Column { name: "b", kind: kind(right) },
         Column {
             name: if as_distance { "distance" } else { "similarity" },
             kind: ColumnKind::Float,
         },
     ];
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
     let count = similar.each(|a, b, overlap| {
         if progress.stopped() {
             return Err(Error::Interrupted);
         }
-        let (a, b) = (collection.id(a), collection.id(b + right.0));
+        let (a, b) = (ids.get(a)?, other_ids.get(b + start)?);
         let value = if as_distance { overlap.distance() } else { overlap.similarity() };
         table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(value)])
     })?;

@@ -13,7 +13,7 @@ use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::args::{FieldArgs, SimilarityArgs};
+use crate::args::{FieldArgs, RunArgs, SimilarityArgs};
 use crate::report::grouped;
 
 /// The parameters a run will use, its S-curve, and what it will miss and waste
@@ -54,14 +54,14 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
         return Err(Error::parameter("--at", wrong, "similarities from 0 to 1").into());
     }
-    let settings = args.similarity.settings(None, args.fields.on_error)?;
+    let settings = args.similarity.settings(&RunArgs::default(), &args.fields)?;
     let bands = settings.bands()?;
     let threshold = settings.jaccard_threshold();
     let functions = functions_needed(args.delta, args.epsilon, threshold)?;
     let corpus = if args.inputs.is_empty() {
         None
     } else {
-        let input = args.fields.open(&args.inputs, None)?;
+        let input = args.fields.open(&args.inputs, None, None)?;
         Some(Corpus::of(sample(&input, SAMPLE, settings.seed)?, &settings, bands, threshold))
     };
     let asked = settings.limit().similarity();

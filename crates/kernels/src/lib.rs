@@ -42,6 +42,11 @@ pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     scalar::shared_at_least(a, b, need)
 }
 
+/// How many bytes of two equally long lists of words agree.
+pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
+    scalar::equal_bytes(a, b)
+}
+
 /// Where the first quote, backslash or control character of a JSON string stands; the length where there is
 /// none.
 pub fn string_special(bytes: &[u8]) -> usize {

@@ -55,3 +55,15 @@ pub fn string_special(bytes: &[u8]) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
     bytes.iter().position(special).unwrap_or(bytes.len())
 }
+
+/// See [`crate::equal_bytes`].
+pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let words = a.iter().zip(b).map(|(x, y)| {
+        let differ = x ^ y;
+        // The high bit of every byte that is not zero; no carry passes from one to the next.
+        let differ = ((differ & LOW) + LOW | differ) & !LOW;
+        8 - differ.count_ones() as usize
+    });
+    words.sum()
+}

@@ -8,7 +8,6 @@ use std::cmp::{Ordering, Reverse};
 use std::str::FromStr;
 
 use crate::item::Value;
-use crate::verify::Match;
 use crate::{Error, Result};
 
 /// Which item of a cluster is kept. Ties go to the one that comes first.
@@ -118,60 +117,61 @@ impl UnionFind {
 /// Stars: going through the items in `order` of preference, an item that no star has taken yet becomes
 /// the centre of one and takes all its untaken partners. Returns every item's centre.
 ///
-/// Every member is similar to its centre, and no two centres are.
-pub fn stars(order: &[u32], matches: &[Match]) -> Vec<u32> {
+/// `partners` calls back with every item that is similar to the one given. Every member is similar to its
+/// centre, and no two centres are.
+pub fn stars(
+    order: &[u32],
+    mut partners: impl FnMut(u32, &mut dyn FnMut(u32)) -> Result<()>,
+) -> Result<Vec<u32>> {
     const FREE: u32 = u32::MAX;
-    let mut partners: Vec<(u32, u32)> =
-        matches.iter().flat_map(|found| [(found.a, found.b), (found.b, found.a)]).collect();
-    partners.sort_unstable();
     let mut centre = vec![FREE; order.len()];
     for &item in order {
         if centre[item as usize] != FREE {
             continue;
         }
         centre[item as usize] = item;
-        let first = partners.partition_point(|pair| pair.0 < item);
-        for &(_, partner) in partners[first..].iter().take_while(|pair| pair.0 == item) {
+        partners(item, &mut |partner| {
             let slot = &mut centre[partner as usize];
             if *slot == FREE {
                 *slot = item;
             }
-        }
+        })?;
     }
-    centre
+    Ok(centre)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::Overlap;
-
-    fn matches(pairs: &[(u32, u32)]) -> Vec<Match> {
-        let overlap = Overlap { shared: 9, union: 10 };
-        pairs.iter().map(|&(a, b)| Match { a, b, overlap }).collect()
-    }
-
     /// For every item its component's smallest member.
-    fn components(items: usize, matches: &[Match]) -> Vec<u32> {
+    fn components(items: usize, pairs: &[(u32, u32)]) -> Vec<u32> {
         let mut sets = UnionFind::new(items);
-        matches.iter().for_each(|found| sets.join(found.a, found.b));
+        pairs.iter().for_each(|&(a, b)| sets.join(a, b));
         (0..items as u32).map(|item| sets.find(item)).collect()
     }
 
     #[test]
     fn components_follow_chains_and_stars_do_not() {
         // 0–1–2–3 is a chain, 5–6 a pair, 4 alone.
-        let chain = matches(&[(0, 1), (1, 2), (2, 3), (5, 6)]);
+        let chain = [(0, 1), (1, 2), (2, 3), (5, 6)];
+        let stars = |order: &[u32]| {
+            let partners = |item: u32, partner: &mut dyn FnMut(u32)| {
+                chain.iter().filter(|pair| pair.0 == item).for_each(|pair| partner(pair.1));
+                chain.iter().filter(|pair| pair.1 == item).for_each(|pair| partner(pair.0));
+                Ok(())
+            };
+            super::stars(order, partners).unwrap()
+        };
         assert_eq!(components(7, &chain), [0, 0, 0, 0, 4, 5, 5]);
         let order: Vec<u32> = (0..7).collect();
-        assert_eq!(stars(&order, &chain), [0, 0, 2, 2, 4, 5, 5]);
+        assert_eq!(stars(&order), [0, 0, 2, 2, 4, 5, 5]);
         let backwards: Vec<u32> = (0..7).rev().collect();
-        assert_eq!(stars(&backwards, &chain), [1, 1, 3, 3, 4, 6, 6]);
+        assert_eq!(stars(&backwards), [1, 1, 3, 3, 4, 6, 6]);
     }
 
     #[test]
     fn components_do_not_depend_on_the_order_of_matches() {
-        let mut found = matches(&[(0, 9), (3, 7), (7, 9), (2, 5), (1, 2)]);
+        let mut found = [(0, 9), (3, 7), (7, 9), (2, 5), (1, 2)];
         let forwards = components(10, &found);
         found.reverse();
         assert_eq!(components(10, &found), forwards);

@@ -2,8 +2,8 @@
 //!
 //! The data takes this way:
 //! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `cluster` →
-//! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error` and
-//! `parallel` are for all.
+//! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error`,
+//! `parallel` and `spill` are for all.
 
 pub mod amplify;
 pub mod candidates;
@@ -17,6 +17,7 @@ pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
 pub mod shingle;
+mod spill;
 pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;

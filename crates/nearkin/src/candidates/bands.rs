@@ -4,6 +4,7 @@
 //! number, so that each band has buckets of its own. Two items whose sketches agree in a whole band
 //! share that band's key.
 
+use super::KEY_BITS;
 use crate::Result;
 use crate::amplify::Bands;
 use crate::family::OnePermutation;
@@ -28,6 +29,7 @@ impl Banding {
     }
 
     /// Appends the keys of the item with these elements, one a band; none for an item without elements.
+    /// The sketch stays in `sketch`.
     pub fn keys(&self, elements: &[u64], sketch: &mut Vec<u32>, out: &mut Vec<u64>) {
         if elements.is_empty() {
             return;
@@ -36,7 +38,8 @@ impl Banding {
         self.sketcher.sketch(elements, sketch);
         let bands = sketch.chunks_exact(self.bands.rows).enumerate();
         out.extend(bands.map(|(band, values)| {
-            values.iter().fold(band as u64, |key, &value| mix64(key ^ u64::from(value) << 32, key))
+            let mix = |key, &value: &u32| mix64(key ^ u64::from(value) << 32, key);
+            values.iter().fold(band as u64, mix) >> (64 - KEY_BITS)
         }));
     }
 }

@@ -1,9 +1,11 @@
 //! The items of one or two inputs, as they are known after the first pass.
 
 use crate::item::{Id, Value};
+use crate::spill::{Cache, Temp};
 use crate::{Error, Result};
 
 use super::Stats;
+use super::column::Column;
 use super::search::Sides;
 
 /// A record that is no item, or an item without shingles.
@@ -14,34 +16,56 @@ const NO_ITEM: u32 = u32::MAX - 1;
 ///
 /// A record's position counts all records of all inputs, from 0; records that were skipped keep theirs.
 /// Items with the same text form a group; groups are numbered by their first item.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collection {
-    group_of: Vec<u32>,
-    first: Vec<u32>,
-    ids: Vec<Option<Id>>,
-    lengths: Vec<u32>,
-    values: Vec<Option<Value>>,
+    /// Until groups are numbered, the position of the first item with the same text.
+    pub(super) group_of: Vec<u32>,
+    pub(super) first: Vec<u32>,
+    pub(super) ids: Column,
+    pub(super) values: Column,
+    /// None where lengths do not count.
+    pub(super) lengths: Vec<u32>,
     /// Messages for records that were skipped, the first few.
     pub skipped: Vec<Error>,
-    skipped_count: u64,
-    empty: u64,
+    pub(super) skipped_count: u64,
+    pub(super) empty: u64,
     /// Where the second input starts.
-    split: Option<u32>,
+    pub(super) split: Option<u32>,
     /// For each input, the position of each chunk's first record.
-    chunks: Vec<Vec<u32>>,
+    pub(super) chunks: Vec<Vec<u32>>,
+    /// For each input, whether all its ids are whole numbers.
+    pub(super) whole_ids: Vec<bool>,
 }
 
 /// What the first pass learned of an item.
 pub(super) struct Known {
     pub(super) id: Option<Id>,
     pub(super) value: Option<Value>,
-    pub(super) length: u32,
-    pub(super) group: Option<u32>,
+    /// Counted only where lengths count.
+    pub(super) length: Option<u32>,
+    pub(super) has_text: bool,
 }
 
 impl Collection {
     /// Messages kept of skipped records.
-    const MESSAGES: usize = 10;
+    pub(super) const MESSAGES: usize = 10;
+
+    /// Without records. Up to `limit` bytes of ids and values each stay in memory.
+    pub(super) fn new(limit: usize, temp: &Temp) -> Self {
+        Self {
+            group_of: Vec::new(),
+            first: Vec::new(),
+            ids: Column::new(limit, temp),
+            values: Column::new(limit, temp),
+            lengths: Vec::new(),
+            skipped: Vec::new(),
+            skipped_count: 0,
+            empty: 0,
+            split: None,
+            chunks: Vec::new(),
+            whole_ids: Vec::new(),
+        }
+    }
 
     /// Records of all inputs.
     pub fn records(&self) -> u32 {
@@ -69,24 +93,26 @@ impl Collection {
         self.group_of[position as usize] != NO_ITEM
     }
 
-    /// The id of the item at this position: the user's, or the position.
-    pub fn id(&self, position: u32) -> Id {
-        let start = self.split.filter(|&split| position >= split).unwrap_or(0);
-        let given = self.ids.get(position as usize).and_then(Option::as_ref);
-        given.cloned().unwrap_or(Id::Int(i64::from(position - start)))
+    /// Looks ids up.
+    pub fn ids(&self) -> Ids<'_> {
+        /// Bytes of ids that are kept at hand where ids are on disk.
+        const CACHE: usize = 8 << 20;
+        Ids { collection: self, cache: Cache::new(CACHE) }
     }
 
-    /// Whether the ids of the positions from `start` to `end` are all whole numbers.
-    pub fn ids_are_numbers(&self, start: u32, end: u32) -> bool {
-        // The column ends with the last item that has an id.
-        let given = self.ids.iter().take(end as usize).skip(start as usize);
-        given.flatten().all(|id| matches!(id, Id::Int(_)))
+    /// Whether the ids of an input are all whole numbers.
+    pub fn ids_are_numbers(&self, input: usize) -> bool {
+        self.whole_ids.get(input).copied().unwrap_or(true)
     }
 
     /// Length in characters, and the value of the field that decides what is kept.
-    pub(super) fn merits(&self, position: u32) -> (u32, Option<&Value>) {
-        let value = self.values.get(position as usize).and_then(Option::as_ref);
-        (self.lengths[position as usize], value)
+    pub(super) fn merits(
+        &self,
+        position: u32,
+        cache: &mut Cache<u8>,
+    ) -> Result<(u32, Option<Value>)> {
+        let length = self.lengths.get(position as usize).copied().unwrap_or(0);
+        Ok((length, self.values.get(position, cache)?))
     }
 
     /// The first item of a group.
@@ -96,17 +122,17 @@ impl Collection {
 
     /// Every group's items, in order.
     pub(super) fn members(&self) -> Members {
-        let mut ends = vec![0usize; self.first.len() + 1];
+        let mut ends = vec![0u32; self.first.len() + 1];
         let groups = || (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM);
         groups().for_each(|(_, &group)| ends[group as usize + 1] += 1);
         for i in 1..ends.len() {
             ends[i] += ends[i - 1];
         }
-        let mut next = ends.clone();
-        let mut items = vec![0; ends[self.first.len()]];
+        let mut items = vec![0; ends[self.first.len()] as usize];
+        // Each end moves from its group's start to its end, and is then the next one's start.
         for (position, &group) in groups() {
-            let slot = &mut next[group as usize];
-            items[*slot] = position;
+            let slot = &mut ends[group as usize];
+            items[*slot as usize] = position;
             *slot += 1;
         }
         Members { items, ends }
@@ -139,6 +165,7 @@ impl Collection {
             self.split = Some(self.records());
         }
         self.chunks.push(Vec::new());
+        self.whole_ids.push(true);
     }
 
     /// A new chunk of that input begins, with this many records.
@@ -156,7 +183,6 @@ impl Collection {
             ));
         }
         self.group_of.resize(end, NO_ITEM);
-        self.lengths.resize(end, 0);
         self.skipped_count += u64::from(records);
         Ok(start)
     }
@@ -172,21 +198,56 @@ impl Collection {
         start..chunks.get(number + 1).copied().unwrap_or(end_of_input)
     }
 
-    /// Takes up an item.
-    pub(super) fn put(&mut self, position: u32, item: Known) {
-        let at = position as usize;
-        self.skipped_count -= 1;
-        self.empty += u64::from(item.group.is_none());
-        self.group_of[at] = item.group.unwrap_or(NO_GROUP);
-        self.lengths[at] = item.length;
-        put_at(&mut self.ids, at, item.id);
-        put_at(&mut self.values, at, item.value);
+    /// The input and the chunk of a position.
+    pub(super) fn chunk_of(&self, position: u32) -> (usize, usize) {
+        let input = usize::from(self.split.is_some_and(|split| position >= split));
+        (input, self.chunks[input].partition_point(|&start| start <= position) - 1)
     }
 
-    /// A new group, whose first item is at this position.
-    pub(super) fn new_group(&mut self, position: u32) -> u32 {
-        self.first.push(position);
-        self.first.len() as u32 - 1
+    /// Takes up an item, for the time being as if no other had its text.
+    pub(super) fn put(&mut self, position: u32, item: &Known) -> Result<()> {
+        let at = position as usize;
+        self.skipped_count -= 1;
+        self.group_of[at] = if item.has_text { position } else { NO_GROUP };
+        self.empty += u64::from(!item.has_text);
+        if let Some(length) = item.length {
+            self.lengths.resize(at + 1, 0);
+            self.lengths[at] = length;
+        }
+        if let Some(id) = &item.id {
+            let whole = self.whole_ids.last_mut().expect("an input has begun");
+            *whole &= matches!(id, Id::Int(_));
+            self.ids.put(position, id)?;
+        }
+        item.value.as_ref().map_or(Ok(()), |value| self.values.put(position, value))
+    }
+
+    /// Takes an item out again.
+    pub(super) fn remove(&mut self, position: u32) {
+        self.skipped_count += 1;
+        self.empty -= u64::from(self.group_of[position as usize] == NO_GROUP);
+        self.group_of[position as usize] = NO_ITEM;
+    }
+
+    /// The item has the text of an earlier one.
+    pub(super) fn same_text(&mut self, position: u32, first: u32) {
+        self.group_of[position as usize] = first;
+    }
+
+    /// Every item and what came before it are known: groups get their numbers.
+    pub(super) fn number_groups(&mut self) {
+        for at in 0..self.group_of.len() {
+            let first = self.group_of[at];
+            if first >= NO_ITEM {
+                continue;
+            }
+            self.group_of[at] = if first as usize == at {
+                self.first.push(first);
+                self.first.len() as u32 - 1
+            } else {
+                self.group_of[first as usize]
+            };
+        }
     }
 
     /// Keeps the message for a record that was skipped.
@@ -197,23 +258,32 @@ impl Collection {
     }
 }
 
-/// Columns that hold nothing take no memory.
-fn put_at<T>(column: &mut Vec<Option<T>>, at: usize, value: Option<T>) {
-    if value.is_some() {
-        column.resize_with(column.len().max(at + 1), || None);
-        column[at] = value;
+/// Looks the ids of a collection up.
+#[derive(Debug)]
+pub struct Ids<'a> {
+    collection: &'a Collection,
+    cache: Cache<u8>,
+}
+
+impl Ids<'_> {
+    /// The id of the item at this position: the user's, or the position.
+    pub fn get(&mut self, position: u32) -> Result<Id> {
+        let start = self.collection.split.filter(|&split| position >= split).unwrap_or(0);
+        let given = self.collection.ids.get(position, &mut self.cache)?;
+        Ok(given.unwrap_or(Id::Int(i64::from(position - start))))
     }
 }
 
 /// The items of every group.
 pub(super) struct Members {
     items: Vec<u32>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl Members {
     /// The positions of a group's items, ascending.
     pub(super) fn of(&self, group: u32) -> &[u32] {
-        &self.items[self.ends[group as usize]..self.ends[group as usize + 1]]
+        let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };
+        &self.items[start as usize..self.ends[group as usize] as usize]
     }
 }

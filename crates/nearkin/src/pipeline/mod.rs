@@ -1,11 +1,15 @@
 //! The main job: every similar pair of a collection, or the collection with one of each kept.
 //!
-//! Two passes over the input. The first folds identical texts and gives each distinct one its bucket
-//! keys; the second reads again the texts that share a key with another, and those are compared
-//! exactly. What is held in memory is the keys of all texts and the shingles of the second pass's.
+//! Two passes over the input. The first gives every text a fingerprint, by which identical ones are folded,
+//! and its bucket keys; the second reads again the texts that share a key with another, and those are
+//! compared exactly. In memory are a few numbers a record; keys, ids, the elements of candidates and the
+//! matches go to temporary files as far as they exceed what the run may use.
 
 mod collection;
+mod column;
+mod memory;
 mod observe;
+mod record;
 mod sample;
 mod search;
 mod sketch;
@@ -14,19 +18,25 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 
-pub use collection::Collection;
+pub use collection::{Collection, Ids};
+pub use memory::{LEAST_MEMORY, fair_share};
 pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
 pub use sample::{Sample, sample};
 
 use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::candidates::bands::Banding;
+use crate::candidates::{buckets, each_bucket};
 use crate::cluster::{self, Candidate, Keep};
-use crate::item::Source;
+use crate::item::{Source, Value};
 use crate::shingle::Shingling;
-use crate::verify::{Limit, Match, Measure, Overlap, Verifier};
+use crate::spill::{Cache, Lists, Partitions, Temp};
+use crate::verify::{Limit, Measure, Overlap, Verifier};
 use crate::{Error, Result};
-use search::Search;
+use memory::Budget;
+use record::Layout;
+use search::{Partners, Search};
 
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
@@ -47,8 +57,10 @@ pub struct Settings {
     pub seed: u64,
     /// Threads to use.
     pub threads: usize,
-    /// Bytes of shingles to keep from the first pass; candidates that are not among them are read again.
-    pub keep: usize,
+    /// Bytes of memory to use.
+    pub memory: usize,
+    /// The folder for what does not fit in memory; the system's where none is given.
+    pub temp: Option<PathBuf>,
     /// Whether a record whose id was there before is left out instead of ending the run.
     pub skip_duplicate_ids: bool,
 }
@@ -64,7 +76,8 @@ impl Default for Settings {
             bands: None,
             seed: 1,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
-            keep: 256 << 20, // of some 200 MB of text
+            memory: fair_share(),
+            temp: None,
             skip_duplicate_ids: false,
         }
     }
@@ -76,16 +89,29 @@ impl Settings {
         Verifier::new(self.measure, self.limit())?;
         match self.bands {
             Some(bands) => Bands::new(bands.count, bands.rows),
-            None => Bands::for_recall(self.jaccard_threshold(), self.recall, MAX_FUNCTIONS),
+            None => {
+                let in_range = self.recall > 0.0 && self.recall < 1.0;
+                let recall = self.recall + if in_range { self.overlooked() } else { 0.0 };
+                Bands::for_recall(self.jaccard_threshold(), recall, MAX_FUNCTIONS)
+            }
         }
     }
 
     /// The chance that a pair at just the threshold is found.
     pub fn promised(&self) -> Result<f64> {
         Ok(match self.bands {
-            Some(_) => self.bands()?.probability(self.jaccard_threshold()),
+            Some(_) => {
+                let found = self.bands()?.probability(self.jaccard_threshold());
+                (found - self.overlooked()).max(0.0)
+            }
             None => self.recall,
         })
+    }
+
+    /// The most that the chance of a pair at just the threshold may lose to a first look at the sketches,
+    /// which spares most other pairs the exact comparison.
+    fn overlooked(&self) -> f64 {
+        (1.0 - self.recall) / 100.0
     }
 
     /// The threshold as a Jaccard similarity of (numbered) shingles.
@@ -106,14 +132,12 @@ impl Settings {
 }
 
 /// Every similar pair of a collection, or of two.
-#[derive(Debug)]
 pub struct Similar {
     /// The items.
     pub collection: Collection,
-    /// Similar pairs of distinct texts, by their group number.
-    pub matches: Vec<Match>,
     /// What it took.
     pub stats: Stats,
+    partners: Partners,
     identical: Overlap,
 }
 
@@ -125,15 +149,16 @@ pub fn pairs<S: Source>(
     observer: &dyn Observer,
 ) -> Result<Similar> {
     let sources: Vec<&S> = std::iter::once(source).chain(against).collect();
+    let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
-    let (collection, matches) = in_pool(settings.threads, || {
-        let found = Run { sources: &sources, settings, observer }.prepare(&mut stats)?;
+    let (collection, partners) = in_pool(settings.threads, || {
+        let Prepared { collection, search } = run.prepare(false, &mut stats)?;
         let clock = Clock::start(Stage::Verify);
-        let matches = found.search.matches(observer, &mut stats)?;
+        let partners = search.partners(observer, &mut stats)?;
         stats.stages.push(clock.stop(0));
-        Ok((found.collection, matches))
+        Ok((collection, partners))
     })?;
-    Ok(Similar { collection, matches, stats, identical: settings.measure.identical() })
+    Ok(Similar { collection, partners, stats, identical: settings.measure.identical() })
 }
 
 impl Similar {
@@ -142,14 +167,9 @@ impl Similar {
     ///
     /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
     pub fn each(&self, mut pair: impl FnMut(u32, u32, Overlap) -> Result<()>) -> Result<u64> {
-        let mut partners: Vec<(u32, u32, Overlap)> = self
-            .matches
-            .iter()
-            .flat_map(|m| [(m.a, m.b, m.overlap), (m.b, m.a, m.overlap)])
-            .collect();
-        partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
         let members = self.collection.members();
         let split = self.collection.split();
+        let mut cache = Cache::one();
         let mut row: Vec<(u32, Overlap)> = Vec::new();
         let mut count = 0;
         for a in 0..split.unwrap_or(self.collection.records()) {
@@ -157,9 +177,7 @@ impl Similar {
             let from = split.unwrap_or(a + 1);
             row.clear();
             let own = std::iter::once((group, self.identical));
-            let first = partners.partition_point(|partner| partner.0 < group);
-            let others = partners[first..].iter().take_while(|partner| partner.0 == group);
-            for (group, overlap) in own.chain(others.map(|partner| (partner.1, partner.2))) {
+            for (group, overlap) in own.chain(self.partners.of(group, &mut cache)?) {
                 let members = members.of(group);
                 let later = &members[members.partition_point(|&b| b < from)..];
                 row.extend(later.iter().map(|&b| (b, overlap)));
@@ -181,17 +199,67 @@ pub fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
 }
 
 /// A collection with one item of each cluster kept.
-#[derive(Debug)]
 pub struct Deduplicated {
     /// The items.
     pub collection: Collection,
-    /// For every record the position of the item that stands for it (its own when it is kept), and
-    /// what it has in common with that; `None` for a record that was skipped.
-    pub clusters: Vec<Option<(u32, Overlap)>>,
     /// The cluster that swallowed an implausible share, if there is one.
     pub swallowed: Option<Swallowed>,
     /// What it took.
     pub stats: Stats,
+    groups: Clustered,
+    identical: Overlap,
+}
+
+/// For every group its cluster.
+struct Clustered {
+    /// The preferred item.
+    best: Vec<u32>,
+    /// The group that stands for the cluster.
+    centres: Vec<u32>,
+    /// What the two have in common.
+    overlaps: Vec<Overlap>,
+}
+
+impl Deduplicated {
+    /// The position of the item that stands for the record at this one (its own when it is kept), and what
+    /// the two have in common; `None` for a record that was skipped.
+    pub fn cluster(&self, position: u32) -> Option<(u32, Overlap)> {
+        if !self.collection.is_item(position) {
+            return None;
+        }
+        Some(match self.collection.group_of(position) {
+            None => (position, self.identical),
+            Some(group) => {
+                let centre = self.groups.centres[group as usize];
+                (self.groups.best[centre as usize], self.groups.overlaps[group as usize])
+            }
+        })
+    }
+
+    /// The same for every record.
+    pub fn clusters(&self) -> impl Iterator<Item = Option<(u32, Overlap)>> {
+        (0..self.collection.records()).map(|position| self.cluster(position))
+    }
+
+    /// Whether the record at this position is kept.
+    pub fn is_kept(&self, position: u32) -> bool {
+        self.cluster(position).is_some_and(|(kept, _)| kept == position)
+    }
+
+    /// Counts the clusters of two items or more, and the items kept.
+    fn count(&mut self) {
+        let mut larger = vec![false; self.collection.records() as usize];
+        let mut kept = 0;
+        for (position, cluster) in (0u32..).zip(self.clusters()) {
+            match cluster {
+                Some((to, _)) if to == position => kept += 1,
+                Some((to, _)) => larger[to as usize] = true,
+                None => {}
+            }
+        }
+        self.stats.clusters = Some(larger.into_iter().filter(|&larger| larger).count() as u64);
+        self.stats.kept = Some(kept);
+    }
 }
 
 /// A cluster that looks like chaining rather than copying.
@@ -216,89 +284,111 @@ pub fn dedup<S: Source>(
     chains: bool,
     observer: &dyn Observer,
 ) -> Result<Deduplicated> {
+    let sources = [source];
+    let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
     in_pool(settings.threads, || {
-        let Prepared { collection, search } =
-            Run { sources: &[source], settings, observer }.prepare(&mut stats)?;
+        let Prepared { collection, search } = run.prepare(*keep == Keep::Longest, &mut stats)?;
         let clock = Clock::start(Stage::Verify);
-        let best = best_of_groups(&collection, keep);
+        let merits = Merits { collection: &collection, keep };
+        let best = merits.best_of_groups()?;
         let centres = if chains {
-            kept_of_components(&search.components(observer, &mut stats)?, &collection, keep, &best)
+            merits.kept_of_components(&search.components(observer, &mut stats)?, &best)?
         } else {
-            let mut order: Vec<u32> = (0..best.len() as u32).collect();
-            order.sort_unstable_by(|&a, &b| {
-                let [a, b] = [a, b].map(|group| candidate(&collection, best[group as usize]));
-                keep.prefer(&a, &b)
-            });
-            cluster::stars(&order, &search.matches(observer, &mut stats)?)
+            let order = merits.order(&best)?;
+            let mut cache = Cache::one();
+            let partners = search.partners(observer, &mut stats)?;
+            cluster::stars(&order, |group, partner| {
+                partners.of(group, &mut cache)?.for_each(|(other, _)| partner(other));
+                Ok(())
+            })?
         };
-        let overlaps: Vec<Overlap> =
-            (0u32..).zip(&centres).map(|(group, &centre)| search.overlap(group, centre)).collect();
+        let overlaps = search.overlaps(&centres)?;
         let swallowed = largest(&centres, &overlaps, &best, settings.limit());
-        let clusters: Vec<Option<(u32, Overlap)>> = (0..collection.records())
-            .map(|position| {
-                if !collection.is_item(position) {
-                    return None;
-                }
-                let group = collection.group_of(position);
-                Some(group.map_or((position, settings.measure.identical()), |group| {
-                    (best[centres[group as usize] as usize], overlaps[group as usize])
-                }))
-            })
-            .collect();
-        stats.clusters = Some(count_clusters(&clusters));
-        stats.kept =
-            Some((0u32..).zip(&clusters).filter(|(at, c)| c.is_some_and(|c| c.0 == *at)).count()
-                as u64);
-        stats.stages.push(clock.stop(0));
-        Ok(Deduplicated { collection, clusters, swallowed, stats: std::mem::take(&mut stats) })
+        let mut result = Deduplicated {
+            collection,
+            swallowed,
+            stats: std::mem::take(&mut stats),
+            groups: Clustered { best, centres, overlaps },
+            identical: settings.measure.identical(),
+        };
+        result.count();
+        result.stats.stages.push(clock.stop(0));
+        Ok(result)
     })
 }
 
-/// Clusters of two items or more.
-fn count_clusters(clusters: &[Option<(u32, Overlap)>]) -> u64 {
-    let mut larger = vec![false; clusters.len()];
-    for (position, cluster) in clusters.iter().enumerate() {
-        if let Some((kept, _)) = cluster
-            && *kept as usize != position
-        {
-            larger[*kept as usize] = true;
+/// Which of several items is kept.
+struct Merits<'a> {
+    collection: &'a Collection,
+    keep: &'a Keep,
+}
+
+impl Merits<'_> {
+    /// The one of these items that is preferred.
+    fn best(&self, positions: &[u32], cache: &mut Cache<u8>) -> Result<u32> {
+        let mut best: Option<(u32, u32, Option<Value>)> = None;
+        for &position in positions {
+            let (length, value) = self.collection.merits(position, cache)?;
+            let this = Candidate { position, length, value: value.as_ref() };
+            let better = best.as_ref().is_none_or(|(position, length, value)| {
+                let best =
+                    Candidate { position: *position, length: *length, value: value.as_ref() };
+                self.keep.prefer(&this, &best).is_lt()
+            });
+            if better {
+                best = Some((position, length, value));
+            }
         }
+        Ok(best.expect("one of some items").0)
     }
-    larger.into_iter().filter(|&larger| larger).count() as u64
-}
 
-fn candidate(collection: &Collection, position: u32) -> Candidate<'_> {
-    let (length, value) = collection.merits(position);
-    Candidate { position, length, value }
-}
-
-/// The preferred item of every group of identical texts.
-fn best_of_groups(collection: &Collection, keep: &Keep) -> Vec<u32> {
-    let members = collection.members();
-    let best = |group: u32| {
-        let items = members.of(group).iter().map(|&position| candidate(collection, position));
-        items.min_by(|a, b| keep.prefer(a, b)).expect("a group has members").position
-    };
-    (0..collection.groups()).map(best).collect()
-}
-
-/// For every group, the group of its component's preferred item.
-fn kept_of_components(
-    components: &[u32],
-    collection: &Collection,
-    keep: &Keep,
-    best: &[u32],
-) -> Vec<u32> {
-    let mut kept: Vec<u32> = (0..components.len() as u32).collect();
-    for (group, &component) in (0u32..).zip(components) {
-        let current = &mut kept[component as usize];
-        let [a, b] = [group, *current].map(|group| candidate(collection, best[group as usize]));
-        if keep.prefer(&a, &b).is_lt() {
-            *current = group;
+    /// The preferred item of every group of identical texts.
+    fn best_of_groups(&self) -> Result<Vec<u32>> {
+        let groups = 0..self.collection.groups();
+        if *self.keep == Keep::First {
+            return Ok(groups.map(|group| self.collection.first(group)).collect());
         }
+        let members = self.collection.members();
+        let mut cache = Cache::one();
+        groups.map(|group| self.best(members.of(group), &mut cache)).collect()
     }
-    components.iter().map(|&component| kept[component as usize]).collect()
+
+    /// For every group, the group of its component's preferred item.
+    fn kept_of_components(&self, components: &[u32], best: &[u32]) -> Result<Vec<u32>> {
+        let mut kept: Vec<u32> = (0..components.len() as u32).collect();
+        let mut cache = Cache::one();
+        for (group, &component) in (0u32..).zip(components).filter(|(group, c)| group != *c) {
+            let current = &mut kept[component as usize];
+            let (this, other) = (best[group as usize], best[*current as usize]);
+            if self.best(&[other, this], &mut cache)? == this {
+                *current = group;
+            }
+        }
+        Ok(components.iter().map(|&component| kept[component as usize]).collect())
+    }
+
+    /// All groups, the one with the most preferred item first.
+    fn order(&self, best: &[u32]) -> Result<Vec<u32>> {
+        let mut order: Vec<u32> = (0..best.len() as u32).collect();
+        if *self.keep == Keep::First {
+            return Ok(order);
+        }
+        let mut cache = Cache::one();
+        let merits: Vec<(u32, Option<Value>)> = best
+            .iter()
+            .map(|&position| self.collection.merits(position, &mut cache))
+            .collect::<Result<_>>()?;
+        order.sort_unstable_by(|&a, &b| {
+            let [a, b] = [a, b].map(|group| {
+                let (length, value) = &merits[group as usize];
+                let position = best[group as usize];
+                Candidate { position, length: *length, value: value.as_ref() }
+            });
+            self.keep.prefer(&a, &b)
+        });
+        Ok(order)
+    }
 }
 
 /// The largest cluster, if its share of the collection is implausible.
@@ -328,6 +418,8 @@ struct Run<'a, S> {
     sources: &'a [&'a S],
     settings: &'a Settings,
     observer: &'a dyn Observer,
+    banding: Banding,
+    budget: Budget,
 }
 
 struct Prepared {
@@ -335,43 +427,133 @@ struct Prepared {
     search: Search,
 }
 
-impl<S: Source> Run<'_, S> {
-    /// Sketches every text, finds who shares a key, and loads the shingles of those.
-    fn prepare(&self, stats: &mut Stats) -> Result<Prepared> {
-        let settings = self.settings;
-        let verifier = Verifier::new(settings.measure, settings.limit())?;
+impl<'a, S: Source> Run<'a, S> {
+    fn new(
+        sources: &'a [&'a S],
+        settings: &'a Settings,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
         let banding = Banding::new(settings.bands()?, settings.seed)?;
-        let bytes = self.sources.iter().map(|source| source.bytes()).sum();
+        let temp = Temp::unnamed(memory::folder(settings.temp.as_ref()));
+        let budget = Budget::new(settings.memory, temp);
+        Ok(Self { sources, settings, observer, banding, budget })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sources.iter().map(|source| source.bytes()).sum()
+    }
+
+    /// Sketches every text, finds who shares a key, and loads what is needed to compare those.
+    fn prepare(&self, lengths: bool, stats: &mut Stats) -> Result<Prepared> {
+        let settings = self.settings;
+        let bytes = self.bytes();
+        self.check_space()?;
 
         self.observer.stage(Stage::Sketch, Some(bytes));
         let clock = Clock::start(Stage::Sketch);
-        let (collection, keys, kept) =
-            sketch::sketch(self.sources, &banding, settings, self.observer)?;
+        let (mut collection, sketches) = self.sketch(lengths)?;
+        let sketch::Sketches { keys, prints, ids, kept, elements } = sketches;
         stats.stages.push(clock.stop(bytes));
-        collection.count(stats);
-        stats.bands = Some(banding.bands());
+        stats.bands = Some(self.banding.bands());
         stats.recall_promised = settings.promised()?;
 
         self.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);
-        let mut search = Search::new(keys, collection.sides(), verifier);
+        self.fold(&mut collection, &prints, &ids)?;
+        drop((prints, ids));
+        collection.count(stats);
+        let sides = collection.sides();
+        let buckets = self.buckets(&collection, &keys)?;
+        drop(keys);
+        let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
+        let wanted = in_buckets(&buckets, collection.groups(), worth)?;
         stats.stages.push(clock.stop(0));
 
         self.observer.stage(Stage::Load, Some(bytes));
         let clock = Clock::start(Stage::Load);
-        let loaded = sketch::load(
-            self.sources,
-            &collection,
-            &search.candidates(),
-            kept,
-            settings,
-            self.observer,
-        )?;
-        search.provide(loaded);
+        let layout = Layout::new(self.banding.bands());
+        let candidates = wanted.iter().filter(|&&wanted| wanted).count() as u64;
+        let average = elements.0 / elements.1.max(1) + layout.head() as u64;
+        let room = self.budget.share(4) as u64;
+        self.budget.check_space((8 * candidates * average).saturating_sub(room))?;
+        let (records, places) = self.load(&collection, &wanted, kept)?;
         stats.stages.push(clock.stop(bytes));
         self.observer.stage(Stage::Verify, None);
+        let search = Search {
+            buckets,
+            sides,
+            verifier: Verifier::new(settings.measure, settings.limit())?,
+            agreement: layout.least_agreement(settings.jaccard_threshold(), settings.overlooked()),
+            layout,
+            records,
+            places: places.into(),
+            budget: self.budget.clone(),
+            threads: settings.threads,
+        };
         Ok(Prepared { collection, search })
     }
+
+    /// The buckets of every partition of the keys.
+    fn buckets(&self, collection: &Collection, keys: &Partitions<1>) -> Result<Lists<u32>> {
+        let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
+        let partitions: Vec<usize> = (0..keys.count()).collect();
+        for some in partitions.chunks(4 * self.settings.threads.max(1)) {
+            let found: Vec<Vec<u32>> = some
+                .par_iter()
+                .map(|&partition| {
+                    if self.observer.stopped() {
+                        return Err(Error::Interrupted);
+                    }
+                    let entries = keys.partition(partition)?.into_iter().filter_map(|[entry]| {
+                        let group = collection.group_of(entry as u32)?;
+                        Some(entry >> 32 << 32 | u64::from(group))
+                    });
+                    Ok(buckets(entries.collect()))
+                })
+                .collect::<Result<_>>()?;
+            found.iter().try_for_each(|buckets| lists.push(&[buckets]))?;
+        }
+        Ok(lists)
+    }
+
+    /// Refuses a run for whose temporary files there is no room, as far as the first records tell.
+    fn check_space(&self) -> Result<()> {
+        let (bytes, memory) = (self.bytes(), self.settings.memory as u64);
+        if bytes < memory / 4 {
+            return Ok(());
+        }
+        let Some(chunk) = self.sources[0].scan(&|_| false)?.next().transpose()? else {
+            return Ok(());
+        };
+        let (_, of) = self.sources[0].place(&chunk);
+        let batch = self.sources[0].decode(&chunk, &|_| true)?;
+        let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
+        let layout = Layout::new(self.banding.bands());
+        // Two hashes and a key a band for every record; half of them candidates, a shingle every six bytes.
+        let keys = records * (32.0 + 8.0 * self.banding.bands().count as f64);
+        let loaded = (records * 8.0 * layout.head() as f64 + bytes as f64 * 8.0 / 6.0) / 2.0;
+        let beyond = |needed: f64, share: usize| {
+            (needed as u64).saturating_sub(self.budget.share(share) as u64)
+        };
+        self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
+    }
+}
+
+/// For every group, whether it is in a bucket worth comparing.
+fn in_buckets(
+    buckets: &Lists<u32>,
+    groups: u32,
+    worth: impl Fn(&[u32]) -> bool,
+) -> Result<Vec<bool>> {
+    let mut wanted = vec![false; groups as usize];
+    let mut cache = Cache::one();
+    for partition in 0..buckets.len() {
+        let buckets = each_bucket(buckets.get(partition, &mut cache)?);
+        for &group in buckets.filter(|bucket| worth(bucket)).flatten() {
+            wanted[group as usize] = true;
+        }
+    }
+    Ok(wanted)
 }
 
 /// Runs `work` with this many threads for whatever it does in parallel.

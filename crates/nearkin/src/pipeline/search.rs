@@ -1,16 +1,21 @@
 //! From buckets to matches: every pair that shares a key is compared, once, exactly.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::AddAssign;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use nearkin_kernels::equal_bytes;
 use rayon::prelude::*;
 
-use crate::candidates::{Buckets, Keys};
+use crate::candidates::{KEY_PARTS, each_bucket, shared_before};
 use crate::cluster::UnionFind;
-use crate::item::Sets;
-use crate::verify::{Match, Overlap, Verifier};
+use crate::spill::{Block, Cache, Lists, Partitions};
+use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
+use super::memory::Budget;
+use super::record::{Layout, Record};
+use super::sketch::NOWHERE;
 use super::{Observer, Stats};
 
 /// Comparisons that one thread takes on at a time.
@@ -19,20 +24,23 @@ const PORTION: usize = 1 << 14;
 /// Clusters of one bucket from which on they are compared on all threads.
 const MANY: usize = 512;
 
+/// Partitions of matches.
+const PARTS: usize = 256;
+
 /// The candidates and what is needed to compare them.
 pub(super) struct Search {
-    keys: Keys,
-    tables: Vec<Buckets>,
-    sides: Option<Sides>,
-    verifier: Verifier,
-    loaded: Loaded,
-}
-
-/// The shingle sets of the candidates: `places` says where a group's set is.
-#[derive(Default)]
-pub(super) struct Loaded {
-    pub(super) sets: Sets,
-    pub(super) places: Vec<u32>,
+    /// The buckets of each partition of keys.
+    pub(super) buckets: Lists<u32>,
+    pub(super) sides: Option<Sides>,
+    pub(super) verifier: Verifier,
+    /// Values of two sketches that must agree for an exact comparison to be worth it.
+    pub(super) agreement: usize,
+    pub(super) layout: Layout,
+    pub(super) records: Lists<u64>,
+    /// Where a group's record is.
+    pub(super) places: Arc<Vec<u32>>,
+    pub(super) budget: Budget,
+    pub(super) threads: usize,
 }
 
 /// Which inputs a group has items of.
@@ -50,97 +58,217 @@ impl Sides {
     }
 
     /// Whether the groups together have items on both sides.
-    fn both(&self, groups: &[u32]) -> bool {
+    pub(super) fn both(&self, groups: &[u32]) -> bool {
         let all = groups.iter().fold(0, |sides, &group| sides | self.0[group as usize]);
         all == Self::LEFT | Self::RIGHT
     }
 }
 
+/// Pairs met, and those of them that were compared exactly.
+#[derive(Debug, Clone, Copy, Default)]
+struct Compared {
+    candidates: u64,
+    exactly: u64,
+}
+
+impl AddAssign for Compared {
+    fn add_assign(&mut self, other: Self) {
+        self.candidates += other.candidates;
+        self.exactly += other.exactly;
+    }
+}
+
+/// Records that a thread has at hand: one for the outer loop, many for the inner one.
+struct AtHand {
+    one: Cache<u64>,
+    many: Cache<u64>,
+}
+
+/// Similar groups of each group that has a record: three numbers each, the other group and what they have
+/// in common.
+pub(super) struct Partners {
+    pub(super) lists: Lists<u32>,
+    pub(super) places: Arc<Vec<u32>>,
+}
+
+impl Partners {
+    /// The groups that are similar to this one, ascending, and what they have in common.
+    pub(super) fn of<'a>(
+        &'a self,
+        group: u32,
+        cache: &'a mut Cache<u32>,
+    ) -> Result<impl Iterator<Item = (u32, Overlap)>> {
+        let list = match self.places[group as usize] {
+            NOWHERE => &[],
+            place => self.lists.get(place as usize, cache)?,
+        };
+        let partners = list.as_chunks().0.iter();
+        Ok(partners.map(|&[other, shared, union]| (other, Overlap { shared, union })))
+    }
+}
+
 impl Search {
-    /// Finds the buckets.
-    pub(super) fn new(keys: Keys, sides: Option<Sides>, verifier: Verifier) -> Self {
-        let tables = (0..keys.tables()).into_par_iter().map(|table| keys.buckets(table)).collect();
-        Self { keys, tables, sides, verifier, loaded: Loaded::default() }
+    fn at_hand(&self) -> AtHand {
+        AtHand { one: Cache::one(), many: Cache::new(self.budget.share(2) / self.threads.max(1)) }
     }
 
-    /// For every group, whether it is in a bucket worth comparing.
-    pub(super) fn candidates(&self) -> Vec<bool> {
-        let mut candidates = vec![false; self.keys.len()];
-        let buckets = self.tables.iter().flat_map(Buckets::iter);
-        for &group in buckets.filter(|bucket| self.worth(bucket)).flatten() {
-            candidates[group as usize] = true;
-        }
-        candidates
-    }
-
-    fn worth(&self, bucket: &[u32]) -> bool {
-        self.sides.as_ref().is_none_or(|sides| sides.both(bucket))
-    }
-
-    /// Takes the candidates' shingles.
-    pub(super) fn provide(&mut self, loaded: Loaded) {
-        self.loaded = loaded;
-    }
-
-    fn set(&self, group: u32) -> &[u64] {
-        self.loaded.sets.get(self.loaded.places[group as usize] as usize)
+    fn record<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Record<'a>> {
+        let words = self.records.get(self.places[group as usize] as usize, cache)?;
+        Ok(self.layout.split(words))
     }
 
     /// What two groups of one cluster have in common.
-    pub(super) fn overlap(&self, a: u32, b: u32) -> Overlap {
-        if a == b {
-            return self.verifier.identical();
+    pub(super) fn overlaps(&self, centres: &[u32]) -> Result<Vec<Overlap>> {
+        let groups: Vec<(u32, u32)> = (0u32..).zip(centres.iter().copied()).collect();
+        let overlap = |at: &mut AtHand, &(a, b): &(u32, u32)| {
+            if a == b {
+                return Ok(self.verifier.identical());
+            }
+            let (a, b) = (self.record(a, &mut at.one)?, self.record(b, &mut at.many)?);
+            Ok(self.verifier.overlap(a.elements, b.elements))
+        };
+        groups.par_iter().with_min_len(256).map_init(|| self.at_hand(), overlap).collect()
+    }
+
+    /// What the two have in common, if they are similar. Where far fewer values of their sketches agree
+    /// than of similar ones, they are not looked at more closely.
+    fn similar(&self, a: Record<'_>, b: Record<'_>, compared: &mut Compared) -> Option<Overlap> {
+        compared.candidates += 1;
+        if equal_bytes(a.bytes, b.bytes) < self.agreement {
+            return None;
         }
-        self.verifier.overlap(self.set(a), self.set(b))
+        compared.exactly += 1;
+        self.verifier.similar(a.elements, b.elements)
     }
 
-    /// Every similar pair of groups, sorted.
-    pub(super) fn matches(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<Match>> {
-        let compared = AtomicU64::new(0);
-        let portions: Vec<Portion<'_>> = self.portions().collect();
-        let found: Vec<Vec<Match>> = portions
-            .par_iter()
-            .map(|portion| {
-                if observer.stopped() {
-                    return Err(Error::Interrupted);
+    /// Every similar pair of groups.
+    pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
+        let shift = usize::BITS - self.records.len().leading_zeros();
+        let shift = shift.saturating_sub(PARTS.ilog2());
+        let matches = Partitions::new(PARTS, self.budget.share(2), &self.budget.temp);
+        let matches = Mutex::new(matches);
+        let mut compared = Compared::default();
+        let mut similar = 0;
+        let mut next = 0;
+        while let Some(round) = self.round(&mut next)? {
+            let portions: Vec<Portion<'_>> =
+                round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets)).collect();
+            let found: Vec<(Compared, u64)> = portions
+                .par_chunks(64)
+                .map_init(
+                    || self.at_hand(),
+                    |at, portions| {
+                        let (mut found, mut compared) = (Vec::new(), Compared::default());
+                        for portion in portions {
+                            if observer.stopped() {
+                                return Err(Error::Interrupted);
+                            }
+                            self.compare(portion, at, &mut found, &mut compared)?;
+                        }
+                        let entries = found.iter().map(|&(a, b, overlap): &(u32, u32, Overlap)| {
+                            let place = self.places[a as usize];
+                            let common = u64::from(overlap.shared) << 32 | u64::from(overlap.union);
+                            (
+                                (place >> shift) as usize,
+                                [u64::from(place) << 32 | u64::from(b), common],
+                            )
+                        });
+                        if !found.is_empty() {
+                            let mut matches =
+                                matches.lock().unwrap_or_else(PoisonError::into_inner);
+                            matches.push(Block::new(PARTS, entries))?;
+                        }
+                        Ok((compared, found.len() as u64 / 2))
+                    },
+                )
+                .collect::<Result<_>>()?;
+            for (pairs, found) in found {
+                compared += pairs;
+                similar += found;
+            }
+        }
+        self.count(stats, compared, similar);
+        let matches = matches.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
+        let mut list: Vec<u32> = Vec::new();
+        for part in 0..PARTS {
+            let mut entries = matches.partition(part)?;
+            entries.par_sort_unstable();
+            for run in entries.chunk_by(|a, b| a[0] >> 32 == b[0] >> 32) {
+                let place = (run[0][0] >> 32) as usize;
+                while lists.len() < place {
+                    lists.push(&[])?;
                 }
-                let mut matches = Vec::new();
-                let candidates =
-                    portion.pairs().filter(|&(a, b)| self.is_candidate(a, b, portion.table));
-                let mut count = 0;
-                for (a, b) in candidates {
-                    count += 1;
-                    let overlap = self.verifier.similar(self.set(a), self.set(b));
-                    matches.extend(overlap.map(|overlap| Match { a, b, overlap }));
+                list.clear();
+                for [pair, common] in run {
+                    list.extend([*pair as u32, (common >> 32) as u32, *common as u32]);
                 }
-                compared.fetch_add(count, Ordering::Relaxed);
-                Ok(matches)
-            })
-            .collect::<Result<_>>()?;
-        let mut matches = found.concat();
-        matches.par_sort_unstable_by_key(|found| (found.a, found.b));
-        self.count(stats, compared.into_inner(), matches.len());
-        Ok(matches)
+                lists.push(&[&list])?;
+            }
+        }
+        while lists.len() < self.records.len() {
+            lists.push(&[])?;
+        }
+        Ok(Partners { lists, places: Arc::clone(&self.places) })
     }
 
-    fn is_candidate(&self, a: u32, b: u32, table: usize) -> bool {
-        self.sides.as_ref().is_none_or(|sides| sides.across(a, b))
-            && self.keys.first_shared(a, b, table)
+    /// The buckets of some more partitions, each with its table: enough for all threads, and as many at any
+    /// limit of memory.
+    fn round(&self, next: &mut usize) -> Result<Option<Vec<(usize, Vec<u32>)>>> {
+        const MEMBERS: usize = 1 << 16;
+        let (mut round, mut members) = (Vec::new(), 0);
+        let mut cache = Cache::one();
+        while *next < self.buckets.len() && members < MEMBERS {
+            let buckets = self.buckets.get(*next, &mut cache)?;
+            members += buckets.len();
+            round.push((*next / KEY_PARTS, buckets.to_vec()));
+            *next += 1;
+        }
+        Ok((!round.is_empty()).then_some(round))
     }
 
-    fn count(&self, stats: &mut Stats, compared: u64, similar: usize) {
-        stats.in_candidates = self.loaded.sets.len() as u64;
-        stats.candidates = compared;
-        stats.verified = compared;
-        stats.similar = similar as u64;
+    /// Compares the pairs of a portion, and appends those that are similar, each both ways round.
+    fn compare(
+        &self,
+        portion: &Portion<'_>,
+        at: &mut AtHand,
+        found: &mut Vec<(u32, u32, Overlap)>,
+        compared: &mut Compared,
+    ) -> Result<()> {
+        for i in portion.rows.clone() {
+            let a = portion.bucket[i];
+            let record = self.record(a, &mut at.one)?;
+            for &b in &portion.bucket[i + 1..] {
+                if self.sides.as_ref().is_some_and(|sides| !sides.across(a, b)) {
+                    continue;
+                }
+                let other = self.record(b, &mut at.many)?;
+                if shared_before(record.keys, other.keys, portion.table) {
+                    continue;
+                }
+                if let Some(overlap) = self.similar(record, other, compared) {
+                    found.extend([(a, b, overlap), (b, a, overlap)]);
+                }
+            }
+        }
+        Ok(())
     }
 
-    /// All buckets, cut so that no thread is left with a giant.
-    fn portions(&self) -> impl Iterator<Item = Portion<'_>> {
-        let buckets = self.tables.iter().enumerate();
-        let buckets =
-            buckets.flat_map(|(table, buckets)| buckets.iter().map(move |bucket| (table, bucket)));
-        buckets.filter(|(_, bucket)| self.worth(bucket)).flat_map(|(table, bucket)| {
+    fn count(&self, stats: &mut Stats, compared: Compared, similar: u64) {
+        stats.in_candidates = self.records.len() as u64;
+        stats.candidates = compared.candidates;
+        stats.verified = compared.exactly;
+        stats.similar = similar;
+    }
+
+    /// All buckets worth comparing, cut so that no thread is left with a giant.
+    fn portions<'a>(
+        &'a self,
+        table: usize,
+        buckets: &'a [u32],
+    ) -> impl Iterator<Item = Portion<'a>> {
+        let worth = |bucket: &&[u32]| self.sides.as_ref().is_none_or(|sides| sides.both(bucket));
+        each_bucket(buckets).filter(worth).flat_map(move |bucket| {
             let rows = (PORTION / bucket.len()).max(1);
             let starts = (0..bucket.len()).step_by(rows);
             starts.map(move |start| Portion {
@@ -154,37 +282,42 @@ impl Search {
     /// The connected components of all similar pairs, without looking at pairs that are already known
     /// to be connected. For every group its component's smallest member.
     ///
-    /// Table by table: each bucket, on its own, joins what the tables before left apart. What a
-    /// bucket does depends on those tables alone, so the work is the same at any number of threads.
+    /// Round by round: each bucket, on its own, joins what the rounds before left apart. What a bucket
+    /// does depends on those alone, so the work is the same at any number of threads.
     pub(super) fn components(
         &self,
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<Vec<u32>> {
-        let mut sets = UnionFind::new(self.keys.len());
-        let (mut compared, mut joined) = (0, 0);
-        for (table, buckets) in self.tables.iter().enumerate() {
-            let buckets: Vec<&[u32]> = buckets.iter().collect();
-            let results: Vec<(Vec<(u32, u32)>, u64)> = buckets
+        let mut sets = UnionFind::new(self.places.len());
+        let (mut compared, mut joined) = (Compared::default(), 0);
+        let mut next = 0;
+        while let Some(round) = self.round(&mut next)? {
+            let buckets: Vec<(usize, &[u32])> = round
+                .iter()
+                .flat_map(|(table, buckets)| each_bucket(buckets).map(|bucket| (*table, bucket)))
+                .collect();
+            let results: Vec<(Vec<(u32, u32)>, Compared)> = buckets
                 .par_iter()
-                .map(|bucket| {
-                    if observer.stopped() {
-                        return Err(Error::Interrupted);
-                    }
-                    Ok(self.join_bucket(table, bucket, &sets, observer))
-                })
+                .with_min_len(16)
+                .map_init(
+                    || self.at_hand(),
+                    |at, &(table, bucket)| {
+                        if observer.stopped() {
+                            return Err(Error::Interrupted);
+                        }
+                        self.join_bucket(table, bucket, &sets, at, observer)
+                    },
+                )
                 .collect::<Result<_>>()?;
-            if observer.stopped() {
-                return Err(Error::Interrupted); // a bucket may have been left in the middle
-            }
             for (joins, count) in results {
                 compared += count;
-                joined += joins.len();
+                joined += joins.len() as u64;
                 joins.into_iter().for_each(|(a, b)| sets.join(a, b));
             }
         }
         self.count(stats, compared, joined);
-        Ok((0..self.keys.len() as u32).map(|group| sets.find(group)).collect())
+        Ok((0..self.places.len() as u32).map(|group| sets.find(group)).collect())
     }
 
     /// The joins that a bucket adds to `before`, and the comparisons it took to find them.
@@ -197,8 +330,15 @@ impl Search {
         table: usize,
         bucket: &[u32],
         before: &UnionFind,
+        at: &mut AtHand,
         observer: &dyn Observer,
-    ) -> (Vec<(u32, u32)>, u64) {
+    ) -> Result<(Vec<(u32, u32)>, Compared)> {
+        let (mut joins, mut compared) = (Vec::new(), Compared::default());
+        let mut roots = bucket.iter().map(|&member| before.root(member));
+        let first = roots.next();
+        if roots.all(|root| Some(root) == first) {
+            return Ok((joins, compared));
+        }
         let mut classes: Vec<Vec<u32>> = Vec::new();
         let mut class_of: HashMap<u32, usize> = HashMap::new();
         for &member in bucket {
@@ -208,14 +348,19 @@ impl Search {
             }
             classes[class].push(member);
         }
-        let (mut joins, mut compared) = (Vec::new(), 0);
         let mut clusters: Vec<Vec<u32>> = Vec::new();
         for class in classes {
-            let agreement = |other: &Vec<u32>| self.agreement(table, &class, other, observer);
-            let agreements: Vec<(Option<(u32, u32)>, u64)> = if clusters.len() < MANY {
-                clusters.iter().map(agreement).collect()
+            let agreement = |at: &mut AtHand, other: &Vec<u32>| {
+                if observer.stopped() {
+                    return Err(Error::Interrupted);
+                }
+                self.agreement(table, &class, other, at)
+            };
+            let agreements: Vec<(Option<(u32, u32)>, Compared)> = if clusters.len() < MANY {
+                clusters.iter().map(|other| agreement(at, other)).collect::<Result<_>>()?
             } else {
-                clusters.par_iter().map(agreement).collect()
+                let agreements = clusters.par_iter().map_init(|| self.at_hand(), agreement);
+                agreements.collect::<Result<_>>()?
             };
             let mut cluster = class.clone();
             let mut agreements = agreements.into_iter();
@@ -230,7 +375,7 @@ impl Search {
             });
             clusters.push(cluster);
         }
-        (joins, compared)
+        Ok((joins, compared))
     }
 
     /// The first pair of two clusters that is similar, and the comparisons it took to find it.
@@ -239,17 +384,22 @@ impl Search {
         table: usize,
         class: &[u32],
         other: &[u32],
-        observer: &dyn Observer,
-    ) -> (Option<(u32, u32)>, u64) {
-        let mut compared = 0;
-        let pairs = class.iter().flat_map(|&a| other.iter().map(move |&b| (a.min(b), a.max(b))));
-        // A pair that shared an earlier key was compared there, and did not agree.
-        let mut fresh = pairs.filter(|&(a, b)| self.keys.first_shared(a, b, table));
-        let agree = fresh.find(|&(a, b)| {
-            compared += 1;
-            !observer.stopped() && self.verifier.similar(self.set(a), self.set(b)).is_some()
-        });
-        (agree, compared)
+        at: &mut AtHand,
+    ) -> Result<(Option<(u32, u32)>, Compared)> {
+        let mut compared = Compared::default();
+        for &a in class {
+            let record = self.record(a, &mut at.one)?;
+            for &b in other {
+                let other = self.record(b, &mut at.many)?;
+                // A pair that shared an earlier key was compared there, and did not agree.
+                if !shared_before(record.keys, other.keys, table)
+                    && self.similar(record, other, &mut compared).is_some()
+                {
+                    return Ok((Some((a.min(b), a.max(b))), compared));
+                }
+            }
+        }
+        Ok((None, compared))
     }
 }
 
@@ -258,11 +408,4 @@ struct Portion<'a> {
     table: usize,
     bucket: &'a [u32],
     rows: std::ops::Range<usize>,
-}
-
-impl Portion<'_> {
-    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
-        let bucket = self.bucket;
-        self.rows.clone().flat_map(move |i| bucket[i + 1..].iter().map(move |&b| (bucket[i], b)))
-    }
 }

@@ -1,94 +1,202 @@
-//! The two passes over the input: keys of all texts, then shingles of the candidates.
+//! The two passes over the input: what every text gets in the first, and the elements of candidates that
+//! the second reads again.
 
 use std::cell::RefCell;
-use std::collections::hash_map::Entry as Slot;
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::candidates::Keys;
 use crate::candidates::bands::Banding;
 use crate::candidates::identical::fingerprint;
+use crate::candidates::{KEY_PARTS, partition_of_key};
 use crate::family::weighted::numbered;
-use crate::item::{Batch, Id, Item, Sets, Source, Value};
+use crate::item::{Batch, Id, Item, Source};
 use crate::parallel::in_order;
 use crate::shingle::Scratch;
+use crate::spill::{Block, Lists, Partitions};
 use crate::{Error, Result};
 
 use super::collection::Known;
-use super::search::Loaded;
-use super::{Collection, Observer, Settings};
+use super::record::{Layout, sketch as sketch_elements};
+use super::{Collection, Observer, Run, Settings};
 
-/// The first pass: takes up every item, folds identical texts, and gives each distinct one its keys.
-pub(super) fn sketch<S: Source>(
-    sources: &[&S],
-    banding: &Banding,
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> Result<(Collection, Keys, Kept)> {
-    let known = KnownTexts::default();
-    let room = AtomicBool::new(settings.keep > 0);
-    let mut kept = Kept::default();
-    let mut collection = Collection::default();
-    let mut keys = Keys::new(banding.bands().count);
-    for source in sources {
-        collection.begin_input();
-        let mut ids = HashSet::new();
-        in_order(
-            settings.threads,
-            source.scan(&|_| false)?,
-            |chunk| {
-                let (number, bytes) = source.place(&chunk);
-                let batch = source.decode(&chunk, &|_| true)?;
-                let keep = room.load(Ordering::Relaxed);
-                Ok((number, bytes, sketch_batch(batch, banding, settings, &known, keep)))
-            },
-            |(number, bytes, mut batch)| {
-                check(observer)?;
-                observer.advance(bytes);
-                let start = collection.begin_chunk(number, batch.records)?;
-                std::mem::take(&mut batch.bad).into_iter().for_each(|error| collection.skip(error));
-                let bytes = kept.begin_batch(std::mem::take(&mut batch.elements));
-                room.store(bytes < settings.keep, Ordering::Relaxed);
-                for entry in std::mem::take(&mut batch.entries) {
-                    if let Some(id) = &entry.id
-                        && !ids.insert(id_hash(id))
-                    {
-                        let error = duplicate_id(&batch.path, entry.line, id);
-                        if !settings.skip_duplicate_ids {
-                            return Err(error);
+/// What the first pass leaves, besides the collection.
+pub(super) struct Sketches {
+    /// Keys and positions, by table and the key's first bits.
+    pub(super) keys: Partitions<1>,
+    /// Fingerprints of texts, and positions.
+    pub(super) prints: Partitions<2>,
+    /// Hashes of ids, and positions.
+    pub(super) ids: Partitions<2>,
+    pub(super) kept: Kept,
+    /// How many elements texts have, those that were recognised as copies left out, and how many texts
+    /// these are.
+    pub(super) elements: (u64, u64),
+}
+
+/// Partitions of fingerprints: by their first byte.
+const PRINTS: usize = 256;
+
+impl<S: Source> Run<'_, S> {
+    /// The first pass: takes up every item and gives its text a fingerprint and keys. Lengths are counted where
+    /// they decide what is kept.
+    pub(super) fn sketch(&self, lengths: bool) -> Result<(Collection, Sketches)> {
+        let Self { sources, settings, observer, banding, budget, .. } = self;
+        let recent = Recent::new(budget.share(1));
+        let room = AtomicBool::new(true);
+        let mut collection = Collection::new(budget.share(1), &budget.temp);
+        let partitions = banding.bands().count * KEY_PARTS;
+        let mut sketches = Sketches {
+            keys: Partitions::new(partitions, budget.share(4), &budget.temp),
+            prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+            ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+            kept: Kept { limit: budget.share(4), ..Kept::default() },
+            elements: (0, 0),
+        };
+        for (input, source) in sources.iter().enumerate() {
+            collection.begin_input();
+            let mut first_ids = HashSet::new();
+            let worker = Worker { banding, settings, lengths, recent: &recent, input };
+            in_order(
+                settings.threads,
+                source.scan(&|_| false)?,
+                |chunk| {
+                    let (number, bytes) = source.place(&chunk);
+                    let batch = source.decode(&chunk, &|_| true)?;
+                    Ok((number, bytes, worker.sketch_batch(batch, room.load(Ordering::Relaxed))))
+                },
+                |(number, bytes, batch)| {
+                    check(*observer)?;
+                    observer.advance(bytes);
+                    sketches.elements.0 += batch.elements;
+                    sketches.elements.1 += batch.sketched;
+                    let start = collection.begin_chunk(number, batch.records)?;
+                    batch.bad.into_iter().for_each(|error| collection.skip(error));
+                    for entry in batch.entries {
+                        if let Some((hash, id)) = entry.id_hash.zip(entry.known.id.as_ref())
+                            && is_early_repeat(&mut first_ids, hash)
+                            && !settings.skip_duplicate_ids
+                        {
+                            return Err(duplicate_id(&batch.path, entry.line, id));
                         }
-                        collection.skip(error);
-                        continue;
+                        collection.put(start + entry.ordinal, &entry.known)?;
                     }
-                    let position = start + entry.ordinal;
-                    let group = match entry.text {
-                        Text::Empty => None,
-                        Text::Known(group) => Some(group),
-                        Text::Keyed(print, at) => Some(known.get(print).unwrap_or_else(|| {
-                            let group = collection.new_group(position);
-                            known.put(print, group);
-                            kept.put(group, at);
-                            keys.set(
-                                group as usize,
-                                &batch.keys[at * keys.tables()..][..keys.tables()],
-                            );
-                            group
-                        })),
-                    };
-                    let Entry { id, value, length, .. } = entry;
-                    collection.put(position, Known { id, value, length, group });
-                }
-                Ok(())
-            },
-        )?;
+                    sketches.keys.push(batch.keys.at(start))?;
+                    sketches.prints.push(batch.prints.at(start))?;
+                    sketches.ids.push(batch.ids.at(start))?;
+                    room.store(sketches.kept.push(batch.kept, start), Ordering::Relaxed);
+                    Ok(())
+                },
+            )?;
+        }
+        collection.ids.finish()?;
+        collection.values.finish()?;
+        Ok((collection, sketches))
     }
-    Ok((collection, keys, kept))
+
+    /// Ends the run at an id that was there before, or leaves such records out; then numbers the groups of
+    /// items with the same text.
+    pub(super) fn fold(
+        &self,
+        collection: &mut Collection,
+        prints: &Partitions<2>,
+        ids: &Partitions<2>,
+    ) -> Result<()> {
+        let Self { sources, settings, .. } = self;
+        let mut repeats = Vec::new();
+        each_partition(ids, settings.threads, runs, |(_, position)| repeats.push(position))?;
+        repeats.sort_unstable();
+        for &position in repeats.iter().take(Collection::MESSAGES) {
+            let error = repeated_id(sources, collection, position)?;
+            if !settings.skip_duplicate_ids {
+                return Err(error);
+            }
+            collection.skip(error);
+        }
+        repeats.iter().for_each(|&position| collection.remove(position));
+        let live = &*collection;
+        let mut same = Vec::new();
+        let copies = |mut entries: Vec<[u64; 2]>| {
+            entries.retain(|entry| live.is_item(entry[1] as u32));
+            runs(entries)
+        };
+        each_partition(prints, settings.threads, copies, |copy| same.push(copy))?;
+        same.into_iter().for_each(|(first, position)| collection.same_text(position, first));
+        collection.number_groups();
+        Ok(())
+    }
+
+    /// The second pass: the records of the groups that are `wanted`, and where each group's is. Those that were
+    /// `kept` from the first pass need not be read again.
+    pub(super) fn load(
+        &self,
+        collection: &Collection,
+        wanted: &[bool],
+        kept: Kept,
+    ) -> Result<(Lists<u64>, Vec<u32>)> {
+        let Self { sources, settings, observer, banding, budget, .. } = self;
+        let layout = Layout::new(banding.bands());
+        let mut places = vec![NOWHERE; wanted.len()];
+        let mut records = Lists::new(budget.share(4), &budget.temp);
+        kept.take(collection, wanted, layout, &mut records, &mut places)?;
+        let is_wanted = |position: u32, places: &[u32]| {
+            let group = collection.group_of(position);
+            group.is_some_and(|group| {
+                wanted[group as usize]
+                    && places[group as usize] == NOWHERE
+                    && collection.first(group) == position
+            })
+        };
+        // The groups that are placed below do not become wanted again, so a look at the places before will do.
+        let before = places.clone();
+        let is_wanted = |position: u32| is_wanted(position, &before);
+        if !(0..collection.records()).any(is_wanted) {
+            return Ok((records, places));
+        }
+        for (input, source) in sources.iter().enumerate() {
+            let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
+            in_order(
+                settings.threads,
+                source.scan(&skip)?,
+                |chunk| {
+                    let (number, bytes) = source.place(&chunk);
+                    let range = collection.chunk(input, number);
+                    let batch =
+                        source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
+                    if batch.items.len()
+                        != range.clone().filter(|&position| is_wanted(position)).count()
+                    {
+                        return Err(changed(batch.path));
+                    }
+                    let firsts: Vec<u32> =
+                        batch.items.iter().map(|item| range.start + item.ordinal).collect();
+                    Ok((bytes, firsts, load_batch(&batch, banding, settings)))
+                },
+                |(bytes, firsts, batch)| {
+                    check(*observer)?;
+                    observer.advance(bytes);
+                    for (i, position) in firsts.into_iter().enumerate() {
+                        let group =
+                            collection.group_of(position).expect("a wanted item has a group");
+                        places[group as usize] = records.len() as u32;
+                        records.push(&[batch.get(i)])?;
+                    }
+                    Ok(())
+                },
+            )?;
+        }
+        Ok((records, places))
+    }
+}
+
+/// Whether an id is one of the first that came: a wrong field is noticed at once, not hours later. That no
+/// two ids of all are the same is settled after the pass.
+fn is_early_repeat(first: &mut HashSet<u128>, hash: u128) -> bool {
+    const FIRST: usize = 1 << 16;
+    if first.len() < FIRST { !first.insert(hash) } else { first.contains(&hash) }
 }
 
 fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
@@ -100,63 +208,61 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
     Error::Input { path: path.to_owned(), line, what }
 }
 
-/// The second pass: the shingles of the groups that are `wanted`. Those that were `kept` from the first
-/// pass need not be read again.
-pub(super) fn load<S: Source>(
-    sources: &[&S],
-    collection: &Collection,
-    wanted: &[bool],
-    kept: Kept,
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> Result<Loaded> {
-    let Loaded { mut sets, mut places } = kept.sorted(wanted);
-    let is_wanted = |position: u32| {
-        let group = collection.group_of(position);
-        group.is_some_and(|group| {
-            wanted[group as usize]
-                && kept.place(group).is_none()
-                && collection.first(group) == position
-        })
-    };
-    if !(0..collection.records()).any(is_wanted) {
-        return Ok(Loaded { sets, places });
+/// Calls `take` with what `find` finds in each partition, some of them at a time in parallel.
+fn each_partition<T: Send>(
+    partitions: &Partitions<2>,
+    threads: usize,
+    find: impl Fn(Vec<[u64; 2]>) -> Vec<T> + Sync,
+    mut take: impl FnMut(T),
+) -> Result<()> {
+    let numbers: Vec<usize> = (0..partitions.count()).collect();
+    for some in numbers.chunks(4 * threads.max(1)) {
+        let found: Vec<Vec<T>> = some
+            .par_iter()
+            .map(|&number| partitions.partition(number).map(&find))
+            .collect::<Result<_>>()?;
+        found.into_iter().flatten().for_each(&mut take);
     }
-    for (input, source) in sources.iter().enumerate() {
-        let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
-        in_order(
-            settings.threads,
-            source.scan(&skip)?,
-            |chunk| {
-                let (number, bytes) = source.place(&chunk);
-                let range = collection.chunk(input, number);
-                let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
-                if batch.items.len()
-                    != range.clone().filter(|&position| is_wanted(position)).count()
-                {
-                    return Err(Error::File {
-                        path: batch.path,
-                        what: "changed while it was being read; run again".into(),
-                    });
-                }
-                let firsts: Vec<u32> =
-                    batch.items.iter().map(|item| range.start + item.ordinal).collect();
-                Ok((bytes, firsts, shingle_batch(&batch, settings)))
-            },
-            |(bytes, firsts, batch)| {
-                check(observer)?;
-                observer.advance(bytes);
-                for (i, position) in firsts.into_iter().enumerate() {
-                    let group = collection.group_of(position).expect("a wanted item has a group");
-                    places[group as usize] = sets.len() as u32;
-                    sets.push(batch.get(i));
-                }
-                Ok(())
-            },
-        )?;
-    }
-    Ok(Loaded { sets, places })
+    Ok(())
 }
+
+/// Of entries with the same hash, the first's position with every other's.
+fn runs(mut entries: Vec<[u64; 2]>) -> Vec<(u32, u32)> {
+    entries.sort_unstable();
+    let same = |a: &[u64; 2], b: &[u64; 2]| a[0] == b[0] && a[1] >> 32 == b[1] >> 32;
+    let others = entries
+        .chunk_by(same)
+        .filter(|run| run.len() > 1)
+        .flat_map(|run| run[1..].iter().map(|entry| (run[0][1] as u32, entry[1] as u32)));
+    others.collect()
+}
+
+/// The message for a record whose id was there before: it is read again for its id and its line.
+fn repeated_id<S: Source>(sources: &[&S], collection: &Collection, position: u32) -> Result<Error> {
+    let (input, number) = collection.chunk_of(position);
+    let start = collection.chunk(input, number).start;
+    let source = sources[input];
+    for chunk in source.scan(&|other| other != number)? {
+        let chunk = chunk?;
+        if source.place(&chunk).0 != number {
+            continue;
+        }
+        let batch = source.decode(&chunk, &|ordinal| start + ordinal == position)?;
+        if let Some((item, id)) =
+            batch.items.first().and_then(|item| Some((item, item.id.as_ref()?)))
+        {
+            return Ok(duplicate_id(&batch.path, item.line, id));
+        }
+    }
+    Ok(changed(PathBuf::from("input")))
+}
+
+fn changed(path: PathBuf) -> Error {
+    Error::File { path, what: "changed while it was being read; run again".into() }
+}
+
+/// The place of a group that is not wanted.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Reads, decodes and shingles every text and keeps nothing: what no run can be faster than. The number of
 /// shingles.
@@ -187,167 +293,158 @@ fn check(observer: &dyn Observer) -> Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Elements of the first texts of a collection, kept from the first pass for the second: small collections
+/// Records of the first texts of a collection, kept from the first pass for the second: small collections
 /// are read once.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// What a batch's texts consist of, text by text, not sorted.
-    batches: Vec<Sequences>,
-    /// For every group its batch and its number there.
-    places: Vec<(u32, u32)>,
+    /// Batches, with the position where each starts.
+    batches: Vec<(u32, Sequences)>,
     bytes: usize,
+    limit: usize,
 }
 
-/// Many lists of elements in one piece of memory.
+/// Many lists of words in one piece of memory, and whose they are.
 #[derive(Default)]
 struct Sequences {
-    elements: Vec<u64>,
+    words: Vec<u64>,
     ends: Vec<usize>,
+    ordinals: Vec<u32>,
 }
 
 impl Sequences {
-    fn push(&mut self, elements: &[u64]) {
-        self.elements.extend_from_slice(elements);
-        self.ends.push(self.elements.len());
+    fn push(&mut self, ordinal: u32, parts: &[&[u64]]) {
+        parts.iter().for_each(|part| self.words.extend_from_slice(part));
+        self.ends.push(self.words.len());
+        self.ordinals.push(ordinal);
     }
 
-    fn get(&self, index: usize) -> Option<&[u64]> {
-        let end = *self.ends.get(index)?;
+    fn get(&self, index: usize) -> &[u64] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        Some(&self.elements[start..end])
+        &self.words[start..self.ends[index]]
     }
 }
 
 impl Kept {
-    /// Takes a batch's elements, which are none once there is no room. How many bytes that makes.
-    fn begin_batch(&mut self, elements: Sequences) -> usize {
-        self.bytes += 8 * elements.elements.capacity();
-        self.batches.push(elements);
-        self.bytes
+    /// Takes a batch that starts at this position. Whether there is room for more.
+    fn push(&mut self, batch: Sequences, start: u32) -> bool {
+        if !batch.ordinals.is_empty() {
+            self.bytes += 8 * batch.words.capacity();
+            self.batches.push((start, batch));
+        }
+        self.bytes < self.limit
     }
 
-    /// The next group has the elements at this place of the batch.
-    fn put(&mut self, group: u32, at: usize) {
-        debug_assert_eq!(self.places.len(), group as usize, "groups come in order");
-        self.places.push((self.batches.len() as u32 - 1, at as u32));
-    }
-
-    fn place(&self, group: u32) -> Option<&[u64]> {
-        let (batch, at) = *self.places.get(group as usize)?;
-        self.batches[batch as usize].get(at as usize)
-    }
-
-    /// The sets of the wanted groups that were kept.
-    fn sorted(&self, wanted: &[bool]) -> Loaded {
-        /// Sets that are sorted at a time.
+    /// Appends the records of wanted groups, their elements sorted, and says where each is.
+    fn take(
+        self,
+        collection: &Collection,
+        wanted: &[bool],
+        layout: Layout,
+        records: &mut Lists<u64>,
+        places: &mut [u32],
+    ) -> Result<()> {
+        /// Records that are sorted at a time.
         const PORTION: usize = 4096;
-        let groups: Vec<u32> = (0u32..)
-            .zip(wanted)
-            .filter(|(group, wanted)| **wanted && self.place(*group).is_some())
-            .map(|(group, _)| group)
-            .collect();
-        let mut loaded = Loaded { sets: Sets::default(), places: vec![u32::MAX; wanted.len()] };
-        for portion in groups.chunks(PORTION) {
-            let sorted: Vec<Vec<u64>> = portion
-                .par_iter()
-                .map(|&group| {
-                    let mut set = self.place(group).unwrap_or_default().to_vec();
-                    set.sort_unstable();
-                    set.dedup();
-                    set
-                })
-                .collect();
-            for (&group, set) in portion.iter().zip(&sorted) {
-                loaded.places[group as usize] = loaded.sets.len() as u32;
-                loaded.sets.push(set);
+        for (start, batch) in self.batches {
+            let mut numbers: Vec<(u32, usize)> = Vec::new();
+            for (i, ordinal) in batch.ordinals.iter().enumerate() {
+                if let Some(group) = collection.group_of(start + ordinal)
+                    && wanted[group as usize]
+                    && places[group as usize] == NOWHERE
+                {
+                    places[group as usize] = (records.len() + numbers.len()) as u32;
+                    numbers.push((group, i));
+                }
+            }
+            for portion in numbers.chunks(PORTION) {
+                let sorted: Vec<Vec<u64>> = portion
+                    .par_iter()
+                    .map(|&(_, i)| {
+                        let mut words = batch.get(i).to_vec();
+                        let elements = sort_elements(&mut words[layout.head()..]);
+                        words.truncate(layout.head() + elements);
+                        words
+                    })
+                    .collect();
+                sorted.iter().try_for_each(|words| records.push(&[words]))?;
             }
         }
-        loaded
+        Ok(())
     }
+}
+
+/// Sorts elements, puts each once in front, and says how many that makes.
+fn sort_elements(elements: &mut [u64]) -> usize {
+    elements.sort_unstable();
+    let mut kept = 0;
+    for i in 0..elements.len() {
+        if kept == 0 || elements[i] != elements[kept - 1] {
+            elements[kept] = elements[i];
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// A chunk after the first pass's work.
 struct SketchedBatch {
+    elements: u64,
+    sketched: u64,
     path: PathBuf,
     records: u32,
     bad: Vec<Error>,
     entries: Vec<Entry>,
-    keys: Vec<u64>,
-    elements: Sequences,
+    keys: Block<1>,
+    prints: Block<2>,
+    ids: Block<2>,
+    kept: Sequences,
 }
 
 struct Entry {
     ordinal: u32,
     line: u64,
-    id: Option<Id>,
-    value: Option<Value>,
-    length: u32,
-    text: Text,
+    id_hash: Option<u128>,
+    known: Known,
 }
 
-/// What was done with a text.
-#[derive(Clone, Copy)]
-enum Text {
-    /// It has no shingles.
-    Empty,
-    /// It is the text of a group that is there already.
-    Known(u32),
-    /// Its fingerprint, and which of the batch's keys are its.
-    Keyed(u128, usize),
+/// Texts that were sketched lately: their copies need not be. Where a look here misses one, or another text
+/// has taken its place, a text is sketched twice, and nothing else happens.
+struct Recent {
+    slots: Vec<AtomicU64>,
 }
 
-/// The groups of texts that are there already. The consumer alone writes, in input order; the threads
-/// that sketch look here to save themselves the work, so a missed look costs time and nothing else.
-#[derive(Default)]
-struct KnownTexts {
-    shards: [Mutex<HashMap<u128, u32, BuildHasherDefault<Fingerprints>>>; Self::SHARDS],
-}
-
-impl KnownTexts {
-    /// Far more than threads, so that two seldom want the same.
-    const SHARDS: usize = 32;
-
-    fn get(&self, print: u128) -> Option<u32> {
-        self.shard(print).get(&print).copied()
+impl Recent {
+    fn new(bytes: usize) -> Self {
+        let slots = (bytes / 8).clamp(1, 1 << 20);
+        Self { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    fn put(&self, print: u128, group: u32) {
-        self.shard(print).insert(print, group);
+    fn slot(&self, print: u128) -> &AtomicU64 {
+        &self.slots[(print >> 64) as usize % self.slots.len()]
     }
 
-    fn shard(
-        &self,
-        print: u128,
-    ) -> MutexGuard<'_, HashMap<u128, u32, BuildHasherDefault<Fingerprints>>> {
-        let shard = &self.shards[(print >> 64) as usize % Self::SHARDS];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn has(&self, print: u128) -> bool {
+        self.slot(print).load(Ordering::Relaxed) == print as u64
+    }
+
+    fn put(&self, print: u128) {
+        self.slot(print).store(print as u64, Ordering::Relaxed);
     }
 }
 
-/// Fingerprints are hashes already.
-#[derive(Default)]
-struct Fingerprints(u64);
-
-impl Hasher for Fingerprints {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, &byte| hash << 8 | u64::from(byte));
-    }
-
-    fn write_u128(&mut self, print: u128) {
-        self.0 = print as u64;
-    }
-}
-
-/// Ids are remembered by a 128-bit hash, which is shorter than most and never the same for two.
-fn id_hash(id: &Id) -> u128 {
+/// Ids are told apart by a hash, which is shorter than most. Those of another input have another hash.
+fn id_hash(id: &Id, input: usize) -> u128 {
+    let seed = 2 * input as u64;
     match id {
-        Id::Int(number) => xxh3_128(&number.to_le_bytes()),
-        Id::Text(text) => xxh3_128_with_seed(text.as_bytes(), 1),
+        Id::Int(number) => xxh3_128_with_seed(&number.to_le_bytes(), seed),
+        Id::Text(text) => xxh3_128_with_seed(text.as_bytes(), seed + 1),
     }
+}
+
+/// The entry of a hash: its partition, 96 bits of it, and whose it is.
+fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
+    let high = (hash >> 64) as u64;
+    ((high >> 56) as usize, [high, (hash as u64) << 32 | u64::from(ordinal)])
 }
 
 /// Buffers a thread keeps.
@@ -378,77 +475,105 @@ impl Buffers {
             settings.shingling.shingle(text, scratch, elements);
         }
     }
-
-    /// The same, sorted and each once.
-    fn take_sorted(&mut self, text: &str, settings: &Settings) {
-        self.take(text, settings);
-        self.elements.sort_unstable();
-        self.elements.dedup();
-    }
 }
 
 /// The sorted elements of one text.
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
     let mut buffers = Buffers::default();
-    buffers.take_sorted(text, settings);
+    buffers.take(text, settings);
+    let count = sort_elements(&mut buffers.elements);
+    buffers.elements.truncate(count);
     buffers.elements
 }
 
-fn sketch_batch(
-    batch: Batch<'_>,
-    banding: &Banding,
-    settings: &Settings,
-    known: &KnownTexts,
-    keep: bool,
-) -> SketchedBatch {
-    let mut keys = Vec::new();
-    let mut kept = Sequences::default();
-    let mut sketched = HashMap::new();
-    let mut sketch_text = |text: &str, buffers: &mut Buffers| {
-        let print = fingerprint(text.as_bytes());
-        if let Some(group) = known.get(print) {
-            return Text::Known(group);
-        }
-        let next = sketched.len();
-        match sketched.entry(print) {
-            Slot::Occupied(slot) => Text::Keyed(print, *slot.get()),
-            Slot::Vacant(slot) => {
-                buffers.take(text, settings);
-                if buffers.elements.is_empty() {
-                    return Text::Empty;
-                }
-                banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
-                if keep {
-                    kept.push(&buffers.elements);
-                }
-                Text::Keyed(print, *slot.insert(next))
-            }
-        }
-    };
-    let texts: Vec<(Text, u32)> = BUFFERS.with_borrow_mut(|buffers| {
-        let each = (0..batch.items.len()).map(|i| {
-            let text = batch.text(i);
-            let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-            (sketch_text(text, buffers), length)
-        });
-        each.collect()
-    });
-    let Batch { path, records, items, bad, .. } = batch;
-    let entries = items.into_iter().zip(texts).map(|(item, (text, length))| {
-        let Item { ordinal, line, id, value, .. } = item;
-        Entry { ordinal, line, id, value, length, text }
-    });
-    SketchedBatch { path, records, bad, entries: entries.collect(), keys, elements: kept }
+/// What the threads of the first pass need.
+struct Worker<'a> {
+    banding: &'a Banding,
+    settings: &'a Settings,
+    lengths: bool,
+    recent: &'a Recent,
+    input: usize,
 }
 
-/// The sorted sets of a batch's texts.
-fn shingle_batch(batch: &Batch<'_>, settings: &Settings) -> Sets {
-    let mut sets = Sets::default();
+impl Worker<'_> {
+    fn sketch_batch(&self, batch: Batch<'_>, keep: bool) -> SketchedBatch {
+        let tables = self.banding.bands().count;
+        let (mut prints, mut ids) = (Vec::new(), Vec::new());
+        let (mut keys, mut keyed) = (Vec::new(), Vec::new());
+        let mut kept = Sequences::default();
+        let mut head = Vec::new();
+        let mut elements = 0;
+        // A record that turns out to be left out must not be the only one of its text that was sketched.
+        let use_recent = !self.settings.skip_duplicate_ids;
+        let mut sketch_text = |text: &str, ordinal: u32, buffers: &mut Buffers| {
+            let print = fingerprint(text.as_bytes());
+            if !(use_recent && self.recent.has(print)) {
+                buffers.take(text, self.settings);
+                if buffers.elements.is_empty() {
+                    return false;
+                }
+                elements += buffers.elements.len() as u64;
+                self.recent.put(print);
+                head.clear();
+                sketch_elements(self.banding, &buffers.elements, &mut buffers.sketch, &mut head);
+                keys.extend_from_slice(&head[..tables]);
+                keyed.push(ordinal);
+                if keep {
+                    kept.push(ordinal, &[&head, &buffers.elements]);
+                }
+            }
+            prints.push(hash_entry(print, ordinal));
+            true
+        };
+        let texts: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
+            let each = batch.items.iter().enumerate().map(|(i, item)| {
+                let text = batch.text(i);
+                let length = || u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+                (sketch_text(text, item.ordinal, buffers), self.lengths.then(length))
+            });
+            each.collect()
+        });
+        let Batch { path, records, items, bad, .. } = batch;
+        let entries = items.into_iter().zip(texts).map(|(item, (has_text, length))| {
+            let Item { ordinal, line, id, value, .. } = item;
+            let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
+            ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
+            Entry { ordinal, line, id_hash, known: Known { id, value, length, has_text } }
+        });
+        let entries = entries.collect();
+        let sketched = keyed.len() as u64;
+        let keys = keyed.iter().zip(keys.chunks_exact(tables)).flat_map(|(&ordinal, keys)| {
+            keys.iter().enumerate().map(move |(table, &key)| {
+                (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
+            })
+        });
+        SketchedBatch {
+            elements,
+            sketched,
+            path,
+            records,
+            bad,
+            entries,
+            keys: Block::new(tables * KEY_PARTS, keys),
+            prints: Block::new(PRINTS, prints.iter().copied()),
+            ids: Block::new(PRINTS, ids.iter().copied()),
+            kept,
+        }
+    }
+}
+
+/// The records of a batch's texts.
+fn load_batch(batch: &Batch<'_>, banding: &Banding, settings: &Settings) -> Sequences {
+    let mut records = Sequences::default();
+    let mut head = Vec::new();
     BUFFERS.with_borrow_mut(|buffers| {
-        for i in 0..batch.items.len() {
-            buffers.take_sorted(batch.text(i), settings);
-            sets.push(&buffers.elements);
+        for (i, item) in batch.items.iter().enumerate() {
+            buffers.take(batch.text(i), settings);
+            head.clear();
+            sketch_elements(banding, &buffers.elements, &mut buffers.sketch, &mut head);
+            let count = sort_elements(&mut buffers.elements);
+            records.push(item.ordinal, &[&head, &buffers.elements[..count]]);
         }
     });
-    sets
+    records
 }

@@ -1,0 +1,173 @@
+//! A value for some of many positions: ids, and the values that decide what is kept.
+
+use crate::Result;
+use crate::item::{Id, Value};
+use crate::spill::{Cache, Lists, Temp};
+
+/// Values by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
+#[derive(Debug)]
+pub(super) struct Column {
+    pages: Lists<u8>,
+    /// The page that is being filled: where its values end, and their bytes.
+    ends: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+/// Values of a page.
+const PAGE: usize = 64;
+
+impl Column {
+    pub(super) fn new(limit: usize, temp: &Temp) -> Self {
+        Self { pages: Lists::new(limit, temp), ends: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Takes the value of a position behind all that have one; those between have none.
+    pub(super) fn put(&mut self, position: u32, value: &impl Stored) -> Result<()> {
+        while self.pages.len() * PAGE + self.ends.len() < position as usize {
+            self.end_value()?;
+        }
+        value.store(&mut self.bytes);
+        self.end_value()
+    }
+
+    fn end_value(&mut self) -> Result<()> {
+        self.ends.push(self.bytes.len() as u32);
+        if self.ends.len() == PAGE { self.end_page() } else { Ok(()) }
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        let ends: Vec<u8> = self.ends.iter().flat_map(|end| end.to_le_bytes()).collect();
+        self.pages.push(&[&ends, &self.bytes])?;
+        self.ends.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// No more values come.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        if self.ends.is_empty() {
+            return Ok(());
+        }
+        self.ends.resize(PAGE, self.bytes.len() as u32);
+        self.end_page()
+    }
+
+    /// The value of a position, if it has one.
+    pub(super) fn get<T: Stored>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
+        let (page, at) = (position as usize / PAGE, position as usize % PAGE);
+        if page >= self.pages.len() {
+            return Ok(None);
+        }
+        let page = self.pages.get(page, cache)?;
+        let (ends, bytes) = page.split_at(4 * PAGE);
+        let end = |at: usize| u32::from_le_bytes(ends.as_chunks().0[at]) as usize;
+        let value = &bytes[if at == 0 { 0 } else { end(at - 1) }..end(at)];
+        Ok((!value.is_empty()).then(|| T::from_stored(value)))
+    }
+
+    pub(super) fn pages(&self) -> &Lists<u8> {
+        &self.pages
+    }
+
+    pub(super) fn from_pages(pages: Lists<u8>) -> Self {
+        Self { pages, ends: Vec::new(), bytes: Vec::new() }
+    }
+}
+
+/// What a column can hold: at least one byte each.
+pub(super) trait Stored {
+    fn store(&self, bytes: &mut Vec<u8>);
+    fn from_stored(bytes: &[u8]) -> Self;
+}
+
+const INT: u8 = 1;
+const NUMBER: u8 = 2;
+const TEXT: u8 = 3;
+
+fn text(bytes: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(bytes).into()
+}
+
+fn number<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
+
+impl Stored for Id {
+    fn store(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Int(number) => {
+                bytes.push(INT);
+                bytes.extend(number.to_le_bytes());
+            }
+            Self::Text(text) => {
+                bytes.push(TEXT);
+                bytes.extend(text.as_bytes());
+            }
+        }
+    }
+
+    fn from_stored(bytes: &[u8]) -> Self {
+        match bytes.split_first() {
+            Some((&INT, rest)) => Self::Int(i64::from_le_bytes(number(rest))),
+            Some((_, rest)) => Self::Text(text(rest)),
+            None => Self::Text("".into()),
+        }
+    }
+}
+
+impl Stored for Value {
+    fn store(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Int(number) => {
+                bytes.push(INT);
+                bytes.extend(number.to_le_bytes());
+            }
+            Self::Number(number) => {
+                bytes.push(NUMBER);
+                bytes.extend(number.to_le_bytes());
+            }
+            Self::Text(text) => {
+                bytes.push(TEXT);
+                bytes.extend(text.as_bytes());
+            }
+        }
+    }
+
+    fn from_stored(bytes: &[u8]) -> Self {
+        match bytes.split_first() {
+            Some((&INT, rest)) => Self::Int(i128::from_le_bytes(number(rest))),
+            Some((&NUMBER, rest)) => Self::Number(f64::from_le_bytes(number(rest))),
+            Some((_, rest)) => Self::Text(text(rest)),
+            None => Self::Text("".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_and_gaps_stay_gaps() {
+        let value = |position: u32| match position % 4 {
+            0 => Value::Int(-i128::from(position)),
+            1 => Value::Number(f64::from(position) / 3.0),
+            _ => Value::Text("é".repeat(position as usize % 7).into()),
+        };
+        let temp = Temp::unnamed(std::env::temp_dir());
+        for limit in [0, usize::MAX] {
+            let mut column = Column::new(limit, &temp);
+            let there: Vec<u32> =
+                (0..1000).filter(|i| i % 5 != 2 && !(100..300).contains(i)).collect();
+            for &position in &there {
+                column.put(position, &value(position)).unwrap();
+            }
+            column.finish().unwrap();
+            let mut cache = Cache::one();
+            for position in 0..1200 {
+                let expected = there.contains(&position).then(|| value(position));
+                assert_eq!(column.get::<Value>(position, &mut cache).unwrap(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Entries that come in any order and go partition by partition.
+
+use crate::Result;
+
+use super::{Plain, Temp, TempFile};
+
+/// Entries of `W` words that are in memory together, partition by partition.
+///
+/// The low half of an entry's last word is a number that counts from the block's start, which whoever makes
+/// the block need not know.
+#[derive(Debug)]
+pub(crate) struct Block<const W: usize> {
+    entries: Vec<[u64; W]>,
+    ends: Vec<u32>,
+    start: u32,
+}
+
+impl<const W: usize> Block<W> {
+    /// Puts entries in the order of their partitions, those of one in the order in which they come.
+    pub(crate) fn new(
+        partitions: usize,
+        entries: impl Iterator<Item = (usize, [u64; W])> + Clone,
+    ) -> Self {
+        let mut ends = vec![0u32; partitions];
+        let mut count = 0;
+        for (partition, _) in entries.clone() {
+            ends[partition] += 1;
+            count += 1;
+        }
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut sorted = vec![[0; W]; count];
+        for (partition, entry) in entries {
+            sorted[ends[partition] as usize] = entry;
+            ends[partition] += 1;
+        }
+        Self { entries: sorted, ends, start: 0 }
+    }
+
+    /// Says where the numbers of its entries start.
+    pub(crate) fn at(mut self, start: u32) -> Self {
+        self.start = start;
+        self
+    }
+
+    fn partition(&self, partition: usize) -> impl Iterator<Item = [u64; W]> {
+        let start = if partition == 0 { 0 } else { self.ends[partition - 1] };
+        let entries = &self.entries[start as usize..self.ends[partition] as usize];
+        entries.iter().map(|entry| {
+            let mut entry = *entry;
+            entry[W - 1] += u64::from(self.start);
+            entry
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * W * self.entries.capacity() + 4 * self.ends.capacity()
+    }
+}
+
+/// Many blocks; beyond a limit they are merged to one long run on disk.
+#[derive(Debug)]
+pub(crate) struct Partitions<const W: usize> {
+    partitions: usize,
+    blocks: Vec<Block<W>>,
+    held: usize,
+    limit: usize,
+    temp: Temp,
+    file: Option<TempFile>,
+    /// For every run where its partitions end in the file; the first starts where the run before ends.
+    runs: Vec<Vec<u64>>,
+}
+
+impl<const W: usize> Partitions<W> {
+    /// None yet; up to `limit` bytes stay in memory.
+    pub(crate) fn new(partitions: usize, limit: usize, temp: &Temp) -> Self {
+        Self {
+            partitions,
+            blocks: Vec::new(),
+            held: 0,
+            limit,
+            temp: temp.clone(),
+            file: None,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Number of partitions.
+    pub(crate) fn count(&self) -> usize {
+        self.partitions
+    }
+
+    /// Takes a block.
+    pub(crate) fn push(&mut self, block: Block<W>) -> Result<()> {
+        self.held += block.bytes();
+        self.blocks.push(block);
+        if self.held > self.limit { self.write_run() } else { Ok(()) }
+    }
+
+    fn write_run(&mut self) -> Result<()> {
+        /// Bytes written at once.
+        const PIECE: usize = 1 << 20;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.temp.file()?),
+        };
+        let mut ends = Vec::with_capacity(self.partitions);
+        let (mut entries, mut bytes) = (Vec::new(), Vec::with_capacity(PIECE + PIECE / 4));
+        for partition in 0..self.partitions {
+            entries.clear();
+            self.blocks.iter().for_each(|block| entries.extend(block.partition(partition)));
+            u64::write(entries.as_flattened(), &mut bytes);
+            ends.push(file.len() + bytes.len() as u64);
+            if bytes.len() >= PIECE {
+                file.append(&bytes)?;
+                bytes.clear();
+            }
+        }
+        file.append(&bytes)?;
+        self.runs.push(ends);
+        self.blocks.clear();
+        self.held = 0;
+        Ok(())
+    }
+
+    /// The entries of a partition, in the order in which their blocks came.
+    pub(crate) fn partition(&self, partition: usize) -> Result<Vec<[u64; W]>> {
+        let mut words: Vec<u64> = Vec::new();
+        if let Some(file) = &self.file {
+            let mut bytes = Vec::new();
+            for (run, ends) in self.runs.iter().enumerate() {
+                let start = match (run, partition) {
+                    (0, 0) => 0,
+                    (_, 0) => self.runs[run - 1][self.partitions - 1],
+                    _ => ends[partition - 1],
+                };
+                bytes.resize((ends[partition] - start) as usize, 0);
+                file.read(start, &mut bytes)?;
+                u64::read(&bytes, &mut words);
+            }
+        }
+        let mut entries = words.as_chunks().0.to_vec();
+        drop(words);
+        self.blocks.iter().for_each(|block| entries.extend(block.partition(partition)));
+        Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::hash::mix64;
+
+    #[test]
+    fn partitions_come_back_whole_and_in_order_at_any_limit() {
+        let entry = |i: u64| ((mix64(i, 7) % 5) as usize, [mix64(i, 1), i % 100]);
+        let temp = Temp::unnamed(std::env::temp_dir());
+        for limit in [0, 3_000, usize::MAX] {
+            let mut partitions = Partitions::new(5, limit, &temp);
+            for block in 0..20 {
+                let entries = (block * 100..(block + 1) * 100).map(entry);
+                partitions.push(Block::new(5, entries).at(block as u32 * 100)).unwrap();
+            }
+            for partition in 0..5 {
+                let expected: Vec<[u64; 2]> = (0..2000)
+                    .filter(|&i| entry(i).0 == partition)
+                    .map(|i| [mix64(i, 1), i])
+                    .collect();
+                assert_eq!(partitions.partition(partition).unwrap(), expected, "{limit}");
+            }
+        }
+    }
+}
