@@ -42,6 +42,11 @@ pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     scalar::shared_at_least(a, b, need)
 }
 
+/// How many bits of two equally long lists of words differ.
+pub fn differing_bits(a: &[u64], b: &[u64]) -> usize {
+    scalar::differing_bits(a, b)
+}
+
 /// How many bytes of two equally long lists of words agree.
 pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
     scalar::equal_bytes(a, b)

@@ -67,3 +67,8 @@ pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
     });
     words.sum()
 }
+
+/// See [`crate::differing_bits`].
+pub fn differing_bits(a: &[u64], b: &[u64]) -> usize {
+    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
+}

@@ -135,7 +135,12 @@ impl Verifier {
 
     /// What two sets have in common, if that makes them similar.
     pub fn similar(&self, a: &[u64], b: &[u64]) -> Option<Overlap> {
-        let shared = shared_at_least(a, b, self.shared_needed(a.len(), b.len())?)?;
+        self.similar_with(a, b, self.shared_needed(a.len(), b.len())?)
+    }
+
+    /// The same, when the fewest elements that they must share are known.
+    pub(crate) fn similar_with(&self, a: &[u64], b: &[u64], need: usize) -> Option<Overlap> {
+        let shared = shared_at_least(a, b, need)?;
         Some(self.measure.overlap(shared, a.len(), b.len()))
     }
 
@@ -150,7 +155,7 @@ impl Verifier {
     }
 
     /// The fewest shared elements with which sets of these sizes are similar, if they can be.
-    fn shared_needed(&self, a: usize, b: usize) -> Option<usize> {
+    pub(crate) fn shared_needed(&self, a: usize, b: usize) -> Option<usize> {
         // shared / (a + b − shared) ≥ t  ⇔  shared ≥ t / (1 + t) · (a + b), then put right by the
         // very comparison that decides.
         let t = self.measure.to_jaccard(self.limit.similarity());

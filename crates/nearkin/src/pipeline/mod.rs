@@ -17,6 +17,7 @@ mod sketch;
 use std::num::NonZero;
 use std::path::PathBuf;
 
+use nearkin_kernels::equal_bytes;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -37,6 +38,7 @@ use crate::{Error, Result};
 use memory::Budget;
 use record::Layout;
 use search::{Partners, Search};
+use sketch::{Kept, NOWHERE, Wanted};
 
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
@@ -420,6 +422,7 @@ struct Run<'a, S> {
     observer: &'a dyn Observer,
     banding: Banding,
     budget: Budget,
+    layout: Layout,
 }
 
 struct Prepared {
@@ -436,7 +439,8 @@ impl<'a, S: Source> Run<'a, S> {
         let banding = Banding::new(settings.bands()?, settings.seed)?;
         let temp = Temp::unnamed(memory::folder(settings.temp.as_ref()));
         let budget = Budget::new(settings.memory, temp);
-        Ok(Self { sources, settings, observer, banding, budget })
+        let layout = Layout::new(banding.bands());
+        Ok(Self { sources, settings, observer, banding, budget, layout })
     }
 
     fn bytes(&self) -> u64 {
@@ -466,24 +470,25 @@ impl<'a, S: Source> Run<'a, S> {
         let buckets = self.buckets(&collection, &keys)?;
         drop(keys);
         let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
-        let wanted = in_buckets(&buckets, collection.groups(), worth)?;
+        let kept_places = kept.places(&collection);
+        let wanted = self.wanted(&buckets, worth, &kept, &kept_places)?;
         stats.stages.push(clock.stop(0));
 
         self.observer.stage(Stage::Load, Some(bytes));
         let clock = Clock::start(Stage::Load);
-        let layout = Layout::new(self.banding.bands());
-        let candidates = wanted.iter().filter(|&&wanted| wanted).count() as u64;
-        let average = elements.0 / elements.1.max(1) + layout.head() as u64;
+        let layout = self.layout;
+        let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count() as u64;
+        let average = layout.words((elements.0 / elements.1.max(1)) as usize) as u64;
         let room = self.budget.share(4) as u64;
         self.budget.check_space((8 * candidates * average).saturating_sub(room))?;
-        let (records, places) = self.load(&collection, &wanted, kept)?;
+        let (records, places) = self.load(&collection, &wanted, kept, &kept_places)?;
         stats.stages.push(clock.stop(bytes));
         self.observer.stage(Stage::Verify, None);
         let search = Search {
             buckets,
             sides,
             verifier: Verifier::new(settings.measure, settings.limit())?,
-            agreement: layout.least_agreement(settings.jaccard_threshold(), settings.overlooked()),
+            agreement: self.agreement(),
             layout,
             records,
             places: places.into(),
@@ -516,6 +521,57 @@ impl<'a, S: Source> Run<'a, S> {
         Ok(lists)
     }
 
+    /// Values of two sketches that must agree for an exact comparison to be worth it.
+    fn agreement(&self) -> usize {
+        let settings = self.settings;
+        self.layout.least_agreement(settings.jaccard_threshold(), settings.overlooked())
+    }
+
+    /// For every group, whether it is in a bucket worth comparing, and whether its elements may be looked
+    /// at there: so much the sketches that were kept can tell.
+    fn wanted(
+        &self,
+        buckets: &Lists<u32>,
+        worth: impl Fn(&[u32]) -> bool,
+        kept: &Kept,
+        places: &[(u32, u32)],
+    ) -> Result<Vec<Wanted>> {
+        /// A bucket with more members is not gone through pair by pair for that.
+        const FEW: usize = 64;
+        let agreement = self.agreement();
+        let mut wanted = vec![Wanted::Not; places.len()];
+        let mut cache = Cache::one();
+        let head = |group: u32| {
+            let place = places[group as usize];
+            (place.1 != NOWHERE).then(|| self.layout.split(kept.get(place)).bytes)
+        };
+        for partition in 0..buckets.len() {
+            let buckets = each_bucket(buckets.get(partition, &mut cache)?);
+            for bucket in buckets.filter(|bucket| worth(bucket)) {
+                for (i, &a) in bucket.iter().enumerate() {
+                    if wanted[a as usize] == Wanted::Not {
+                        wanted[a as usize] = Wanted::Loosely;
+                    }
+                    if bucket.len() > FEW {
+                        wanted[a as usize] = Wanted::Closely;
+                        continue;
+                    }
+                    for &b in &bucket[..i] {
+                        if [a, b].iter().all(|&group| wanted[group as usize] == Wanted::Closely) {
+                            continue;
+                        }
+                        let heads = head(a).zip(head(b));
+                        if heads.is_none_or(|(a, b)| equal_bytes(a, b) >= agreement) {
+                            wanted[a as usize] = Wanted::Closely;
+                            wanted[b as usize] = Wanted::Closely;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
     /// Refuses a run for whose temporary files there is no room, as far as the first records tell.
     fn check_space(&self) -> Result<()> {
         let (bytes, memory) = (self.bytes(), self.settings.memory as u64);
@@ -528,32 +584,14 @@ impl<'a, S: Source> Run<'a, S> {
         let (_, of) = self.sources[0].place(&chunk);
         let batch = self.sources[0].decode(&chunk, &|_| true)?;
         let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
-        let layout = Layout::new(self.banding.bands());
         // Two hashes and a key a band for every record; half of them candidates, a shingle every six bytes.
         let keys = records * (32.0 + 8.0 * self.banding.bands().count as f64);
-        let loaded = (records * 8.0 * layout.head() as f64 + bytes as f64 * 8.0 / 6.0) / 2.0;
+        let loaded = (records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0) / 2.0;
         let beyond = |needed: f64, share: usize| {
             (needed as u64).saturating_sub(self.budget.share(share) as u64)
         };
         self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
     }
-}
-
-/// For every group, whether it is in a bucket worth comparing.
-fn in_buckets(
-    buckets: &Lists<u32>,
-    groups: u32,
-    worth: impl Fn(&[u32]) -> bool,
-) -> Result<Vec<bool>> {
-    let mut wanted = vec![false; groups as usize];
-    let mut cache = Cache::one();
-    for partition in 0..buckets.len() {
-        let buckets = each_bucket(buckets.get(partition, &mut cache)?);
-        for &group in buckets.filter(|bucket| worth(bucket)).flatten() {
-            wanted[group as usize] = true;
-        }
-    }
-    Ok(wanted)
 }
 
 /// Runs `work` with this many threads for whatever it does in parallel.

@@ -1,10 +1,17 @@
-//! What is kept of a text while it is a candidate: its keys, a byte of every value of its sketch, and its
-//! elements, in one list of words.
+//! What is kept of a text while it is a candidate: its keys, a byte of every value of its sketch, a bitmap
+//! and the elements, in one list of words.
+//!
+//! Most candidates are told apart without looking at their elements. The bytes agree in about as many places
+//! as the texts are similar. In the bitmap each element turns one bit, so that two bitmaps differ in no more
+//! bits than there are elements in one of the sets only (the bitmap filter of Sandes, Teodoro and Melo,
+//! 2020): what differs too much for the threshold is not similar.
+
+use nearkin_kernels::differing_bits;
 
 use crate::amplify::Bands;
-use crate::candidates::bands::Banding;
 
-/// How such a list is laid out.
+/// How such a list is laid out: a word with the lengths of the last two parts, keys, bytes, bitmap,
+/// elements, and what may be left behind them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     keys: usize,
@@ -18,7 +25,13 @@ pub(super) struct Record<'a> {
     pub(super) keys: &'a [u64],
     /// The low byte of every value of the sketch, eight to a word.
     pub(super) bytes: &'a [u64],
+    bitmap: &'a [u64],
     pub(super) elements: &'a [u64],
+}
+
+/// Words of the bitmap for so many elements: two to four bits each.
+fn bitmap_words(elements: usize) -> usize {
+    (elements / 32).next_power_of_two().max(8)
 }
 
 impl Layout {
@@ -27,10 +40,46 @@ impl Layout {
         Self { keys: bands.count, functions, bytes: functions.div_ceil(8) }
     }
 
+    /// Appends a record whose elements are not sorted yet: [`finish`](Self::finish) has to follow before
+    /// they are looked at.
+    pub(super) fn append(
+        self,
+        keys: &[u64],
+        sketch: &[u32],
+        elements: &[u64],
+        words: &mut Vec<u64>,
+    ) {
+        let bitmap = bitmap_words(elements.len());
+        words.push((bitmap as u64) << 32 | elements.len() as u64);
+        words.extend_from_slice(keys);
+        words.extend(sketch.chunks(8).map(|values| {
+            values.iter().rev().fold(0, |word, &value| word << 8 | u64::from(value & 0xff))
+        }));
+        words.resize(words.len() + bitmap, 0);
+        words.extend_from_slice(elements);
+    }
+
+    /// Sorts the elements of a record, leaves each in it once, and fills the bitmap. How long the record is
+    /// then.
+    pub(super) fn finish(self, words: &mut [u64]) -> usize {
+        let bitmap = (words[0] >> 32) as usize;
+        let (head, elements) = words.split_at_mut(self.head() + bitmap);
+        let count = sort_elements(elements);
+        let (_, bits) = head.split_at_mut(self.head());
+        for &element in &elements[..count] {
+            let bit = element as usize % (64 * bitmap);
+            bits[bit / 64] ^= 1 << (bit % 64);
+        }
+        head[0] = (bitmap as u64) << 32 | count as u64;
+        self.head() + bitmap + count
+    }
+
     pub(super) fn split(self, words: &[u64]) -> Record<'_> {
-        let (keys, rest) = words.split_at(self.keys);
-        let (bytes, elements) = rest.split_at(self.bytes);
-        Record { keys, bytes, elements }
+        let (bitmap, count) = ((words[0] >> 32) as usize, words[0] as u32 as usize);
+        let (keys, rest) = words[1..].split_at(self.keys);
+        let (bytes, rest) = rest.split_at(self.bytes);
+        let (bitmap, rest) = rest.split_at(bitmap);
+        Record { keys, bytes, bitmap, elements: &rest[..count] }
     }
 
     /// How many bytes of two records agree at least, but for this chance, when the texts have this
@@ -40,23 +89,45 @@ impl Layout {
         fewest_successes(self.functions, similarity, chance) + padding
     }
 
-    /// Words before the elements.
-    pub(super) fn head(self) -> usize {
-        self.keys + self.bytes
+    /// Words before the bitmap.
+    fn head(self) -> usize {
+        1 + self.keys + self.bytes
+    }
+
+    /// Words of a record with so many elements.
+    pub(super) fn words(self, elements: usize) -> usize {
+        self.head() + bitmap_words(elements) + elements
     }
 }
 
-/// Sketches the elements of a text and appends keys and bytes to `head`.
-pub(super) fn sketch(
-    banding: &Banding,
-    elements: &[u64],
-    values: &mut Vec<u32>,
-    head: &mut Vec<u64>,
-) {
-    banding.keys(elements, values, head);
-    head.extend(values.chunks(8).map(|values| {
-        values.iter().rev().fold(0, |word, &value| word << 8 | u64::from(value & 0xff))
-    }));
+impl Record<'_> {
+    /// Elements that are in one of the two and not in the other: not fewer than this.
+    pub(super) fn least_difference(&self, other: &Record<'_>) -> usize {
+        let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
+            true => (self.bitmap, other.bitmap),
+            false => (other.bitmap, self.bitmap),
+        };
+        if short.len() == long.len() {
+            return differing_bits(short, long);
+        }
+        // The longer one folds down to the shorter one's length.
+        let folded = |i: usize| long.iter().skip(i).step_by(short.len()).fold(0, |all, x| all ^ x);
+        let bits = short.iter().enumerate().map(|(i, word)| (word ^ folded(i)).count_ones());
+        bits.sum::<u32>() as usize
+    }
+}
+
+/// Sorts elements, puts each once in front, and says how many that makes.
+pub(super) fn sort_elements(elements: &mut [u64]) -> usize {
+    elements.sort_unstable();
+    let mut kept = 0;
+    for i in 0..elements.len() {
+        if kept == 0 || elements[i] != elements[kept - 1] {
+            elements[kept] = elements[i];
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// The largest m such that fewer than m of so many trials succeed with a chance of at most `chance`.
@@ -80,6 +151,33 @@ fn fewest_successes(trials: usize, success: f64, chance: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_come_back_and_bitmaps_never_differ_more_than_the_sets() {
+        let layout = Layout::new(Bands::new(2, 5).unwrap());
+        let record = |elements: &[u64]| {
+            let mut words = vec![7];
+            layout.append(&[11, 12], &[0x101, 2, 3, 4, 5, 6, 7, 8, 9, 10], elements, &mut words);
+            let length = layout.finish(&mut words[1..]);
+            words[1..=length].to_vec()
+        };
+        let three = record(&[5, 1, 5, 3]);
+        let Record { keys, bytes, bitmap, elements } = layout.split(&three);
+        assert_eq!((keys, elements), (&[11, 12][..], &[1, 3, 5][..]));
+        assert_eq!((bytes, bitmap[0]), (&[0x0807_0605_0403_0201, 0x0a09][..], 0b10_1010));
+        let numbers = |start: u64, end: u64| -> Vec<u64> {
+            (start..end).map(|i| crate::family::hash::mix64(i, 1)).collect()
+        };
+        for (a, b) in [((0, 100), (50, 150)), ((0, 900), (100, 1500)), ((0, 10), (0, 5000))] {
+            let [a_set, b_set] = [a, b].map(|(start, end)| record(&numbers(start, end)));
+            let (x, y) = (layout.split(&a_set), layout.split(&b_set));
+            let differ = a.0.abs_diff(b.0) + a.1.abs_diff(b.1);
+            let least = x.least_difference(&y);
+            assert_eq!(y.least_difference(&x), least);
+            assert!(least as u64 <= differ, "{least} of {differ}");
+            assert!(least as u64 > differ / 2 || b.1 > 4000, "{least} of {differ}");
+        }
+    }
 
     #[test]
     fn rare_failures_are_counted_exactly() {

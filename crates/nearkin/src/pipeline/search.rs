@@ -138,7 +138,12 @@ impl Search {
             return None;
         }
         compared.exactly += 1;
-        self.verifier.similar(a.elements, b.elements)
+        let all = a.elements.len() + b.elements.len();
+        let need = self.verifier.shared_needed(a.elements.len(), b.elements.len())?;
+        if a.least_difference(&b) > all - 2 * need {
+            return None;
+        }
+        self.verifier.similar_with(a.elements, b.elements, need)
     }
 
     /// Every similar pair of groups.

@@ -20,7 +20,7 @@ use crate::spill::{Block, Lists, Partitions};
 use crate::{Error, Result};
 
 use super::collection::Known;
-use super::record::{Layout, sketch as sketch_elements};
+use super::record::{Layout, sort_elements};
 use super::{Collection, Observer, Run, Settings};
 
 /// What the first pass leaves, besides the collection.
@@ -59,7 +59,8 @@ impl<S: Source> Run<'_, S> {
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
             let mut first_ids = HashSet::new();
-            let worker = Worker { banding, settings, lengths, recent: &recent, input };
+            let layout = self.layout;
+            let worker = Worker { banding, settings, lengths, recent: &recent, layout, input };
             in_order(
                 settings.threads,
                 source.scan(&|_| false)?,
@@ -134,18 +135,18 @@ impl<S: Source> Run<'_, S> {
     pub(super) fn load(
         &self,
         collection: &Collection,
-        wanted: &[bool],
+        wanted: &[Wanted],
         kept: Kept,
+        kept_places: &[(u32, u32)],
     ) -> Result<(Lists<u64>, Vec<u32>)> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
-        let layout = Layout::new(banding.bands());
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp);
-        kept.take(collection, wanted, layout, &mut records, &mut places)?;
+        kept.hand_over(kept_places, wanted, self.layout, &mut records, &mut places);
         let is_wanted = |position: u32, places: &[u32]| {
             let group = collection.group_of(position);
             group.is_some_and(|group| {
-                wanted[group as usize]
+                wanted[group as usize] != Wanted::Not
                     && places[group as usize] == NOWHERE
                     && collection.first(group) == position
             })
@@ -173,7 +174,7 @@ impl<S: Source> Run<'_, S> {
                     }
                     let firsts: Vec<u32> =
                         batch.items.iter().map(|item| range.start + item.ordinal).collect();
-                    Ok((bytes, firsts, load_batch(&batch, banding, settings)))
+                    Ok((bytes, firsts, load_batch(&batch, banding, self.layout, settings)))
                 },
                 |(bytes, firsts, batch)| {
                     check(*observer)?;
@@ -298,35 +299,38 @@ fn check(observer: &dyn Observer) -> Result<()> {
 #[derive(Default)]
 pub(super) struct Kept {
     /// Batches, with the position where each starts.
-    batches: Vec<(u32, Sequences)>,
+    batches: Vec<(u32, Records)>,
     bytes: usize,
     limit: usize,
 }
 
-/// Many lists of words in one piece of memory, and whose they are.
+/// Records in one piece of memory, and whose they are.
 #[derive(Default)]
-struct Sequences {
+struct Records {
     words: Vec<u64>,
     ends: Vec<usize>,
     ordinals: Vec<u32>,
 }
 
-impl Sequences {
-    fn push(&mut self, ordinal: u32, parts: &[&[u64]]) {
-        parts.iter().for_each(|part| self.words.extend_from_slice(part));
+impl Records {
+    /// What was appended to the words is the record of this text.
+    fn end(&mut self, ordinal: u32) {
         self.ends.push(self.words.len());
         self.ordinals.push(ordinal);
     }
 
+    fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.ends[index - 1] }
+    }
+
     fn get(&self, index: usize) -> &[u64] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.words[start..self.ends[index]]
+        &self.words[self.start(index)..self.ends[index]]
     }
 }
 
 impl Kept {
     /// Takes a batch that starts at this position. Whether there is room for more.
-    fn push(&mut self, batch: Sequences, start: u32) -> bool {
+    fn push(&mut self, batch: Records, start: u32) -> bool {
         if !batch.ordinals.is_empty() {
             self.bytes += 8 * batch.words.capacity();
             self.batches.push((start, batch));
@@ -334,56 +338,79 @@ impl Kept {
         self.bytes < self.limit
     }
 
-    /// Appends the records of wanted groups, their elements sorted, and says where each is.
-    fn take(
+    /// For every group the batch and the number in it of its record; a number of [`NOWHERE`] where none was
+    /// kept.
+    pub(super) fn places(&self, collection: &Collection) -> Vec<(u32, u32)> {
+        let mut places = vec![(0, NOWHERE); collection.groups() as usize];
+        for (number, (start, batch)) in self.batches.iter().enumerate() {
+            for (i, ordinal) in batch.ordinals.iter().enumerate() {
+                let Some(group) = collection.group_of(start + ordinal) else { continue };
+                if places[group as usize].1 == NOWHERE {
+                    places[group as usize] = (number as u32, i as u32);
+                }
+            }
+        }
+        places
+    }
+
+    /// The record at such a place, its elements not sorted.
+    pub(super) fn get(&self, (batch, number): (u32, u32)) -> &[u64] {
+        self.batches[batch as usize].1.get(number as usize)
+    }
+
+    /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
+    /// is.
+    fn hand_over(
         self,
-        collection: &Collection,
-        wanted: &[bool],
+        kept: &[(u32, u32)],
+        wanted: &[Wanted],
         layout: Layout,
         records: &mut Lists<u64>,
         places: &mut [u32],
-    ) -> Result<()> {
-        /// Records that are sorted at a time.
-        const PORTION: usize = 4096;
-        for (start, batch) in self.batches {
-            let mut numbers: Vec<(u32, usize)> = Vec::new();
-            for (i, ordinal) in batch.ordinals.iter().enumerate() {
-                if let Some(group) = collection.group_of(start + ordinal)
-                    && wanted[group as usize]
-                    && places[group as usize] == NOWHERE
-                {
-                    places[group as usize] = (records.len() + numbers.len()) as u32;
-                    numbers.push((group, i));
-                }
-            }
-            for portion in numbers.chunks(PORTION) {
-                let sorted: Vec<Vec<u64>> = portion
-                    .par_iter()
-                    .map(|&(_, i)| {
-                        let mut words = batch.get(i).to_vec();
-                        let elements = sort_elements(&mut words[layout.head()..]);
-                        words.truncate(layout.head() + elements);
-                        words
-                    })
-                    .collect();
-                sorted.iter().try_for_each(|words| records.push(&[words]))?;
+    ) {
+        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.batches.len()];
+        for (group, &(batch, number)) in (0u32..).zip(kept) {
+            if wanted[group as usize] != Wanted::Not && number != NOWHERE {
+                groups[batch as usize].push((number, group));
             }
         }
-        Ok(())
+        let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
+            self.batches.into_iter().map(|batch| batch.1).zip(groups).collect();
+        batches.par_iter_mut().for_each(|(batch, groups)| {
+            groups.sort_unstable();
+            let Records { words, ends, .. } = batch;
+            let (mut rest, mut at) = (&mut words[..], 0);
+            for &(number, group) in &*groups {
+                let start = if number == 0 { 0 } else { ends[number as usize - 1] };
+                let (_, from) = rest.split_at_mut(start - at);
+                let (record, behind) = from.split_at_mut(ends[number as usize] - start);
+                if wanted[group as usize] == Wanted::Closely {
+                    layout.finish(record);
+                }
+                (rest, at) = (behind, ends[number as usize]);
+            }
+        });
+        for (batch, groups) in batches {
+            for (i, &(_, group)) in groups.iter().enumerate() {
+                places[group as usize] = (records.len() + i) as u32;
+            }
+            let range = |&(number, _): &(u32, u32)| {
+                batch.start(number as usize)..batch.ends[number as usize]
+            };
+            let ranges: Vec<_> = groups.iter().map(range).collect();
+            if !ranges.is_empty() {
+                records.adopt(batch.words, ranges.into_iter());
+            }
+        }
     }
 }
 
-/// Sorts elements, puts each once in front, and says how many that makes.
-fn sort_elements(elements: &mut [u64]) -> usize {
-    elements.sort_unstable();
-    let mut kept = 0;
-    for i in 0..elements.len() {
-        if kept == 0 || elements[i] != elements[kept - 1] {
-            elements[kept] = elements[i];
-            kept += 1;
-        }
-    }
-    kept
+/// Whether a text is a candidate, and whether its elements may be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Not,
+    Loosely,
+    Closely,
 }
 
 /// A chunk after the first pass's work.
@@ -397,7 +424,7 @@ struct SketchedBatch {
     keys: Block<1>,
     prints: Block<2>,
     ids: Block<2>,
-    kept: Sequences,
+    kept: Records,
 }
 
 struct Entry {
@@ -492,6 +519,7 @@ struct Worker<'a> {
     settings: &'a Settings,
     lengths: bool,
     recent: &'a Recent,
+    layout: Layout,
     input: usize,
 }
 
@@ -500,8 +528,7 @@ impl Worker<'_> {
         let tables = self.banding.bands().count;
         let (mut prints, mut ids) = (Vec::new(), Vec::new());
         let (mut keys, mut keyed) = (Vec::new(), Vec::new());
-        let mut kept = Sequences::default();
-        let mut head = Vec::new();
+        let mut kept = Records::default();
         let mut elements = 0;
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
@@ -514,12 +541,13 @@ impl Worker<'_> {
                 }
                 elements += buffers.elements.len() as u64;
                 self.recent.put(print);
-                head.clear();
-                sketch_elements(self.banding, &buffers.elements, &mut buffers.sketch, &mut head);
-                keys.extend_from_slice(&head[..tables]);
+                let start = keys.len();
+                self.banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
                 keyed.push(ordinal);
                 if keep {
-                    kept.push(ordinal, &[&head, &buffers.elements]);
+                    let Buffers { sketch, elements, .. } = &*buffers;
+                    self.layout.append(&keys[start..], sketch, elements, &mut kept.words);
+                    kept.end(ordinal);
                 }
             }
             prints.push(hash_entry(print, ordinal));
@@ -563,16 +591,24 @@ impl Worker<'_> {
 }
 
 /// The records of a batch's texts.
-fn load_batch(batch: &Batch<'_>, banding: &Banding, settings: &Settings) -> Sequences {
-    let mut records = Sequences::default();
-    let mut head = Vec::new();
+fn load_batch(
+    batch: &Batch<'_>,
+    banding: &Banding,
+    layout: Layout,
+    settings: &Settings,
+) -> Records {
+    let mut records = Records::default();
+    let mut keys = Vec::new();
     BUFFERS.with_borrow_mut(|buffers| {
         for (i, item) in batch.items.iter().enumerate() {
             buffers.take(batch.text(i), settings);
-            head.clear();
-            sketch_elements(banding, &buffers.elements, &mut buffers.sketch, &mut head);
-            let count = sort_elements(&mut buffers.elements);
-            records.push(item.ordinal, &[&head, &buffers.elements[..count]]);
+            keys.clear();
+            banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
+            let start = records.words.len();
+            layout.append(&keys, &buffers.sketch, &buffers.elements, &mut records.words);
+            let length = layout.finish(&mut records.words[start..]);
+            records.words.truncate(start + length);
+            records.end(item.ordinal);
         }
     });
     records

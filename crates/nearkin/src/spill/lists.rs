@@ -1,30 +1,42 @@
 //! Lists by number.
 
+use std::ops::Range;
+
 use crate::Result;
 
 use super::{Plain, Temp, TempFile};
 
-/// Lists of numbers, the first ones on disk where they do not all fit in memory.
+/// Lists of numbers; where they do not all fit in memory, those that came first are on disk.
 #[derive(Debug)]
 pub(crate) struct Lists<T> {
-    /// Where each list ends, in numbers from the beginning.
-    ends: Vec<u64>,
-    /// Numbers that are on disk, which come before those in memory.
-    written: u64,
-    memory: Vec<T>,
+    places: Vec<Place>,
+    /// Pieces of memory that hold lists; the first takes what is appended.
+    pieces: Vec<Vec<T>>,
+    /// The lists of the first piece.
+    open: Vec<u32>,
     limit: usize,
     temp: Temp,
     file: Option<TempFile>,
 }
 
+/// Where a list is: its length, and the number of its piece and its start there, or its start in the file.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    at: u64,
+    length: u32,
+}
+
+/// Set in a place on disk.
+const ON_DISK: u64 = 1 << 63;
+
 impl<T: Plain> Lists<T> {
-    /// None yet; up to `limit` bytes stay in memory.
+    /// None yet; up to `limit` bytes of what is appended stay in memory.
     pub(crate) fn new(limit: usize, temp: &Temp) -> Self {
         Self {
-            ends: Vec::new(),
-            written: 0,
-            memory: Vec::new(),
-            limit,
+            places: Vec::new(),
+            pieces: vec![Vec::new()],
+            open: Vec::new(),
+            limit: limit.min((u32::MAX as usize).saturating_mul(T::BYTES)),
             temp: temp.clone(),
             file: None,
         }
@@ -32,58 +44,66 @@ impl<T: Plain> Lists<T> {
 
     /// Number of lists.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether some of it is on disk.
-    pub(crate) fn is_on_disk(&self) -> bool {
-        self.file.is_some()
+        self.places.len()
     }
 
     /// Appends a list, given in parts.
     pub(crate) fn push(&mut self, parts: &[&[T]]) -> Result<()> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
-        if (self.memory.len() + length).saturating_mul(T::BYTES) > self.limit {
+        if (self.pieces[0].len() + length).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
         }
-        parts.iter().for_each(|part| self.memory.extend_from_slice(part));
-        self.ends.push(self.written + self.memory.len() as u64);
+        let start = self.pieces[0].len();
+        parts.iter().for_each(|part| self.pieces[0].extend_from_slice(part));
+        self.open.push(self.places.len() as u32);
+        self.places.push(Place { at: start as u64, length: length as u32 });
         Ok(())
     }
 
-    /// Writes all that is in memory to the file.
-    pub(crate) fn write(&mut self) -> Result<()> {
+    /// Takes a piece of memory in which lists lie at these ranges.
+    pub(crate) fn adopt(&mut self, piece: Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
+        let number = (self.pieces.len() as u64) << 32;
+        self.places.extend(
+            ranges
+                .map(|range| Place { at: number | range.start as u64, length: range.len() as u32 }),
+        );
+        self.pieces.push(piece);
+    }
+
+    /// Writes all that was appended to the file.
+    fn write(&mut self) -> Result<()> {
         /// Numbers written at once.
         const PIECE: usize = 1 << 17;
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(self.temp.file()?),
         };
+        for &list in &self.open {
+            let place = &mut self.places[list as usize];
+            place.at = ON_DISK | (file.len() + place.at * T::BYTES as u64);
+        }
         let mut bytes = Vec::new();
-        for piece in self.memory.chunks(PIECE) {
+        for piece in self.pieces[0].chunks(PIECE) {
             bytes.clear();
             T::write(piece, &mut bytes);
             file.append(&bytes)?;
         }
-        self.written += self.memory.len() as u64;
-        self.memory.clear();
+        self.open.clear();
+        self.pieces[0].clear();
         Ok(())
-    }
-
-    fn range(&self, number: usize) -> (u64, u64) {
-        (if number == 0 { 0 } else { self.ends[number - 1] }, self.ends[number])
     }
 
     /// A list; one that is on disk is read into the cache.
     pub(crate) fn get<'a>(&'a self, number: usize, cache: &'a mut Cache<T>) -> Result<&'a [T]> {
-        let (start, end) = self.range(number);
-        if start >= self.written {
-            return Ok(&self.memory[(start - self.written) as usize..(end - self.written) as usize]);
+        let Place { at, length } = self.places[number];
+        if at & ON_DISK == 0 {
+            let start = at as u32 as usize;
+            return Ok(&self.pieces[(at >> 32) as usize][start..start + length as usize]);
         }
         let Some(file) = &self.file else { return Ok(&[]) };
         cache.get(number, |bytes| {
-            bytes.resize((end - start) as usize * T::BYTES, 0);
-            file.read(start * T::BYTES as u64, bytes)
+            bytes.resize(length as usize * T::BYTES, 0);
+            file.read(at & !ON_DISK, bytes)
         })
     }
 }
@@ -162,7 +182,12 @@ mod tests {
                     assert_eq!(lists.get(i as usize, &mut cache).unwrap(), list(i));
                 }
             }
-            assert_eq!(lists.is_on_disk(), limit < usize::MAX);
+            lists.adopt((0..100).collect(), [10..20, 5..5].into_iter());
+            lists.push(&[&[1, 2]]).unwrap();
+            let mut cache = Cache::one();
+            for (i, list) in [(300, (10..20).collect()), (301, vec![]), (302, vec![1, 2])] {
+                assert_eq!(lists.get(i, &mut cache).unwrap(), list);
+            }
         }
     }
 }
