@@ -1,11 +1,12 @@
 //! The options that several commands share: each is defined once, with its help and its default.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
-use nearkin::pipeline::{LEAST_MEMORY, Settings};
+use nearkin::pipeline::{Job, LEAST_MEMORY, Settings};
 use nearkin::read::{Format, Input, OnError, ReadOptions};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
@@ -86,6 +87,22 @@ impl FieldArgs {
         };
         Input::open(inputs, options)
     }
+}
+
+/// The job to which a run with this command line belongs, where --temp is given and the input can be read
+/// again.
+pub(crate) fn job(
+    temp: Option<&Path>,
+    sources: &[&Input],
+    settings: &Settings,
+) -> Result<Option<Arc<Job>>> {
+    let Some(temp) = temp else { return Ok(None) };
+    let stamps: Option<Vec<String>> = sources.iter().map(|source| source.stamp()).collect();
+    let Some(stamps) = stamps else { return Ok(None) };
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let purpose = format!("{arguments:?} {} {}", folder.display(), chunk_bytes(settings));
+    Job::open(temp, &purpose, &stamps.join("\n\n")).map(|job| Some(job.into()))
 }
 
 /// How much is read at a time: less where there is little memory for many threads.

@@ -7,7 +7,7 @@ use nearkin::cluster::Keep;
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Stage};
 use nearkin::write::{self, Cell, Column, ColumnKind, TableWriter};
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs};
+use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
 use crate::progress::Progress;
 use crate::report;
 
@@ -48,12 +48,13 @@ pub(crate) struct DedupArgs {
 
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields)?;
+    let mut settings = args.similarity.settings(&args.run, fields)?;
     let source = fields.open(&args.input.inputs, args.keep.field(), Some(&settings))?;
     // The kept records may take the place of the input; nothing else may.
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();
     args.run.check(&[args.clusters.as_deref()], &inputs)?;
     args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
+    settings.job = job(fields.temp.as_deref(), &[&source], &settings)?;
     let progress = Progress::start(args.run.quiet)?;
     let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
 

@@ -7,7 +7,7 @@ use nearkin::Error;
 use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs};
+use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
 use crate::progress::Progress;
 use crate::report;
 
@@ -41,7 +41,7 @@ pub(crate) struct PairsArgs {
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields)?;
+    let mut settings = args.similarity.settings(&args.run, fields)?;
     let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
     {
@@ -54,6 +54,11 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
         .transpose()?;
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
+    settings.job = job(
+        fields.temp.as_deref(),
+        &std::iter::once(&source).chain(&against).collect::<Vec<_>>(),
+        &settings,
+    )?;
     let progress = Progress::start(args.run.quiet)?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
     progress.stage(Stage::Write, None);

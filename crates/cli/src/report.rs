@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nearkin::pipeline::{Collection, Settings, Stats};
+use nearkin::pipeline::{Collection, Settings, Stage, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -44,6 +44,9 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         let _ = writeln!(text, "  {:>width$}  {what}", grouped(count));
     }
     let seconds: f64 = stats.stages.iter().map(|stage| stage.seconds).sum();
+    if let Some(stage) = stats.resumed {
+        let _ = writeln!(text, "  went on after the stage {} of an earlier run", stage.name());
+    }
     let _ = write!(
         text,
         "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
@@ -99,6 +102,7 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "rows": stats.bands.map(|bands| bands.rows),
         "recall": { "promised": stats.recall_promised, "audited": null },
         "stages": stages,
+        "resumed_after": stats.resumed.map(Stage::name),
         "peak_memory": peak_memory(),
     })
 }
@@ -126,6 +130,9 @@ pub(crate) fn finish(
         ready.push(output.ready()?);
     }
     ready.into_iter().try_for_each(Ready::appear)?;
+    if let Some(job) = &settings.job {
+        job.finish();
+    }
     if run.quiet {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use crate::{Error, Result};
 
 use super::Stats;
 use super::column::Column;
+use super::resume::{Loader, Saver};
 use super::search::Sides;
 
 /// A record that is no item, or an item without shingles.
@@ -19,22 +20,22 @@ const NO_ITEM: u32 = u32::MAX - 1;
 #[derive(Debug)]
 pub struct Collection {
     /// Until groups are numbered, the position of the first item with the same text.
-    pub(super) group_of: Vec<u32>,
-    pub(super) first: Vec<u32>,
-    pub(super) ids: Column,
-    pub(super) values: Column,
+    group_of: Vec<u32>,
+    first: Vec<u32>,
+    ids: Column,
+    values: Column,
     /// None where lengths do not count.
-    pub(super) lengths: Vec<u32>,
+    lengths: Vec<u32>,
     /// Messages for records that were skipped, the first few.
     pub skipped: Vec<Error>,
-    pub(super) skipped_count: u64,
-    pub(super) empty: u64,
+    skipped_count: u64,
+    empty: u64,
     /// Where the second input starts.
-    pub(super) split: Option<u32>,
+    split: Option<u32>,
     /// For each input, the position of each chunk's first record.
-    pub(super) chunks: Vec<Vec<u32>>,
+    chunks: Vec<Vec<u32>>,
     /// For each input, whether all its ids are whole numbers.
-    pub(super) whole_ids: Vec<bool>,
+    whole_ids: Vec<bool>,
 }
 
 /// What the first pass learned of an item.
@@ -248,6 +249,64 @@ impl Collection {
                 self.group_of[first as usize]
             };
         }
+    }
+
+    /// No more records come.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.ids.finish()?;
+        self.values.finish()
+    }
+
+    pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
+        save.numbers(&self.group_of)?;
+        save.numbers(&self.first)?;
+        save.lists(self.ids.pages())?;
+        save.lists(self.values.pages())?;
+        save.numbers(&self.lengths)?;
+        save.number(self.skipped_count)?;
+        save.number(self.empty)?;
+        save.number(self.split.map_or(u64::MAX, u64::from))?;
+        save.number(self.chunks.len() as u64)?;
+        for (chunks, &whole_ids) in self.chunks.iter().zip(&self.whole_ids) {
+            save.numbers(chunks)?;
+            save.number(u64::from(whole_ids))?;
+        }
+        save.number(self.skipped.len() as u64)?;
+        for error in &self.skipped {
+            let (path, line, what) = match error {
+                Error::Input { path, line, what } => (path.to_string_lossy(), *line, what.as_str()),
+                other => (other.to_string().into(), 0, ""),
+            };
+            save.text(&path)?;
+            save.number(line)?;
+            save.text(what)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn load(load: &mut Loader, limit: usize) -> Option<Self> {
+        let mut collection = Self {
+            group_of: load.numbers()?,
+            first: load.numbers()?,
+            ids: Column::from_pages(load.lists(limit)?),
+            values: Column::from_pages(load.lists(limit)?),
+            lengths: load.numbers()?,
+            skipped: Vec::new(),
+            skipped_count: load.number()?,
+            empty: load.number()?,
+            split: u32::try_from(load.number()?).ok(),
+            chunks: Vec::new(),
+            whole_ids: Vec::new(),
+        };
+        for _ in 0..load.number()? {
+            collection.chunks.push(load.numbers()?);
+            collection.whole_ids.push(load.number()? == 1);
+        }
+        for _ in 0..load.number()? {
+            let (path, line, what) = (load.text()?.into(), load.number()?, load.text()?);
+            collection.skipped.push(Error::Input { path, line, what });
+        }
+        Some(collection)
     }
 
     /// Keeps the message for a record that was skipped.

@@ -154,7 +154,7 @@ mod tests {
             1 => Value::Number(f64::from(position) / 3.0),
             _ => Value::Text("é".repeat(position as usize % 7).into()),
         };
-        let temp = Temp::unnamed(std::env::temp_dir());
+        let temp = Temp::passing(std::env::temp_dir());
         for limit in [0, usize::MAX] {
             let mut column = Column::new(limit, &temp);
             let there: Vec<u32> =

@@ -10,12 +10,14 @@ mod column;
 mod memory;
 mod observe;
 mod record;
+mod resume;
 mod sample;
 mod search;
 mod sketch;
 
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nearkin_kernels::equal_bytes;
 use rayon::ThreadPoolBuilder;
@@ -24,6 +26,7 @@ use rayon::prelude::*;
 pub use collection::{Collection, Ids};
 pub use memory::{LEAST_MEMORY, fair_share};
 pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
+pub use resume::Job;
 pub use sample::{Sample, sample};
 
 use crate::amplify::{Bands, MAX_FUNCTIONS};
@@ -37,6 +40,7 @@ use crate::verify::{Limit, Measure, Overlap, Verifier};
 use crate::{Error, Result};
 use memory::Budget;
 use record::Layout;
+use resume::{Loader, Saver};
 use search::{Partners, Search};
 use sketch::{Kept, NOWHERE, Wanted};
 
@@ -63,6 +67,9 @@ pub struct Settings {
     pub memory: usize,
     /// The folder for what does not fit in memory; the system's where none is given.
     pub temp: Option<PathBuf>,
+    /// The job this run belongs to: what an earlier run of it finished is not done again. Its folder takes
+    /// the place of `temp`.
+    pub job: Option<Arc<Job>>,
     /// Whether a record whose id was there before is left out instead of ending the run.
     pub skip_duplicate_ids: bool,
 }
@@ -80,6 +87,7 @@ impl Default for Settings {
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             memory: fair_share(),
             temp: None,
+            job: None,
             skip_duplicate_ids: false,
         }
     }
@@ -154,10 +162,23 @@ pub fn pairs<S: Source>(
     let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
     let (collection, partners) = in_pool(settings.threads, || {
-        let Prepared { collection, search } = run.prepare(false, &mut stats)?;
+        let found = run.candidates(false, &mut stats)?;
+        let limit = run.budget.share(2);
+        let saved = run.saved(Stage::Verify, |load| {
+            stats.load(load, Stage::Verify)?;
+            Partners::load(load, limit)
+        });
+        if let Some(partners) = saved {
+            return Ok((found.collection, partners));
+        }
+        let (collection, search) = run.load_candidates(found, &mut stats)?;
         let clock = Clock::start(Stage::Verify);
         let partners = search.partners(observer, &mut stats)?;
         stats.stages.push(clock.stop(0));
+        run.save(Stage::Verify, |save| {
+            stats.save(save)?;
+            partners.save(save)
+        })?;
         Ok((collection, partners))
     })?;
     Ok(Similar { collection, partners, stats, identical: settings.measure.identical() })
@@ -220,6 +241,46 @@ struct Clustered {
     centres: Vec<u32>,
     /// What the two have in common.
     overlaps: Vec<Overlap>,
+}
+
+impl Clustered {
+    /// The largest cluster, if its share of the collection is implausible.
+    fn largest(&self, limit: Limit) -> Option<Swallowed> {
+        /// Fewer texts than this are no reason to worry, nor is a smaller share of the collection.
+        const TEXTS: usize = 100;
+        const SHARE: f64 = 0.1;
+        let mut texts = vec![0usize; self.centres.len()];
+        self.centres.iter().for_each(|&centre| texts[centre as usize] += 1);
+        let (centre, &texts) =
+            texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
+        let share = texts as f64 / self.centres.len() as f64;
+        let members = self.centres.iter().zip(&self.overlaps).filter(|(c, _)| **c == centre as u32);
+        let unlike = members.filter(|(_, overlap)| !limit.reached(**overlap)).count();
+        (texts >= TEXTS && share >= SHARE).then(|| Swallowed {
+            kept: self.best[centre],
+            texts,
+            share,
+            unlike,
+        })
+    }
+
+    fn save(&self, save: &mut Saver) -> Result<()> {
+        save.numbers(&self.best)?;
+        save.numbers(&self.centres)?;
+        let overlaps: Vec<u64> = self
+            .overlaps
+            .iter()
+            .map(|overlap| u64::from(overlap.shared) << 32 | u64::from(overlap.union))
+            .collect();
+        save.numbers(&overlaps)
+    }
+
+    fn load(load: &mut Loader) -> Option<Self> {
+        let (best, centres) = (load.numbers()?, load.numbers()?);
+        let overlaps: Vec<u64> = load.numbers()?;
+        let overlap = |both: u64| Overlap { shared: (both >> 32) as u32, union: both as u32 };
+        Some(Self { best, centres, overlaps: overlaps.into_iter().map(overlap).collect() })
+    }
 }
 
 impl Deduplicated {
@@ -290,7 +351,26 @@ pub fn dedup<S: Source>(
     let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
     in_pool(settings.threads, || {
-        let Prepared { collection, search } = run.prepare(*keep == Keep::Longest, &mut stats)?;
+        let found = run.candidates(*keep == Keep::Longest, &mut stats)?;
+        let saved = run.saved(Stage::Verify, |load| {
+            stats.load(load, Stage::Verify)?;
+            Clustered::load(load)
+        });
+        let done = |collection, groups: Clustered, stats: &mut Stats| {
+            let mut result = Deduplicated {
+                collection,
+                swallowed: groups.largest(settings.limit()),
+                stats: std::mem::take(stats),
+                groups,
+                identical: settings.measure.identical(),
+            };
+            result.count();
+            result
+        };
+        if let Some(groups) = saved {
+            return Ok(done(found.collection, groups, &mut stats));
+        }
+        let (collection, search) = run.load_candidates(found, &mut stats)?;
         let clock = Clock::start(Stage::Verify);
         let merits = Merits { collection: &collection, keep };
         let best = merits.best_of_groups()?;
@@ -306,17 +386,13 @@ pub fn dedup<S: Source>(
             })?
         };
         let overlaps = search.overlaps(&centres)?;
-        let swallowed = largest(&centres, &overlaps, &best, settings.limit());
-        let mut result = Deduplicated {
-            collection,
-            swallowed,
-            stats: std::mem::take(&mut stats),
-            groups: Clustered { best, centres, overlaps },
-            identical: settings.measure.identical(),
-        };
-        result.count();
-        result.stats.stages.push(clock.stop(0));
-        Ok(result)
+        let groups = Clustered { best, centres, overlaps };
+        stats.stages.push(clock.stop(0));
+        run.save(Stage::Verify, |save| {
+            stats.save(save)?;
+            groups.save(save)
+        })?;
+        Ok(done(collection, groups, &mut stats))
     })
 }
 
@@ -393,28 +469,6 @@ impl Merits<'_> {
     }
 }
 
-/// The largest cluster, if its share of the collection is implausible.
-fn largest(centres: &[u32], overlaps: &[Overlap], best: &[u32], limit: Limit) -> Option<Swallowed> {
-    /// Fewer texts than this are no reason to worry, nor is a smaller share of the collection.
-    const TEXTS: usize = 100;
-    const SHARE: f64 = 0.1;
-    let mut texts = vec![0usize; centres.len()];
-    centres.iter().for_each(|&centre| texts[centre as usize] += 1);
-    let (centre, &texts) = texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
-    let share = texts as f64 / centres.len() as f64;
-    let unlike = centres
-        .iter()
-        .zip(overlaps)
-        .filter(|(c, overlap)| **c == centre as u32 && !limit.reached(**overlap))
-        .count();
-    (texts >= TEXTS && share >= SHARE).then(|| Swallowed {
-        kept: best[centre],
-        texts,
-        share,
-        unlike,
-    })
-}
-
 /// The steps that `pairs` and `dedup` share.
 struct Run<'a, S> {
     sources: &'a [&'a S],
@@ -425,9 +479,13 @@ struct Run<'a, S> {
     layout: Layout,
 }
 
-struct Prepared {
+/// Who shares a key with whom, and what is known of them already.
+struct Found {
     collection: Collection,
-    search: Search,
+    buckets: Lists<u32>,
+    kept: Kept,
+    /// Elements of a text, on average.
+    elements: usize,
 }
 
 impl<'a, S: Source> Run<'a, S> {
@@ -437,7 +495,10 @@ impl<'a, S: Source> Run<'a, S> {
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let banding = Banding::new(settings.bands()?, settings.seed)?;
-        let temp = Temp::unnamed(memory::folder(settings.temp.as_ref()));
+        let temp = match &settings.job {
+            Some(job) => job.temp(),
+            None => Temp::passing(memory::folder(settings.temp.as_ref())),
+        };
         let budget = Budget::new(settings.memory, temp);
         let layout = Layout::new(banding.bands());
         Ok(Self { sources, settings, observer, banding, budget, layout })
@@ -447,55 +508,105 @@ impl<'a, S: Source> Run<'a, S> {
         self.sources.iter().map(|source| source.bytes()).sum()
     }
 
-    /// Sketches every text, finds who shares a key, and loads what is needed to compare those.
-    fn prepare(&self, lengths: bool, stats: &mut Stats) -> Result<Prepared> {
-        let settings = self.settings;
+    /// What a run of the same job saved after a stage.
+    fn saved<T>(&self, after: Stage, read: impl FnOnce(&mut Loader) -> Option<T>) -> Option<T> {
+        self.settings.job.as_ref()?.load(after.name(), read)
+    }
+
+    /// Saves the result of a stage for another run of the job.
+    fn save(&self, after: Stage, write: impl FnOnce(&mut Saver) -> Result<()>) -> Result<()> {
+        self.settings.job.as_ref().map_or(Ok(()), |job| job.save(after.name(), write))
+    }
+
+    /// Sketches every text and finds who shares a key.
+    fn candidates(&self, lengths: bool, stats: &mut Stats) -> Result<Found> {
+        stats.bands = Some(self.banding.bands());
+        stats.recall_promised = self.settings.promised()?;
+        let saved = self.saved(Stage::Candidates, |load| {
+            stats.load(load, Stage::Candidates)?;
+            Some(Found {
+                collection: Collection::load(load, self.budget.share(1))?,
+                buckets: load.lists(self.budget.share(2))?,
+                kept: Kept::default(),
+                elements: load.number()? as usize,
+            })
+        });
+        if let Some(found) = saved {
+            return Ok(found);
+        }
         let bytes = self.bytes();
         self.check_space()?;
-
         self.observer.stage(Stage::Sketch, Some(bytes));
         let clock = Clock::start(Stage::Sketch);
         let (mut collection, sketches) = self.sketch(lengths)?;
         let sketch::Sketches { keys, prints, ids, kept, elements } = sketches;
         stats.stages.push(clock.stop(bytes));
-        stats.bands = Some(self.banding.bands());
-        stats.recall_promised = settings.promised()?;
 
         self.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);
         self.fold(&mut collection, &prints, &ids)?;
         drop((prints, ids));
         collection.count(stats);
-        let sides = collection.sides();
         let buckets = self.buckets(&collection, &keys)?;
         drop(keys);
-        let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
-        let kept_places = kept.places(&collection);
-        let wanted = self.wanted(&buckets, worth, &kept, &kept_places)?;
         stats.stages.push(clock.stop(0));
+        let elements = (elements.0 / elements.1.max(1)) as usize;
+        self.save(Stage::Candidates, |save| {
+            stats.save(save)?;
+            collection.save(save)?;
+            save.lists(&buckets)?;
+            save.number(elements as u64)
+        })?;
+        Ok(Found { collection, buckets, kept, elements })
+    }
 
-        self.observer.stage(Stage::Load, Some(bytes));
-        let clock = Clock::start(Stage::Load);
-        let layout = self.layout;
-        let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count() as u64;
-        let average = layout.words((elements.0 / elements.1.max(1)) as usize) as u64;
-        let room = self.budget.share(4) as u64;
-        self.budget.check_space((8 * candidates * average).saturating_sub(room))?;
-        let (records, places) = self.load(&collection, &wanted, kept, &kept_places)?;
-        stats.stages.push(clock.stop(bytes));
+    /// Loads what is needed to compare the candidates.
+    fn load_candidates(&self, found: Found, stats: &mut Stats) -> Result<(Collection, Search)> {
+        let Found { collection, buckets, kept, elements } = found;
+        let sides = collection.sides();
+        let limit = self.budget.share(4);
+        let saved = self.saved(Stage::Load, |load| {
+            stats.load(load, Stage::Load)?;
+            let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
+            Some((records.again(&load.numbers::<u64>()?).ok()?, load.numbers()?))
+        });
+        let (records, places) = match saved {
+            Some(loaded) => loaded,
+            None => {
+                let bytes = self.bytes();
+                self.observer.stage(Stage::Load, Some(bytes));
+                let clock = Clock::start(Stage::Load);
+                let kept_places = kept.places(&collection);
+                let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
+                let wanted = self.wanted(&buckets, worth, &kept, &kept_places)?;
+                let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
+                let words = candidates as u64 * self.layout.words(elements) as u64;
+                self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
+                let (mut records, places) = self.load(&collection, &wanted, kept, &kept_places)?;
+                stats.stages.push(clock.stop(bytes));
+                if let Some(on_disk) = records.settle()? {
+                    self.save(Stage::Load, |save| {
+                        stats.save(save)?;
+                        save.numbers(&on_disk)?;
+                        save.numbers(&places)
+                    })?;
+                }
+                (records, places)
+            }
+        };
         self.observer.stage(Stage::Verify, None);
         let search = Search {
             buckets,
             sides,
-            verifier: Verifier::new(settings.measure, settings.limit())?,
+            verifier: Verifier::new(self.settings.measure, self.settings.limit())?,
             agreement: self.agreement(),
-            layout,
+            layout: self.layout,
             records,
             places: places.into(),
             budget: self.budget.clone(),
-            threads: settings.threads,
+            threads: self.settings.threads,
         };
-        Ok(Prepared { collection, search })
+        Ok((collection, search))
     }
 
     /// The buckets of every partition of the keys.

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
+use crate::Result;
 use crate::amplify::Bands;
+
+use super::resume::{Loader, Saver};
 
 /// A part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub enum Stage {
 }
 
 impl Stage {
+    const ALL: [Self; 5] = [Self::Sketch, Self::Candidates, Self::Load, Self::Verify, Self::Write];
+
     /// The stage's name for people and files.
     pub fn name(self) -> &'static str {
         match self {
@@ -81,8 +86,58 @@ pub struct Stats {
     pub bands: Option<Bands>,
     /// The chance, promised before the run, that a pair at the threshold is found.
     pub recall_promised: f64,
-    /// Time and input of each stage, in order.
+    /// Time and input of each stage, in order; of those that an earlier run finished, what they took then.
     pub stages: Vec<StageTime>,
+    /// The last stage that an earlier run had finished, when this one went on after it.
+    pub resumed: Option<Stage>,
+}
+
+impl Stats {
+    pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
+        let mut counts = vec![
+            self.items,
+            self.skipped,
+            self.empty,
+            self.identical,
+            self.distinct,
+            self.in_candidates,
+            self.candidates,
+            self.verified,
+            self.similar,
+        ];
+        for time in &self.stages {
+            counts.extend([time.stage as u64, time.seconds.to_bits(), time.bytes]);
+        }
+        save.numbers(&counts)
+    }
+
+    /// What was saved after a stage, with what is known anyway as it is here.
+    pub(super) fn load(&mut self, load: &mut Loader, resumed: Stage) -> Option<()> {
+        let counts: Vec<u64> = load.numbers()?;
+        let (&counts, stages) = counts.split_first_chunk::<9>()?;
+        let [items, skipped, empty, identical, distinct, rest @ ..] = counts;
+        let [in_candidates, candidates, verified, similar] = rest;
+        let time = |&[stage, seconds, bytes]: &[u64; 3]| {
+            let stage = *Stage::ALL.get(stage as usize)?;
+            Some(StageTime { stage, seconds: f64::from_bits(seconds), bytes })
+        };
+        let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
+        *self = Self {
+            items,
+            skipped,
+            empty,
+            identical,
+            distinct,
+            in_candidates,
+            candidates,
+            verified,
+            similar,
+            stages,
+            resumed: Some(resumed),
+            ..self.clone()
+        };
+        Some(())
+    }
 }
 
 /// What a stage took.

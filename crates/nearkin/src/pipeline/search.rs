@@ -15,6 +15,7 @@ use crate::{Error, Result};
 
 use super::memory::Budget;
 use super::record::{Layout, Record};
+use super::resume::{Loader, Saver};
 use super::sketch::NOWHERE;
 use super::{Observer, Stats};
 
@@ -92,6 +93,15 @@ pub(super) struct Partners {
 }
 
 impl Partners {
+    pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
+        save.lists(&self.lists)?;
+        save.numbers(&self.places)
+    }
+
+    pub(super) fn load(load: &mut Loader, limit: usize) -> Option<Self> {
+        Some(Self { lists: load.lists(limit)?, places: load.numbers()?.into() })
+    }
+
     /// The groups that are similar to this one, ascending, and what they have in common.
     pub(super) fn of<'a>(
         &'a self,

@@ -93,8 +93,7 @@ impl<S: Source> Run<'_, S> {
                 },
             )?;
         }
-        collection.ids.finish()?;
-        collection.values.finish()?;
+        collection.finish()?;
         Ok((collection, sketches))
     }
 
@@ -141,7 +140,7 @@ impl<S: Source> Run<'_, S> {
     ) -> Result<(Lists<u64>, Vec<u32>)> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
         let mut places = vec![NOWHERE; wanted.len()];
-        let mut records = Lists::new(budget.share(4), &budget.temp);
+        let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
         kept.hand_over(kept_places, wanted, self.layout, &mut records, &mut places);
         let is_wanted = |position: u32, places: &[u32]| {
             let group = collection.group_of(position);
@@ -261,6 +260,9 @@ fn repeated_id<S: Source>(sources: &[&S], collection: &Collection, position: u32
 fn changed(path: PathBuf) -> Error {
     Error::File { path, what: "changed while it was being read; run again".into() }
 }
+
+/// The name of the file with the candidates' records.
+pub(super) const RECORDS: &str = "records";
 
 /// The place of a group that is not wanted.
 pub(super) const NOWHERE: u32 = u32::MAX;

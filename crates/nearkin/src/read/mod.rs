@@ -166,6 +166,23 @@ impl Input {
         self.sources.iter().map(Source::bytes).sum()
     }
 
+    /// Names, sizes and ages of all files, by which a change shows; none where something came from a pipe.
+    pub fn stamp(&self) -> Option<String> {
+        let stamps: Option<Vec<String>> = self
+            .sources
+            .iter()
+            .map(|source| match &source.kind {
+                Kind::Text { stored, .. } | Kind::Parquet { stored, .. } => stored.stamp(),
+                Kind::Folder { documents, .. } => {
+                    let stamps: Option<Vec<String>> =
+                        documents.iter().map(|document| document.stored.stamp()).collect();
+                    stamps.map(|stamps| stamps.join("\n"))
+                }
+            })
+            .collect();
+        stamps.map(|stamps| stamps.join("\n"))
+    }
+
     /// Starts a pass over the input. Chunks for which `skip` says yes are not handed out, and where
     /// possible not read; the others keep their numbers.
     pub fn scan<'a>(&'a self, skip: Option<Skip<'a>>) -> Result<Scan<'a>> {

@@ -60,6 +60,13 @@ impl Stored {
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
 
+    /// Its name, size and age, by which a change shows; none for what was copied from a pipe.
+    pub(super) fn stamp(&self) -> Option<String> {
+        let age = self.stamp.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let stamp = format!("{} {} {}", self.name.display(), self.stamp.len, age.as_nanos());
+        self.spool.is_none().then_some(stamp)
+    }
+
     /// Its size on disk.
     pub(super) fn len(&self) -> u64 {
         self.stamp.len

@@ -14,26 +14,31 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub(crate) struct Temp {
     folder: PathBuf,
-    /// Counts the files with names; files have none where this is not given.
-    named: Option<Arc<AtomicU64>>,
+    /// Whether files that have a name keep it.
+    lasting: bool,
     /// What the run needs in all, for the message when the disk is full.
     needed: Arc<AtomicU64>,
 }
 
 impl Temp {
-    /// Files without a name in this folder.
-    pub(crate) fn unnamed(folder: PathBuf) -> Self {
-        Self { folder, named: None, needed: Arc::default() }
+    /// Files that nobody will want again.
+    pub(crate) fn passing(folder: PathBuf) -> Self {
+        Self { folder, lasting: false, needed: Arc::default() }
     }
 
-    /// Files with a name in this folder, to be found again.
-    pub(crate) fn named(folder: PathBuf) -> Self {
-        Self { folder, named: Some(Arc::default()), needed: Arc::default() }
+    /// A folder of which a later run may want the files that have a name.
+    pub(crate) fn lasting(folder: PathBuf) -> Self {
+        Self { folder, lasting: true, needed: Arc::default() }
     }
 
     /// The folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether files that have a name keep it.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.lasting
     }
 
     /// Remembers what the run is expected to need.
@@ -42,27 +47,25 @@ impl Temp {
     }
 
     /// A new file.
-    pub(crate) fn file(&self) -> Result<TempFile> {
-        let made = match &self.named {
-            None => tempfile::tempfile_in(&self.folder).map(|file| (file, None)),
-            Some(count) => {
-                let path =
-                    self.folder.join(format!("{}.part", count.fetch_add(1, Ordering::Relaxed)));
+    pub(crate) fn file(&self, name: Option<&str>) -> Result<TempFile> {
+        let file = match name.filter(|_| self.lasting) {
+            None => tempfile::tempfile_in(&self.folder),
+            Some(name) => {
                 let mut options = OpenOptions::new();
                 options.read(true).write(true).create(true).truncate(true);
-                options.open(&path).map(|file| (file, Some(path)))
+                options.open(self.folder.join(name))
             }
         };
-        let (file, path) = made.map_err(|error| self.failed(&error))?;
-        Ok(TempFile { temp: self.clone(), file, path, length: 0 })
+        let file = file.map_err(|error| self.failed(&error))?;
+        Ok(TempFile { temp: self.clone(), file, length: 0 })
     }
 
-    /// A file of an earlier run.
-    pub(crate) fn again(&self, name: &str, length: u64) -> Result<TempFile> {
-        let path = self.folder.join(name);
-        let file = OpenOptions::new().read(true).write(true).open(&path);
+    /// A file that an earlier run left.
+    pub(crate) fn again(&self, name: &str) -> Result<TempFile> {
+        let file = OpenOptions::new().read(true).append(true).open(self.folder.join(name));
         let file = file.map_err(|error| self.failed(&error))?;
-        Ok(TempFile { temp: self.clone(), file, path: Some(path), length })
+        let length = file.metadata().map_err(|error| self.failed(&error))?.len();
+        Ok(TempFile { temp: self.clone(), file, length })
     }
 
     pub(crate) fn failed(&self, error: &io::Error) -> Error {
@@ -86,7 +89,6 @@ impl Temp {
 pub(crate) struct TempFile {
     temp: Temp,
     file: File,
-    path: Option<PathBuf>,
     length: u64,
 }
 
@@ -94,11 +96,6 @@ impl TempFile {
     /// Bytes written.
     pub(crate) fn len(&self) -> u64 {
         self.length
-    }
-
-    /// The name under which [`Temp::again`] finds it.
-    pub(crate) fn name(&self) -> Option<String> {
-        Some(self.path.as_ref()?.file_name()?.to_string_lossy().into_owned())
     }
 
     /// Writes at the end.
@@ -112,14 +109,5 @@ impl TempFile {
     /// Reads so many bytes from a place.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(|error| self.temp.failed(&error))
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // What stays is removed with its folder.
-            let _ = std::fs::remove_file(path);
-        }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Lists<T> {
     open: Vec<u32>,
     limit: usize,
     temp: Temp,
+    name: Option<&'static str>,
     file: Option<TempFile>,
 }
 
@@ -38,8 +39,14 @@ impl<T: Plain> Lists<T> {
             open: Vec::new(),
             limit: limit.min((u32::MAX as usize).saturating_mul(T::BYTES)),
             temp: temp.clone(),
+            name: None,
             file: None,
         }
+    }
+
+    /// The file, if one is needed, has this name where temporary files last.
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name: Some(name), ..self }
     }
 
     /// Number of lists.
@@ -76,7 +83,7 @@ impl<T: Plain> Lists<T> {
         const PIECE: usize = 1 << 17;
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(self.temp.file()?),
+            none => none.insert(self.temp.file(self.name)?),
         };
         for &list in &self.open {
             let place = &mut self.places[list as usize];
@@ -91,6 +98,33 @@ impl<T: Plain> Lists<T> {
         self.open.clear();
         self.pieces[0].clear();
         Ok(())
+    }
+
+    /// Brings everything to the file, where some of it is there already and will last. Where each list is
+    /// then.
+    pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
+        if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
+            return Ok(None);
+        }
+        self.write()?;
+        for piece in 1..self.pieces.len() {
+            self.pieces[0] = std::mem::take(&mut self.pieces[piece]);
+            let here =
+                |place: &Place| place.at & ON_DISK == 0 && (place.at >> 32) as usize == piece;
+            self.open = (0u32..).zip(&self.places).filter(|(_, p)| here(p)).map(|p| p.0).collect();
+            self.open.iter().for_each(|&list| self.places[list as usize].at &= u64::from(u32::MAX));
+            self.write()?;
+        }
+        let places = self.places.iter().flat_map(|place| [place.at, u64::from(place.length)]);
+        Ok(Some(places.collect()))
+    }
+
+    /// Takes up the file of an earlier run, in which lists are at these places.
+    pub(crate) fn again(mut self, places: &[u64]) -> Result<Self> {
+        let places = places.as_chunks().0.iter();
+        self.places = places.map(|&[at, length]| Place { at, length: length as u32 }).collect();
+        self.file = self.name.map(|name| self.temp.again(name)).transpose()?;
+        Ok(self)
     }
 
     /// A list; one that is on disk is read into the cache.
@@ -167,7 +201,7 @@ mod tests {
 
     #[test]
     fn lists_come_back_at_any_limit() {
-        let temp = Temp::unnamed(std::env::temp_dir());
+        let temp = Temp::passing(std::env::temp_dir());
         let list = |i: u32| (0..i % 17).map(|x| x * i).collect::<Vec<u32>>();
         for limit in [0, 500, usize::MAX] {
             let mut lists = Lists::new(limit, &temp);

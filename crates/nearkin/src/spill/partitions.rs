@@ -104,7 +104,7 @@ impl<const W: usize> Partitions<W> {
         const PIECE: usize = 1 << 20;
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(self.temp.file()?),
+            none => none.insert(self.temp.file(None)?),
         };
         let mut ends = Vec::with_capacity(self.partitions);
         let (mut entries, mut bytes) = (Vec::new(), Vec::with_capacity(PIECE + PIECE / 4));
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn partitions_come_back_whole_and_in_order_at_any_limit() {
         let entry = |i: u64| ((mix64(i, 7) % 5) as usize, [mix64(i, 1), i % 100]);
-        let temp = Temp::unnamed(std::env::temp_dir());
+        let temp = Temp::passing(std::env::temp_dir());
         for limit in [0, 3_000, usize::MAX] {
             let mut partitions = Partitions::new(5, limit, &temp);
             for block in 0..20 {
