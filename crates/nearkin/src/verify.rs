@@ -107,10 +107,12 @@ impl Limit {
 }
 
 /// Compares sets exactly, and says nothing of those that are not similar.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Verifier {
     measure: Measure,
     limit: Limit,
+    /// The fewest shared elements by the number of elements of both, for as many as are frequent.
+    needed: Vec<u32>,
 }
 
 impl Verifier {
@@ -129,9 +131,17 @@ impl Verifier {
             Limit::Distance(most) if !(0.0..1.0).contains(&most) => {
                 Err(Error::parameter("within", most, "at least 0 and below 1"))
             }
-            _ => Ok(Self { measure, limit }),
+            _ => {
+                let mut verifier = Self { measure, limit, needed: Vec::new() };
+                verifier.needed =
+                    (0..Self::FREQUENT).map(|all| verifier.compute(all) as u32).collect();
+                Ok(verifier)
+            }
         }
     }
+
+    /// Elements of two sets for which the fewest shared ones are known beforehand.
+    const FREQUENT: usize = 1 << 12;
 
     /// What two sets have in common, if that makes them similar.
     pub fn similar(&self, a: &[u64], b: &[u64]) -> Option<Overlap> {
@@ -156,22 +166,25 @@ impl Verifier {
 
     /// The fewest shared elements with which sets of these sizes are similar, if they can be.
     pub(crate) fn shared_needed(&self, a: usize, b: usize) -> Option<usize> {
-        // shared / (a + b − shared) ≥ t  ⇔  shared ≥ t / (1 + t) · (a + b), then put right by the
-        // very comparison that decides.
+        let need =
+            self.needed.get(a + b).map_or_else(|| self.compute(a + b), |&need| need as usize);
+        (need <= a.min(b)).then_some(need)
+    }
+
+    /// The same from the number of elements of both, were all of them shared if need be.
+    fn compute(&self, all: usize) -> usize {
+        // shared / (all − shared) ≥ t  ⇔  shared ≥ t / (1 + t) · all, then put right by the very
+        // comparison that decides.
         let t = self.measure.to_jaccard(self.limit.similarity());
-        let most = a.min(b);
-        let reached = |shared: usize| self.limit.reached(self.measure.overlap(shared, a, b));
-        if !reached(most) {
-            return None;
-        }
-        let mut need = ((t / (1.0 + t) * (a + b) as f64) as usize).min(most);
+        let reached = |shared: usize| self.limit.reached(self.measure.overlap(shared, all, 0));
+        let mut need = ((t / (1.0 + t) * all as f64) as usize).min(all / 2);
         while need > 0 && reached(need - 1) {
             need -= 1;
         }
-        while !reached(need) {
+        while need <= all / 2 && !reached(need) {
             need += 1;
         }
-        Some(need)
+        need
     }
 }
 

@@ -43,7 +43,10 @@ fn settings(folder: &Path, memory: usize) -> Settings {
 
 type Rows = (Vec<(u32, u32, f64)>, u64);
 
-fn all_pairs(settings: &Settings, observer: &dyn Observer) -> nearkin::Result<(Rows, Option<Stage>)> {
+fn all_pairs(
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> nearkin::Result<(Rows, Option<Stage>)> {
     let texts = texts();
     let similar = pairs(&Texts(&texts), None, settings, observer)?;
     let mut rows = Vec::new();

@@ -7,7 +7,8 @@
 pub mod bands;
 pub mod brute_force;
 pub mod identical;
-mod radix;
+
+use crate::radix::sort_by_high_half;
 
 /// Bits of a key. Of a billion items, some hundred thousand pairs share a key of a table by accident.
 pub const KEY_BITS: u32 = 37;
@@ -23,7 +24,7 @@ pub fn partition_of_key(table: usize, key: u64) -> usize {
 /// The buckets that hold several items, each after its length: entries have the last 32 bits of a key in
 /// their high half and an item in their low half; an item may come twice.
 pub fn buckets(mut entries: Vec<u64>) -> Vec<u32> {
-    radix::sort(&mut entries);
+    sort_by_high_half(&mut entries, &mut Vec::new());
     let mut buckets = Vec::new();
     for run in entries.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
         let start = buckets.len();

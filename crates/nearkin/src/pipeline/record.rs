@@ -6,9 +6,12 @@
 //! bits than there are elements in one of the sets only (the bitmap filter of Sandes, Teodoro and Melo,
 //! 2020): what differs too much for the threshold is not similar.
 
+use std::cell::RefCell;
+
 use nearkin_kernels::differing_bits;
 
 use crate::amplify::Bands;
+use crate::radix::sort_hashes;
 
 /// How such a list is laid out: a word with the lengths of the last two parts, keys, bytes, bitmap,
 /// elements, and what may be left behind them.
@@ -117,9 +120,13 @@ impl Record<'_> {
     }
 }
 
+thread_local! {
+    static BUFFER: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Sorts elements, puts each once in front, and says how many that makes.
 pub(super) fn sort_elements(elements: &mut [u64]) -> usize {
-    elements.sort_unstable();
+    BUFFER.with_borrow_mut(|buffer| sort_hashes(elements, buffer));
     let mut kept = 0;
     for i in 0..elements.len() {
         if kept == 0 || elements[i] != elements[kept - 1] {

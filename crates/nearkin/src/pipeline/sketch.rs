@@ -444,7 +444,7 @@ struct Recent {
 
 impl Recent {
     fn new(bytes: usize) -> Self {
-        let slots = (bytes / 8).clamp(1, 1 << 20);
+        let slots = (bytes / 8).clamp(1, 1 << 17);
         Self { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
 

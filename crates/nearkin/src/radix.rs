@@ -1,0 +1,111 @@
+//! Sorting numbers that are as good as random, digit by digit.
+
+/// Sorts by the high half; entries that agree in it stay in order.
+pub(crate) fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
+    /// Fewer entries are sorted faster by comparing.
+    const FEW: usize = 512;
+    if entries.len() < FEW {
+        entries.sort_by_key(|entry| entry >> 32);
+    } else {
+        passes::<11, { 1 << 11 }, 3>(entries, buffer, 32);
+    }
+}
+
+/// Sorts hashes: two passes over their first bits bring nearly all in order, and the rest has not far to go.
+pub(crate) fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
+    match hashes.len() {
+        0..64 => return hashes.sort_unstable(),
+        64..1024 => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
+        _ => passes::<11, { 1 << 11 }, 2>(hashes, buffer, 42),
+    }
+    // Were they not as good as random, they might have far to go all the same.
+    let mut steps = 8 * hashes.len();
+    for i in 1..hashes.len() {
+        let hash = hashes[i];
+        let mut at = i;
+        while at > 0 && hashes[at - 1] > hash {
+            hashes[at] = hashes[at - 1];
+            at -= 1;
+        }
+        hashes[at] = hash;
+        match steps.checked_sub(i - at) {
+            Some(left) => steps = left,
+            None => return hashes.sort_unstable(),
+        }
+    }
+}
+
+/// Sorts by `PASSES` digits of `BITS` bits above `shift`, of `SIZE` values each; what agrees in them stays in
+/// order.
+fn passes<const BITS: u32, const SIZE: usize, const PASSES: usize>(
+    values: &mut [u64],
+    buffer: &mut Vec<u64>,
+    shift: u32,
+) {
+    let digit =
+        |value: u64, pass: usize| (value >> (shift + pass as u32 * BITS)) as usize & (SIZE - 1);
+    let mut places = [[0u32; SIZE]; PASSES];
+    for &value in &*values {
+        for (pass, places) in places.iter_mut().enumerate() {
+            places[digit(value, pass)] += 1;
+        }
+    }
+    buffer.resize(values.len(), 0);
+    let (mut from, mut to) = (values, &mut buffer[..]);
+    for (pass, places) in places.iter_mut().enumerate() {
+        let mut start = 0;
+        for place in places.iter_mut() {
+            start += std::mem::replace(place, start);
+        }
+        for &value in &*from {
+            let place = &mut places[digit(value, pass)];
+            to[*place as usize] = value;
+            *place += 1;
+        }
+        (from, to) = (to, from);
+    }
+    if PASSES % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::hash::mix64;
+
+    #[test]
+    fn entries_come_out_as_from_a_stable_sort() {
+        for (count, keys) in
+            [(0, 1), (1, 1), (511, 100), (512, 100), (10_000, 50), (70_000, u32::MAX)]
+        {
+            let entry = |i: usize| (mix64(i as u64, 3) % u64::from(keys)) << 32 | i as u64;
+            let mut entries: Vec<u64> = (0..count).map(entry).collect();
+            let mut expected = entries.clone();
+            expected.sort_by_key(|entry| entry >> 32);
+            sort_by_high_half(&mut entries, &mut Vec::new());
+            assert_eq!(entries, expected);
+        }
+    }
+
+    #[test]
+    fn all_kinds_of_numbers_are_sorted() {
+        let kinds: [fn(u64) -> u64; 6] = [
+            |i| mix64(i, 5),
+            |i| mix64(i, 5) >> 32,
+            |i| mix64(i % 10, 5),
+            |i| i,
+            |i| u64::MAX - i,
+            |i| mix64(i, 5) << 60 | mix64(i, 6) >> 20,
+        ];
+        for kind in kinds {
+            for count in [0, 1, 63, 64, 65, 700, 1023, 1024, 5000] {
+                let mut hashes: Vec<u64> = (0..count).map(kind).collect();
+                let mut expected = hashes.clone();
+                expected.sort_unstable();
+                sort_hashes(&mut hashes, &mut Vec::new());
+                assert_eq!(hashes, expected);
+            }
+        }
+    }
+}
