@@ -45,9 +45,11 @@ const BINS: [(f64, f64); 7] =
 const AT_THRESHOLD: (f64, f64) = (0.8, 0.82);
 
 fn main() -> Result<()> {
-    let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let mut files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let only_times = files.first().is_some_and(|first| first.as_os_str() == "--times");
+    files.drain(..usize::from(only_times));
     if files.is_empty() {
-        eprintln!("usage: sketches FILE... (collections of texts)");
+        eprintln!("usage: sketches [--times] FILE... (collections; --times: only the last table)");
         std::process::exit(2);
     }
     let bands = Bands::for_recall(THRESHOLD, RECALL, MAX_FUNCTIONS)?;
@@ -58,36 +60,50 @@ fn main() -> Result<()> {
         bands.functions()
     );
     let mut chance = SplitMix::new(SEED);
-    let mut texts = Vec::new();
+    let mut collections = Vec::new();
     for file in &files {
-        let found = read(file)?;
-        println!("\n### {}: pairs that are there\n", name_of(file));
-        print_header("similarity");
-        for (bin, pairs) in BINS.iter().zip(existing_pairs(&found, &mut chance)?) {
-            print_row(&format!("{:.1}–{:.1}", bin.0, bin.1), &pairs, bands, &mut chance)?;
-        }
-        texts.extend(found);
+        collections.push((name_of(file), read(file)?));
     }
+    if !only_times {
+        print_trials(&collections, bands, &mut chance)?;
+    }
+    println!("\n### Time\n");
+    print_times(&all(&collections), bands, &mut chance)
+}
 
-    println!("\n### Texts cut to size, 0.3 to 1\n");
+/// Everything but the times, which want a quiet machine.
+fn print_trials(
+    collections: &[(String, Vec<String>)],
+    bands: Bands,
+    chance: &mut SplitMix,
+) -> Result<()> {
+    for (name, texts) in collections {
+        println!("\n### {name}: pairs that are there\n");
+        print_header("similarity");
+        for (bin, pairs) in BINS.iter().zip(existing_pairs(texts, chance)?) {
+            print_row(&format!("{:.1}–{:.1}", bin.0, bin.1), &pairs, bands, chance)?;
+        }
+    }
+    let texts = all(collections);
+    println!("\n### Texts cut to size, similarities from 0.3 to 1\n");
     print_header("shingles");
     for size in SIZES {
         let each = PAIRS.div_ceil(BINS.len());
-        let pairs = BINS.map(|bin| made_pairs(&texts, size, bin, each, &mut chance)).concat();
-        print_row(&size.to_string(), &pairs, bands, &mut chance)?;
+        let pairs = BINS.map(|bin| made_pairs(&texts, size, bin, each, chance)).concat();
+        print_row(&size.to_string(), &pairs, bands, chance)?;
     }
-
-    println!("\n### Texts cut to size, {} to {}\n", AT_THRESHOLD.0, AT_THRESHOLD.1);
+    println!("\n### Texts cut to size, just at the threshold\n");
     print_header("shingles");
     for size in SIZES {
-        let pairs = made_pairs(&texts, size, AT_THRESHOLD, PAIRS, &mut chance);
-        print_row(&size.to_string(), &pairs, bands, &mut chance)?;
+        let pairs = made_pairs(&texts, size, AT_THRESHOLD, PAIRS, chance);
+        print_row(&size.to_string(), &pairs, bands, chance)?;
     }
+    println!("\n### Bands with unfilled groups\n");
+    print_unfilled(&texts, bands, chance)
+}
 
-    println!("\n### What to do with unfilled groups\n");
-    print_unfilled(&texts, bands, &mut chance)?;
-    println!("\n### Time\n");
-    print_times(&texts, bands, &mut chance)
+fn all(collections: &[(String, Vec<String>)]) -> Vec<&str> {
+    collections.iter().flat_map(|(_, texts)| texts).map(String::as_str).collect()
 }
 
 fn name_of(file: &Path) -> String {
@@ -165,7 +181,7 @@ fn shuffle<T>(list: &mut [T], chance: &mut SplitMix) {
 
 /// Pairs of a text cut to `size` shingles and a copy of it in which words were deleted and replaced.
 fn made_pairs(
-    texts: &[String],
+    texts: &[&str],
     size: usize,
     bin: (f64, f64),
     count: usize,
@@ -193,10 +209,10 @@ fn unit(chance: &mut SplitMix) -> f64 {
 
 /// The first words of a random text that make `size` different shingles. Where the text is too short
 /// for that, the next ones follow it.
-fn cut<'a>(texts: &'a [String], size: usize, chance: &mut SplitMix) -> Vec<&'a str> {
+fn cut<'a>(texts: &[&'a str], size: usize, chance: &mut SplitMix) -> Vec<&'a str> {
     let start = chance.below(texts.len() as u64) as usize;
     let (first, last) = texts.split_at(start);
-    let mut rest = last.iter().chain(first).flat_map(|text| words(text));
+    let mut rest = last.iter().chain(first).copied().flat_map(words);
     let mut cut: Vec<&str> = rest.by_ref().take(size + 4).collect();
     loop {
         let missing = size.saturating_sub(set_of(&cut).len());
@@ -328,23 +344,26 @@ struct Outcome {
     bias: Mean,
     /// Its square over J(1 − J)/k.
     spread: Mean,
-    /// Found or not, less the curve's chance.
-    surplus: Mean,
+    /// Found or not.
+    recall: Mean,
+    /// The squared standard error of that with the pairs given: Σ pᵢ(1 − pᵢ)/(seeds − 1) over pairs².
+    within: f64,
 }
 
 fn tried(kind: Kind, pairs: &[Pair], bands: Bands, chance: &mut SplitMix) -> Result<Outcome> {
     let (mut outcome, k) = (Outcome::default(), bands.functions());
     for pair in pairs {
-        let s = pair.similarity;
+        let (s, mut hits) = (pair.similarity, Mean::default());
         for _ in 0..SEEDS {
             let sketches = kind.both(pair, k, chance.draw())?;
             if let Some(estimate) = sketches[0].estimate(&sketches[1]) {
                 outcome.bias.add(estimate - s);
                 outcome.spread.add((estimate - s).powi(2) / (s * (1.0 - s) / k as f64));
             }
-            let hit = f64::from(u8::from(found(&sketches, bands, false)));
-            outcome.surplus.add(hit - bands.probability(s));
+            hits.add(f64::from(u8::from(found(&sketches, bands, false))));
         }
+        outcome.recall.add(hits.mean());
+        outcome.within += (hits.error() / pairs.len() as f64).powi(2);
     }
     Ok(outcome)
 }
@@ -371,8 +390,8 @@ fn print_row(first: &str, pairs: &[Pair], bands: Bands, chance: &mut SplitMix) -
     print!("| {first} | {} | {:.4} |", pairs.len(), predicted.mean());
     outcomes.iter().for_each(|one| print!(" {} |", one.bias.show_signed(4)));
     outcomes.iter().for_each(|one| print!(" {} |", one.spread.show(3)));
-    for Outcome { surplus, .. } in outcomes {
-        print!(" {:.4} ± {:.4} |", predicted.mean() + surplus.mean(), surplus.error());
+    for one in &outcomes {
+        print!(" {:.4} ± {:.4} |", one.recall.mean(), one.within.sqrt());
     }
     println!();
     Ok(())
@@ -380,8 +399,10 @@ fn print_row(first: &str, pairs: &[Pair], bands: Bands, chance: &mut SplitMix) -
 
 /// Plain one-permutation hashing in bands: either unfilled groups count as equal, or bands with one are
 /// left out.
-fn print_unfilled(texts: &[String], bands: Bands, chance: &mut SplitMix) -> Result<()> {
-    println!("| shingles | groups unfilled | unrelated pairs that share a bucket: one-permutation | plain, unfilled are equal | pairs at 0.8 found: plain, bands with unfilled left out |");
+fn print_unfilled(texts: &[&str], bands: Bands, chance: &mut SplitMix) -> Result<()> {
+    println!(
+        "| shingles | groups unfilled | unrelated pairs that share a bucket: one-permutation | plain, unfilled are equal | pairs at 0.8 found: plain, bands with unfilled left out |"
+    );
     println!("|---:|---:|---:|---:|---:|");
     for size in SIZES {
         let unrelated: Vec<Pair> = (0..PAIRS)
@@ -394,9 +415,8 @@ fn print_unfilled(texts: &[String], bands: Bands, chance: &mut SplitMix) -> Resu
             let count = a.values().iter().filter(|&&value| value == INFINITY).count();
             count as f64 / bands.functions() as f64
         })?;
-        let hit = |unfilled| {
-            move |two: &[Signature; 2]| f64::from(u8::from(found(two, bands, unfilled)))
-        };
+        let hit =
+            |unfilled| move |two: &[Signature; 2]| f64::from(u8::from(found(two, bands, unfilled)));
         let fast = share(Kind::Fast, &unrelated, bands, chance, hit(false))?;
         let equal = share(Kind::Plain, &unrelated, bands, chance, hit(true))?;
         let left_out = share(Kind::Plain, &similar, bands, chance, hit(false))?;
@@ -425,8 +445,10 @@ fn share(
 // --- time -----------------------------------------------------------------------------------------------
 
 /// Microseconds a document, and nanoseconds an element in brackets.
-fn print_times(texts: &[String], bands: Bands, chance: &mut SplitMix) -> Result<()> {
-    println!("| shingles | cutting into shingles | one-permutation | classic | classic, function by function | classic, cheapest hash | plain |");
+fn print_times(texts: &[&str], bands: Bands, chance: &mut SplitMix) -> Result<()> {
+    println!(
+        "| shingles | cutting into shingles | one-permutation | classic | classic, function by function | classic, cheapest hash | plain |"
+    );
     println!("|---:|---:|---:|---:|---:|---:|---:|");
     let k = bands.functions();
     let family = Mixed::new(k, chance.draw());
