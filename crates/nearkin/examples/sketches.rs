@@ -154,11 +154,12 @@ fn existing_pairs(texts: &[String], chance: &mut SplitMix) -> Result<[Vec<Pair>;
     let mut seen = HashSet::new();
     let mut bins: [Vec<(usize, usize)>; BINS.len()] = Default::default();
     let mut order: Vec<usize> = (0..sets.len()).collect();
+    let value = |text: usize, place: usize| sketches[text][place];
     for place in 0..ORDERS {
-        order.sort_by_key(|&text| (sketches[text][place], mix64(text as u64, SEED)));
+        order.sort_by_key(|&text| (value(text, place), mix64(text as u64, SEED)));
         for two in order.windows(2) {
             let pair = (two[0].min(two[1]), two[0].max(two[1]));
-            if sketches[pair.0][place] == sketches[pair.1][place] && seen.insert(pair) {
+            if value(pair.0, place) == value(pair.1, place) && seen.insert(pair) {
                 let s = similarity(&sets[pair.0], &sets[pair.1]);
                 if let Some(bin) = BINS.iter().position(|bin| s >= bin.0 && s < bin.1) {
                     bins[bin].push(pair);
