@@ -1,27 +1,48 @@
 //! The kernels with AVX2: 32 bytes at a time.
 
-use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256,
-    _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8, _mm256_xor_si256,
-};
+use std::arch::x86_64::*;
 
 use crate::WordMask;
 
-/// See [`crate::word_masks`].
-#[target_feature(enable = "avx2")]
-pub(crate) fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
-    let blocks = text.as_chunks::<64>().0;
-    masks.reserve(blocks.len());
-    for block in blocks {
+/// See [`crate::lower_blocks`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn lower_blocks(
+    text: &[u8],
+    lower: bool,
+    padded: &mut [u8],
+    masks: &mut [WordMask],
+) -> bool {
+    crate::scalar::assert_room(text, padded, masks);
+    // Added to A to Z it makes them a to z.
+    let case = _mm256_set1_epi8(if lower { 0x20 } else { 0 });
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut others = 0;
+    let copies = padded.as_chunks_mut::<64>().0.iter_mut().zip(masks);
+    for (block, (copy, mask)) in blocks.iter().chain([&last]).zip(copies) {
         let (halves, _) = block.as_chunks::<32>();
-        let (low, high) = (classify(&halves[0]), classify(&halves[1]));
-        masks.push(WordMask {
-            word: u64::from(low.0) | u64::from(high.0) << 32,
-            other: u64::from(low.1) | u64::from(high.1) << 32,
-        });
+        let (copies, _) = copy.as_chunks_mut::<32>();
+        let (low, high) = (load(&halves[0]), load(&halves[1]));
+        store(lower_case(low, case), &mut copies[0]);
+        store(lower_case(high, case), &mut copies[1]);
+        let (low, high) = (classify(low), classify(high));
+        mask.word = u64::from(low.0) | u64::from(high.0) << 32;
+        mask.other = u64::from(low.1) | u64::from(high.1) << 32;
+        others |= mask.other;
     }
+    padded[64 * (blocks.len() + 1)..].fill(0);
+    others == 0
+}
+
+/// A to Z with `case` added, other bytes as they are.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lower_case(bytes: __m256i, case: __m256i) -> __m256i {
+    // A to Z become the 26 smallest signed numbers.
+    let from_a = _mm256_add_epi8(bytes, _mm256_set1_epi8(i8::MIN.wrapping_sub(b'A' as i8)));
+    let upper = _mm256_cmpgt_epi8(_mm256_set1_epi8(i8::MIN + 26), from_a);
+    _mm256_add_epi8(bytes, _mm256_and_si256(upper, case))
 }
 
 /// A byte belongs to a word when its two halves have a kind in common: kind 1 are the digits (0x30 to
@@ -29,7 +50,7 @@ pub(crate) fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
 /// (0x50 to 0x5a, 0x70 to 0x7a), kind 8 the underscore (0x5f).
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classify(half: &[u8; 32]) -> (u32, u32) {
+fn classify(bytes: __m256i) -> (u32, u32) {
     #[rustfmt::skip]
     let kinds_by_low = _mm256_setr_epi8(
         5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 2, 2, 2, 2, 10,
@@ -40,7 +61,6 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
     );
-    let bytes = load(half);
     let nibble = _mm256_set1_epi8(0x0f);
     let low = _mm256_and_si256(bytes, nibble);
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
@@ -57,6 +77,25 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
 fn load(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: 32 bytes are readable at `bytes`, and the load asks for no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast::<__m256i>()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(value: __m256i, bytes: &mut [u8; 32]) {
+    // SAFETY: 32 bytes are writable at `bytes`, and the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast::<__m256i>(), value) }
+}
+
+/// See [`crate::hash_words`]: the reference, with the instructions for bits that come with AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    crate::scalar::words_hashed(padded, masks, tokens);
+}
+
+/// See [`crate::shingle`]: the reference, which the compiler turns into four shingles at a time.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::scalar::shingles_summed(tokens, k, out);
 }
 
 /// See [`crate::string_special`].

@@ -1,0 +1,77 @@
+//! Which version of a kernel is called.
+//!
+//! [`kernels`] makes of each signature the function that calls the first of its versions that this machine
+//! can run, and a list of all that it can, for tests and measurements.
+
+/// Whether this machine can run the functions of a file.
+pub(crate) mod has {
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn avx2() -> bool {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    }
+}
+
+macro_rules! kernels {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty, in $versions:tt;
+    )*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name($($arg: $type),*) -> $result {
+                call!($versions $name($($arg),*));
+                scalar::$name($($arg),*)
+            }
+        )*
+
+        /// The versions of each kernel that this machine can run, with their names; the first is the
+        /// reference.
+        pub mod versions {
+            use super::*;
+            $(
+                /// Versions of the kernel of this name.
+                pub fn $name() -> Vec<(&'static str, fn($($type),*) -> $result)> {
+                    let mut list: Vec<(&'static str, fn($($type),*) -> $result)> =
+                        vec![("scalar", scalar::$name)];
+                    list!($versions list $name($($arg: $type),*) -> $result);
+                    list
+                }
+            )*
+        }
+    };
+}
+
+/// Returns what the first version gives that the machine can run.
+macro_rules! call {
+    ([] $name:ident $args:tt) => {};
+    ([avx2 $($more:ident)*] $name:ident($($arg:ident),*)) => {
+        #[cfg(target_arch = "x86_64")]
+        if dispatch::has::avx2() {
+            // SAFETY: the processor has what the file is compiled for.
+            return unsafe { avx2::$name($($arg),*) };
+        }
+        call!([$($more)*] $name($($arg),*));
+    };
+}
+
+/// Adds those versions to a list that the machine can run.
+macro_rules! list {
+    ([] $($rest:tt)*) => {};
+    ([avx2 $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
+        #[cfg(target_arch = "x86_64")]
+        if dispatch::has::avx2() {
+            fn version($($arg: $type),*) -> $result {
+                // SAFETY: a version is listed only where the processor has what it is compiled for.
+                unsafe { avx2::$name($($arg),*) }
+            }
+            $list.push(("avx2", version));
+        }
+        list!([$($more)*] $list $name($($arg: $type),*) -> $result);
+    };
+}

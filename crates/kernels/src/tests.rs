@@ -1,0 +1,126 @@
+//! Every version of every kernel against the reference.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Bytes of which many are letters, and some are not ASCII.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![b'A'..=b'z', b'A'..=b'z', b' '..=b'@', any::<u8>()];
+    vec(byte, 0..1500)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_versions_lower_and_class_bytes_alike(text in text(), lower: bool) {
+        let room = |fill: u8| {
+            let blocks = text.len() / 64 + 1;
+            (vec![fill; 64 * blocks + PADDING], vec![WordMask::default(); blocks])
+        };
+        let (mut copy, mut masks) = room(0);
+        let ascii = scalar::lower_blocks(&text, lower, &mut copy, &mut masks);
+        for (name, version) in versions::lower_blocks() {
+            let (mut other_copy, mut other_masks) = room(b'x');
+            let other_ascii = version(&text, lower, &mut other_copy, &mut other_masks);
+            prop_assert_eq!(ascii, other_ascii, "{}", name);
+            prop_assert_eq!(&copy, &other_copy, "{}", name);
+            prop_assert_eq!(&masks, &other_masks, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_hash_every_word(text in text(), seed: u64) {
+        let (mut padded, mut masks) = (Vec::new(), Vec::new());
+        lower_words(&text, true, &mut padded, &mut masks);
+        if seed % 4 == 0 {
+            // Very long words, and very many.
+            masks.iter_mut().for_each(|mask| mask.word |= seed);
+        }
+        let inside = |at: usize| at < 64 * masks.len() && masks[at / 64].word >> (at % 64) & 1 == 1;
+        let mut expected = Vec::new();
+        let mut start = 0;
+        for at in 0..64 * masks.len() {
+            if inside(at) && (at == 0 || !inside(at - 1)) {
+                start = at;
+            }
+            if !inside(at) && at > 0 && inside(at - 1) {
+                expected.push(hash_padded(&padded, start, at));
+            }
+        }
+        for (name, version) in versions::hash_words() {
+            let mut tokens = vec![7];
+            version(&padded, &masks, &mut tokens);
+            prop_assert_eq!(&tokens[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_sum_every_shingle(tokens in vec(any::<u64>(), 0..700), k in 1usize..80, five: bool) {
+        let k = if five { 5 } else { k };
+        let expected: Vec<u64> = tokens.windows(k).map(scalar::combine).collect();
+        for (name, version) in versions::shingle() {
+            let mut out = vec![7];
+            version(&tokens, k, &mut out);
+            prop_assert_eq!(&out[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_count_the_intersection(
+        a in btree_set(0u64..400, 0..300),
+        b in btree_set(0u64..400, 0..300),
+        need in 0usize..200,
+    ) {
+        let truth = a.intersection(&b).count();
+        // Spread over the whole range, in the same order.
+        let slice = |set: &BTreeSet<u64>| set.iter().map(|x| x << 55).collect::<Vec<_>>();
+        let (a, b) = (slice(&a), slice(&b));
+        let enough = (truth >= need).then_some(truth);
+        prop_assert_eq!(shared(&a, &b), truth);
+        for (name, version) in versions::shared_at_least() {
+            prop_assert_eq!(version(&a, &b, need), enough, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_find_where_a_string_ends(
+        plain in vec(0x23u8..0x5b, 0..200),
+        special in any::<u8>(),
+        rest in vec(any::<u8>(), 0..80),
+    ) {
+        let mut text = plain;
+        text.push(special);
+        text.extend(rest);
+        for start in 0..text.len().min(40) {
+            let text = &text[start..];
+            for (name, version) in versions::string_special() {
+                prop_assert_eq!(version(text), scalar::string_special(text), "{}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_byte_is_classed_and_lowered() {
+    let text: Vec<u8> = (0..=255).collect();
+    for (name, version) in versions::lower_blocks() {
+        let (mut padded, mut masks) = (vec![0; 5 * 64 + PADDING], vec![WordMask::default(); 5]);
+        assert!(!version(&text, true, &mut padded, &mut masks));
+        for (at, byte) in text.iter().enumerate() {
+            let bit = |mask: u64| mask >> (at % 64) & 1 == 1;
+            let mask = masks[at / 64];
+            assert_eq!(padded[at], byte.to_ascii_lowercase(), "{name}: {byte:#x}");
+            assert_eq!(
+                bit(mask.word),
+                byte.is_ascii_alphanumeric() || *byte == b'_',
+                "{name}: {byte:#x}"
+            );
+            assert_eq!(bit(mask.other), !byte.is_ascii(), "{name}: {byte:#x}");
+        }
+    }
+}
