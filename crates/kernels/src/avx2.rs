@@ -86,10 +86,15 @@ fn store(value: __m256i, bytes: &mut [u8; 32]) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast::<__m256i>(), value) }
 }
 
-/// See [`crate::hash_words`]: the reference, with the instructions for bits that come with AVX2.
+/// See [`crate::hash_words`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    crate::scalar::words_hashed(padded, masks, tokens);
+    crate::scalar::words_hashed(padded, masks, tokens, |all, base, places| {
+        let all = _mm_cvtsi64_si128(i64::from_le_bytes(*all));
+        let sums = _mm256_add_epi32(_mm256_cvtepu8_epi32(all), _mm256_set1_epi32(base as i32));
+        // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
+    });
 }
 
 /// See [`crate::shingle`]: the reference, which the compiler turns into four shingles at a time.

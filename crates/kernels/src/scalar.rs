@@ -1,7 +1,7 @@
 //! Plain Rust versions of every kernel: the reference.
 
 use crate::WordMask;
-use crate::hash::{PADDING, hash_loaded, scramble};
+use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
 
 /// See [`crate::shared_at_least`].
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
@@ -63,52 +63,92 @@ pub(crate) fn assert_room(text: &[u8], padded: &[u8], masks: &[WordMask]) {
 
 /// See [`crate::hash_words`].
 pub fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    words_hashed(padded, masks, tokens);
+    words_hashed(padded, masks, tokens, |all, base, places| {
+        places.iter_mut().zip(all).for_each(|(place, &bit)| *place = base + u32::from(bit));
+    });
 }
 
-/// [`hash_words`], to be compiled for several machines.
+/// [`hash_words`], to be compiled for several machines. `widen` adds its second argument to each of the eight
+/// in the first.
 ///
-/// First where words begin and end in a few blocks, then their hashes: the second loop has nothing to guess.
+/// First where words begin and end in a few blocks, then their hashes: neither loop has much to guess.
 #[inline(always)]
-pub(crate) fn words_hashed(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+pub(crate) fn words_hashed(
+    padded: &[u8],
+    masks: &[WordMask],
+    tokens: &mut Vec<u64>,
+    widen: impl Fn(&[u8; 8], u32, &mut [u32; 8]),
+) {
     /// Blocks at a time.
     const BLOCKS: usize = 8;
     assert!(padded.len() >= 64 * masks.len() + PADDING, "padding follows the blocks");
-    let mut edges = [0; 1 + 64 * BLOCKS + STEP];
-    let (mut count, mut inside) = (0, 0);
+    let mut edges = [0; 64 * BLOCKS + 8];
+    let (mut inside, mut start) = (0, 0);
     for (part, masks) in masks.chunks(BLOCKS).enumerate() {
+        let origin = part * BLOCKS * 64;
+        // A word that began in earlier blocks.
+        let open = inside == 1;
+        let mut count = 0;
         for (block, mask) in masks.iter().enumerate() {
             let changes = mask.word ^ (mask.word << 1 | inside);
             inside = mask.word >> 63;
-            count += put_places(changes, 64 * (part * BLOCKS + block), &mut edges[count..]);
+            for (byte, base) in
+                changes.to_le_bytes().into_iter().zip((64 * block as u32..).step_by(8))
+            {
+                // Eight are written, whether or not so many bits are set: nothing has to be guessed.
+                let places = edges[count..].first_chunk_mut().expect("room for eight more");
+                widen(&PLACES[usize::from(byte)], base, places);
+                count += byte.count_ones() as usize;
+            }
         }
-        let (words, open) = edges[..count].as_chunks::<2>();
-        tokens.extend(words.iter().map(|&[start, end]| {
-            // SAFETY: edges lie within the blocks, more than PADDING before the end of `padded`.
-            let load =
-                |at: usize| unsafe { padded.as_ptr().add(at).cast::<u64>().read_unaligned() };
-            hash_loaded(|at| u64::from_le(load(at)), start, end)
-        }));
-        // A word that goes on in the next blocks.
-        count = open.len();
-        edges[0] = open.first().copied().unwrap_or(0);
+        let mut edges = &edges[..count];
+        if open && let Some((&end, rest)) = edges.split_first() {
+            tokens.push(hash_padded(padded, start, origin + end as usize));
+            edges = rest;
+        }
+        let (words, rest) = edges.as_chunks();
+        // SAFETY: edges lie within the blocks, and PADDING follows these.
+        unsafe { hash_between(&padded[origin..], words, tokens) };
+        start = rest.first().map_or(start, |&last| origin + last as usize);
     }
 }
 
-/// Places that are written at a time, whether or not there are so many.
-const STEP: usize = 8;
-
-/// Writes `base` + the place of every bit that is set, and after them whatever it may be. How many are set.
-#[inline(always)]
-fn put_places(mut bits: u64, base: usize, places: &mut [usize]) -> usize {
-    let count = bits.count_ones() as usize;
-    for places in places.as_chunks_mut::<STEP>().0.iter_mut().take(count.div_ceil(STEP)) {
-        for place in places {
-            *place = base + bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
+/// The places of the bits that are set in a byte, and zeros after them.
+static PLACES: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
         }
+        byte += 1;
     }
-    count
+    table
+};
+
+/// Appends the hashes of words, given where each begins and ends.
+///
+/// # Safety
+/// [`PADDING`] bytes are readable in `padded` from each edge on.
+#[inline(always)]
+unsafe fn hash_between(padded: &[u8], words: &[[u32; 2]], tokens: &mut Vec<u64>) {
+    tokens.reserve(words.len());
+    let room = &mut tokens.spare_capacity_mut()[..words.len()];
+    for (&[start, end], token) in words.iter().zip(room) {
+        let load = |at: usize| {
+            // SAFETY: `at` is an edge, or lies between two, or 8 bytes behind one of these.
+            let bytes = unsafe { padded.as_ptr().add(at).cast::<u64>().read_unaligned() };
+            u64::from_le(bytes)
+        };
+        token.write(hash_loaded(load, start as usize, end as usize));
+    }
+    // SAFETY: so many have just been written.
+    unsafe { tokens.set_len(tokens.len() + words.len()) };
 }
 
 /// Tokens are turned by so many bits more at each place of a shingle. 13 is coprime to 64, so that no two
