@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use crate::WordMask;
+use crate::scalar::{FACTORS, PORTION};
+use crate::{Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -103,6 +104,62 @@ pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     crate::scalar::shingles_summed(tokens, k, out);
 }
 
+/// See [`crate::throw_all`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    crate::scalar::thrown_all(throw, elements, values, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    });
+}
+
+/// See [`crate::throw_again`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn throw_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    crate::scalar::thrown_again(throw, elements, values, since, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    })
+}
+
+/// Throws the first `count` of the elements, four at a time.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let key = _mm256_set1_epi64x(throw.key as i64);
+    let groups = _mm256_set1_epi32(throw.groups as i32);
+    let mut thrown = [0; PORTION];
+    let fours = elements.as_chunks().0.iter().zip(thrown.as_chunks_mut::<4>().0);
+    for (four, thrown) in fours.take(count.div_ceil(4)) {
+        let x = _mm256_xor_si256(load_four(four), key);
+        let x = mix_halves(x, throw.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let groups = _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), groups);
+        let x = _mm256_blend_epi32::<0b1010_1010>(x, groups);
+        // SAFETY: 32 bytes are writable at `thrown`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(thrown.as_mut_ptr().cast::<__m256i>(), x) };
+    }
+    thrown
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mix_halves(x: __m256i, [low, high]: [u32; 2]) -> __m256i {
+    let low = _mm256_mul_epu32(x, _mm256_set1_epi64x(i64::from(low)));
+    let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(i64::from(high)));
+    _mm256_xor_si256(low, _mm256_shuffle_epi32::<0b10_11_00_01>(high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_four(words: &[u64; 4]) -> __m256i {
+    // SAFETY: 32 bytes are readable at `words`, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast::<__m256i>()) }
+}
+
 /// See [`crate::string_special`].
 #[target_feature(enable = "avx2")]
 pub(crate) fn string_special(bytes: &[u8]) -> usize {
@@ -147,13 +204,7 @@ pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> usize {
-    // SAFETY: 32 bytes are readable at each, and the loads ask for no alignment.
-    let (x, y) = unsafe {
-        (
-            _mm256_loadu_si256(x.as_ptr().cast::<__m256i>()),
-            _mm256_loadu_si256(y.as_ptr().cast::<__m256i>()),
-        )
-    };
+    let (x, y) = (load_four(x), load_four(y));
     let one = _mm256_permute4x64_epi64::<0b00_11_10_01>(y);
     let two = _mm256_permute4x64_epi64::<0b01_00_11_10>(y);
     let three = _mm256_permute4x64_epi64::<0b10_01_00_11>(y);

@@ -59,15 +59,24 @@ const MASKS: [u64; 25] = {
     masks
 };
 
-/// The key of a band: the hash of its number and its values, two at a time.
-#[inline(always)]
-pub(crate) fn band_key(band: u64, values: &[u32]) -> u64 {
-    let (pairs, last) = values.as_chunks::<2>();
-    let start = fold_multiply(START ^ band, STEP);
-    let key = pairs
-        .iter()
-        .fold(start, |key, &[a, b]| fold_multiply(key ^ (u64::from(a) | u64::from(b) << 32), STEP));
-    last.iter().fold(key, |key, &value| fold_multiply(key ^ u64::from(value), STEP))
+/// Appends the keys of the bands of `rows` values each that a sketch is cut into: the hash of the values and
+/// of the band's number.
+///
+/// Two values at a time, and one multiplication for both. Bands do not wait for each other, so a processor
+/// works at several as it is.
+///
+/// # Panics
+/// When `rows` is 0.
+pub fn band_keys(sketch: &[u32], rows: usize, keys: &mut Vec<u64>) {
+    let bands = sketch.chunks_exact(rows).enumerate();
+    keys.extend(bands.map(|(band, values)| {
+        let (pairs, last) = values.as_chunks::<2>();
+        let start = fold_multiply(START ^ band as u64, STEP);
+        let key = pairs.iter().fold(start, |key, &[a, b]| {
+            fold_multiply(key ^ (u64::from(a) | u64::from(b) << 32), STEP)
+        });
+        last.iter().fold(key, |key, &value| fold_multiply(key ^ u64::from(value), STEP))
+    }));
 }
 
 /// Scrambles a value so that every bit of it depends on every bit.

@@ -12,7 +12,7 @@ pub mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use hash::{PADDING, hash_padded, scramble};
+pub use hash::{PADDING, band_keys, hash_padded, scramble};
 
 /// What 64 bytes of text are to words, a bit a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +22,24 @@ pub struct WordMask {
     /// Bytes of characters that are not ASCII.
     pub other: u64,
 }
+
+/// How elements are thrown into groups.
+///
+/// A step multiplies the halves of a word by a number each, to 64 bits, and adds the one product without
+/// carry to the other turned by half. Three of them bring every bit of an element to every bit of its place.
+/// The products are of 32 bits by 32 because that is what machines can do several of at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throw {
+    /// What elements are mixed with first.
+    pub key: u64,
+    /// The numbers that the first step multiplies by, which should be odd.
+    pub factors: [u32; 2],
+    /// How many groups there are, at least 1.
+    pub groups: u32,
+}
+
+/// The round of a group that nothing has fallen into yet.
+pub const OPEN: u32 = u32::MAX;
 
 kernels! {
     /// Copies `text` into `padded`, its ASCII letters brought into lower case if asked for, with zeros
@@ -44,6 +62,21 @@ kernels! {
     /// # Panics
     /// When `k` is 0.
     fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx2];
+
+    /// Throws elements: where a group's value is above that of an element it receives, it is lowered to it.
+    ///
+    /// # Panics
+    /// Unless there is a value for each group.
+    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2];
+
+    /// Throws elements again, in the rounds from 1 up to the number of groups, until every group has been
+    /// hit. A group takes values in one round alone: the first in which something falls into it. In `since`
+    /// is the round in which each was filled, [`OPEN`] where it has not been yet. A value of `u32::MAX` counts
+    /// as one less. How many are open then.
+    ///
+    /// # Panics
+    /// Unless there is a value and a round for each group.
+    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx2];
 
     /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
     /// as it cannot be.

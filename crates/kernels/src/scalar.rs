@@ -1,7 +1,170 @@
 //! Plain Rust versions of every kernel: the reference.
 
-use crate::WordMask;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+use crate::{OPEN, Throw, WordMask};
+
+/// The numbers that the later steps of a throw multiply by.
+pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
+
+impl Throw {
+    /// The group of an element in the upper half, its value there in the lower.
+    #[inline(always)]
+    pub fn throw(&self, element: u64) -> u64 {
+        let x = mix_halves(element ^ self.key, self.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let group = ((x >> 32) * u64::from(self.groups)) >> 32;
+        group << 32 | x & 0xffff_ffff
+    }
+
+    /// The throw of a later round: each has another key.
+    #[inline(always)]
+    #[must_use]
+    pub fn round(&self, number: u64) -> Self {
+        Self { key: self.key.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), ..*self }
+    }
+
+    #[inline(always)]
+    fn assert_places(&self, places: &[u32]) {
+        assert!(self.groups > 0 && places.len() == self.groups as usize, "a place for each group");
+    }
+}
+
+/// One step of a throw.
+#[inline(always)]
+fn mix_halves(x: u64, [low, high]: [u32; 2]) -> u64 {
+    let (low, high) = ((x & 0xffff_ffff) * u64::from(low), (x >> 32) * u64::from(high));
+    low ^ high.rotate_left(32)
+}
+
+/// See [`crate::throw_all`].
+pub fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    thrown_all(throw, elements, values, throw_portion);
+}
+
+/// See [`crate::throw_again`].
+pub fn throw_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    thrown_again(throw, elements, values, since, throw_portion)
+}
+
+/// Elements that are thrown at a time, before any value is looked at.
+pub(crate) const PORTION: usize = 32;
+
+/// Throws the first `count` of the elements.
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let mut thrown = *elements;
+    thrown.iter_mut().take(count).for_each(|x| *x = throw.throw(*x));
+    thrown
+}
+
+/// [`throw_all`] for any way of throwing a portion.
+#[inline(always)]
+pub(crate) fn thrown_all(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+) {
+    throw.assert_places(values);
+    in_portions(throw, elements, portion, |thrown| {
+        for &thrown in thrown {
+            // SAFETY: an element's group is below the number of groups.
+            let value = unsafe { values.get_unchecked_mut((thrown >> 32) as usize) };
+            *value = (*value).min(thrown as u32);
+        }
+    });
+}
+
+/// [`throw_again`] for any way of throwing a portion.
+#[inline(always)]
+pub(crate) fn thrown_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+) -> usize {
+    throw.assert_places(values);
+    throw.assert_places(since);
+    let mut open = since.iter().filter(|&&round| round == OPEN).count();
+    let mut round = 1;
+    while open > 0 && round < throw.groups && !elements.is_empty() {
+        if elements.len() > PORTION / 2 {
+            in_portions(&throw.round(round.into()), elements, &portion, |thrown| {
+                open -= fill(thrown, |_| round, values, since);
+            });
+            round += 1;
+        } else {
+            // Several rounds of a few elements at once.
+            let rounds = ((PORTION / elements.len()) as u32).min(throw.groups - round);
+            let (mut mixed, mut numbers) = ([0; PORTION], [0; PORTION]);
+            let count = rounds as usize * elements.len();
+            let slots = mixed
+                .chunks_exact_mut(elements.len())
+                .zip(numbers.chunks_exact_mut(elements.len()));
+            for (number, (mixed, numbers)) in (round..round + rounds).zip(slots) {
+                let key = throw.round(number.into()).key;
+                mixed.iter_mut().zip(elements).for_each(|(mixed, x)| *mixed = x ^ key);
+                numbers.fill(number);
+            }
+            let thrown = portion(&Throw { key: 0, ..*throw }, &mixed, count);
+            open -= fill(&thrown[..count], |i| numbers[i], values, since);
+            round += rounds;
+        }
+    }
+    open
+}
+
+/// Gives values to the groups that were not filled before the round of an element. How many of them nothing had
+/// fallen into until now.
+#[inline(always)]
+fn fill(
+    thrown: &[u64],
+    round: impl Fn(usize) -> u32,
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    // Which fall into an open group cannot be guessed, so these move to the front before anything else.
+    let mut falling = [0; PORTION];
+    let mut count = 0;
+    for (i, thrown) in thrown.iter().enumerate() {
+        falling[count % PORTION] = i;
+        // SAFETY: an element's group is below the number of groups.
+        let since = unsafe { *since.get_unchecked((thrown >> 32) as usize) };
+        count += usize::from(since >= round(i));
+    }
+    let mut filled = 0;
+    for &i in falling.iter().take(count) {
+        let (group, value, round) = ((thrown[i] >> 32) as usize, thrown[i] as u32, round(i));
+        let since = &mut since[group];
+        if *since >= round {
+            filled += usize::from(*since == OPEN);
+            *since = round;
+            values[group] = values[group].min(value).min(u32::MAX - 1);
+        }
+    }
+    filled
+}
+
+#[inline(always)]
+fn in_portions(
+    throw: &Throw,
+    elements: &[u64],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+    mut take: impl FnMut(&[u64]),
+) {
+    let (portions, rest) = elements.as_chunks();
+    portions.iter().for_each(|elements| take(&portion(throw, elements, PORTION)));
+    if !rest.is_empty() {
+        let mut last = [0; PORTION];
+        last[..rest.len()].copy_from_slice(rest);
+        take(&portion(throw, &last, rest.len())[..rest.len()]);
+    }
+}
 
 /// See [`crate::shared_at_least`].
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
@@ -170,10 +333,10 @@ pub(crate) fn shingles_summed(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
         1..=TURNS => {
             let first = out.len();
             out.resize(first + (tokens.len() + 1).saturating_sub(k), k as u64);
-            for (part, sums) in out[first..].chunks_mut(PORTION).enumerate() {
+            for (part, sums) in out[first..].chunks_mut(SUMS).enumerate() {
                 for place in 0..k {
                     let turn = TURN * place as u32 % 64;
-                    let turned = tokens[part * PORTION + place..].iter();
+                    let turned = tokens[part * SUMS + place..].iter();
                     let turned = turned.map(|token| token.rotate_left(turn));
                     sums.iter_mut()
                         .zip(turned)
@@ -186,7 +349,7 @@ pub(crate) fn shingles_summed(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
 }
 
 /// Shingles whose sums are gone over together, so that they stay in the nearest cache.
-const PORTION: usize = 256;
+const SUMS: usize = 256;
 
 /// The hash of one shingle, given its tokens' hashes.
 #[inline(always)]

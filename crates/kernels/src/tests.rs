@@ -71,6 +71,47 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_throw_alike(
+        elements in vec(any::<u64>(), 0..100),
+        shift in 0u32..60,
+        key: u64,
+        factors: [u32; 2],
+        groups in 1u32..300,
+    ) {
+        let elements: Vec<u64> = elements.iter().map(|x| x >> shift).collect();
+        let throw = Throw { key, factors, groups };
+        let mut first = vec![u32::MAX; groups as usize];
+        for thrown in elements.iter().map(|&x| throw.throw(x)) {
+            let value = &mut first[(thrown >> 32) as usize];
+            *value = (*value).min(thrown as u32);
+        }
+        // As it is defined: round by round, and a round's groups are those unfilled before it.
+        let mut all = first.clone();
+        for round in 1..u64::from(groups) {
+            let before = all.clone();
+            for thrown in elements.iter().map(|&x| throw.round(round).throw(x)) {
+                let group = (thrown >> 32) as usize;
+                if before[group] == u32::MAX {
+                    all[group] = all[group].min(thrown as u32).min(u32::MAX - 1);
+                }
+            }
+        }
+        for (name, version) in versions::throw_all() {
+            let mut values = vec![u32::MAX; groups as usize];
+            version(&throw, &elements, &mut values);
+            prop_assert_eq!(&values, &first, "{}", name);
+        }
+        for (name, version) in versions::throw_again() {
+            let mut values = first.clone();
+            let mut since: Vec<u32> =
+                values.iter().map(|&value| if value == u32::MAX { OPEN } else { 0 }).collect();
+            let open = version(&throw, &elements, &mut values, &mut since);
+            prop_assert_eq!(&values, &all, "{}", name);
+            prop_assert_eq!(open, all.iter().filter(|&&value| value == u32::MAX).count());
+        }
+    }
+
+    #[test]
     fn all_versions_count_the_intersection(
         a in btree_set(0u64..400, 0..300),
         b in btree_set(0u64..400, 0..300),

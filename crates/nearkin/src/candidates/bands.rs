@@ -7,7 +7,6 @@
 use crate::Result;
 use crate::amplify::Bands;
 use crate::family::OnePermutation;
-use crate::family::hash::mix64;
 
 /// Makes an item's bucket keys from its elements.
 #[derive(Debug, Clone)]
@@ -34,9 +33,6 @@ impl Banding {
         }
         sketch.resize(self.bands.functions(), 0);
         self.sketcher.sketch(elements, sketch);
-        let bands = sketch.chunks_exact(self.bands.rows).enumerate();
-        out.extend(bands.map(|(band, values)| {
-            values.iter().fold(band as u64, |key, &value| mix64(key ^ u64::from(value) << 32, key))
-        }));
+        nearkin_kernels::band_keys(sketch, self.bands.rows, out);
     }
 }
