@@ -90,11 +90,13 @@ fn store(value: __m256i, bytes: &mut [u8; 32]) {
 /// See [`crate::hash_words`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    crate::scalar::words_hashed(padded, masks, tokens, |all, base, places| {
-        let all = _mm_cvtsi64_si128(i64::from_le_bytes(*all));
-        let sums = _mm256_add_epi32(_mm256_cvtepu8_epi32(all), _mm256_set1_epi32(base as i32));
-        // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
-        unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
+    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+        crate::scalar::each_byte(bits, base, places, |all, base, places| {
+            let all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*all)));
+            let sums = _mm256_add_epi32(all, _mm256_set1_epi32(base as i32));
+            // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
+            unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
+        });
     });
 }
 
@@ -158,6 +160,38 @@ fn mix_halves(x: __m256i, [low, high]: [u32; 2]) -> __m256i {
 fn load_four(words: &[u64; 4]) -> __m256i {
     // SAFETY: 32 bytes are readable at `words`, and the load asks for no alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast::<__m256i>()) }
+}
+
+/// See [`crate::minima`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    crate::scalar::minima_lowered(keys, elements, values);
+}
+
+/// See [`crate::hamming`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
+    crate::scalar::bits_differing(a, b)
+}
+
+/// See [`crate::equal_bytes`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    let equal = |a, b| _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(a), load(b))) as u32;
+    let (a_blocks, a_rest) = a.as_chunks();
+    let (b_blocks, b_rest) = b.as_chunks();
+    let mut count: usize = 0;
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        count += equal(a, b).count_ones() as usize;
+    }
+    match (a.last_chunk(), b.last_chunk()) {
+        // The last 32, less those that were counted already.
+        (Some(a), Some(b)) if !a_rest.is_empty() => {
+            count + (equal(a, b) >> (32 - a_rest.len())).count_ones() as usize
+        }
+        _ => count + crate::scalar::equal_bytes(a_rest, b_rest),
+    }
 }
 
 /// See [`crate::string_special`].

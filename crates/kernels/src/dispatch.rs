@@ -14,6 +14,27 @@ pub(crate) mod has {
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt")
     }
+
+    /// The parts that processors have since Ice Lake and Zen 4; those with less use AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn avx512() -> bool {
+        avx2()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+    }
+
+    /// Every 64-bit Arm processor has NEON.
+    #[cfg(target_arch = "aarch64")]
+    #[inline]
+    pub(crate) fn neon() -> bool {
+        cfg!(target_feature = "neon")
+    }
 }
 
 macro_rules! kernels {
@@ -50,6 +71,14 @@ macro_rules! kernels {
 /// Returns what the first version gives that the machine can run.
 macro_rules! call {
     ([] $name:ident $args:tt) => {};
+    ([avx512 $($more:ident)*] $name:ident($($arg:ident),*)) => {
+        #[cfg(target_arch = "x86_64")]
+        if dispatch::has::avx512() {
+            // SAFETY: the processor has what the file is compiled for.
+            return unsafe { avx512::$name($($arg),*) };
+        }
+        call!([$($more)*] $name($($arg),*));
+    };
     ([avx2 $($more:ident)*] $name:ident($($arg:ident),*)) => {
         #[cfg(target_arch = "x86_64")]
         if dispatch::has::avx2() {
@@ -58,11 +87,30 @@ macro_rules! call {
         }
         call!([$($more)*] $name($($arg),*));
     };
+    ([neon $($more:ident)*] $name:ident($($arg:ident),*)) => {
+        #[cfg(target_arch = "aarch64")]
+        if dispatch::has::neon() {
+            // SAFETY: the processor has what the file is compiled for.
+            return unsafe { neon::$name($($arg),*) };
+        }
+        call!([$($more)*] $name($($arg),*));
+    };
 }
 
 /// Adds those versions to a list that the machine can run.
 macro_rules! list {
     ([] $($rest:tt)*) => {};
+    ([avx512 $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
+        #[cfg(target_arch = "x86_64")]
+        if dispatch::has::avx512() {
+            fn version($($arg: $type),*) -> $result {
+                // SAFETY: a version is listed only where the processor has what it is compiled for.
+                unsafe { avx512::$name($($arg),*) }
+            }
+            $list.push(("avx512", version));
+        }
+        list!([$($more)*] $list $name($($arg: $type),*) -> $result);
+    };
     ([avx2 $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
         #[cfg(target_arch = "x86_64")]
         if dispatch::has::avx2() {
@@ -71,6 +119,17 @@ macro_rules! list {
                 unsafe { avx2::$name($($arg),*) }
             }
             $list.push(("avx2", version));
+        }
+        list!([$($more)*] $list $name($($arg: $type),*) -> $result);
+    };
+    ([neon $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
+        #[cfg(target_arch = "aarch64")]
+        if dispatch::has::neon() {
+            fn version($($arg: $type),*) -> $result {
+                // SAFETY: a version is listed only where the processor has what it is compiled for.
+                unsafe { neon::$name($($arg),*) }
+            }
+            $list.push(("neon", version));
         }
         list!([$($more)*] $list $name($($arg: $type),*) -> $result);
     };

@@ -5,9 +5,13 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod hash;
 #[macro_use]
 mod dispatch;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod scalar;
 #[cfg(test)]
 mod tests;
@@ -47,27 +51,27 @@ kernels! {
     ///
     /// # Panics
     /// Unless `padded` and `masks` have the lengths that [`lower_words`] gives them.
-    fn lower_blocks(text: &[u8], lower: bool, padded: &mut [u8], masks: &mut [WordMask]) -> bool, in [avx2];
+    fn lower_blocks(text: &[u8], lower: bool, padded: &mut [u8], masks: &mut [WordMask]) -> bool, in [avx512 avx2 neon];
 
     /// Appends the hash of every word, given which bytes of `padded` belong to words. A word that the last
     /// block does not end is left out.
     ///
     /// # Panics
     /// When fewer than 64 bytes a mask and [`PADDING`] are in `padded`.
-    fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx2];
+    fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx512 avx2 neon];
 
     /// Appends the hash of every run of `k` tokens, which are hashes themselves; none when there are fewer.
     /// A shingle's hash is k + Σ rotate(tokenᵢ, 13·i), scrambled before every 32nd token but the first.
     ///
     /// # Panics
     /// When `k` is 0.
-    fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx2];
+    fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2];
 
     /// Throws elements: where a group's value is above that of an element it receives, it is lowered to it.
     ///
     /// # Panics
     /// Unless there is a value for each group.
-    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2];
+    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx512 avx2 neon];
 
     /// Throws elements again, in the rounds from 1 up to the number of groups, until every group has been
     /// hit. A group takes values in one round alone: the first in which something falls into it. In `since`
@@ -76,15 +80,34 @@ kernels! {
     ///
     /// # Panics
     /// Unless there is a value and a round for each group.
-    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx2];
+    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx512 avx2 neon];
 
     /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
     /// as it cannot be.
-    fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx2];
+    fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
+
+    /// The classic minhash: lowers each value to the smallest that its function gives any of the elements. A
+    /// function is a key, and the values are those of [`scalar::mix`].
+    ///
+    /// # Panics
+    /// Unless there is a value for each key.
+    fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
+
+    /// In how many bits two strings of bits differ.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn hamming(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
+
+    /// In how many places two slices have the same byte.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
 
     /// Where the first quote, backslash or control character of a JSON string stands; the length where
     /// there is none.
-    fn string_special(bytes: &[u8]) -> usize, in [avx2];
+    fn string_special(bytes: &[u8]) -> usize, in [avx512 avx2 neon];
 }
 
 /// [`lower_blocks`] with the room it needs: `padded` grows when it has to and never shrinks, and `masks` gets

@@ -166,6 +166,63 @@ fn in_portions(
     }
 }
 
+/// See [`crate::minima`].
+pub fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    minima_lowered(keys, elements, values);
+}
+
+/// [`minima`], to be compiled for several machines: a few functions at a time over all elements.
+#[inline(always)]
+pub(crate) fn minima_lowered(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    assert_eq!(keys.len(), values.len(), "a value for each key");
+    let (keys, last_keys) = keys.as_chunks::<16>();
+    let (values, last_values) = values.as_chunks_mut::<16>();
+    for (keys, values) in keys.iter().zip(values) {
+        let mut least = *values;
+        for &x in elements {
+            for i in 0..16 {
+                least[i] = least[i].min(mix(x, keys[i]));
+            }
+        }
+        *values = least;
+    }
+    for (&key, value) in last_keys.iter().zip(last_values) {
+        *value = elements.iter().fold(*value, |least, &x| least.min(mix(x, key)));
+    }
+}
+
+/// The value of an element under the function with this key: the finaliser of SplitMix64, with the key in two
+/// places.
+#[inline(always)]
+pub fn mix(x: u64, key: u64) -> u64 {
+    let x = x ^ key;
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_add(key.rotate_left(32)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// See [`crate::hamming`].
+pub fn hamming(a: &[u64], b: &[u64]) -> u64 {
+    bits_differing(a, b)
+}
+
+/// [`hamming`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn bits_differing(a: &[u64], b: &[u64]) -> u64 {
+    assert_eq!(a.len(), b.len(), "strings of the same length");
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        sum += u64::from((a ^ b).count_ones());
+    }
+    sum
+}
+
+/// See [`crate::equal_bytes`].
+pub fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    a.iter().zip(b).filter(|(a, b)| a == b).count()
+}
+
 /// See [`crate::shared_at_least`].
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     shared_from(a, b, (0, 0), 0, need)
@@ -226,13 +283,15 @@ pub(crate) fn assert_room(text: &[u8], padded: &[u8], masks: &[WordMask]) {
 
 /// See [`crate::hash_words`].
 pub fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    words_hashed(padded, masks, tokens, |all, base, places| {
-        places.iter_mut().zip(all).for_each(|(place, &bit)| *place = base + u32::from(bit));
+    words_hashed(padded, masks, tokens, |bits, base, places| {
+        each_byte(bits, base, places, |all, base, places| {
+            places.iter_mut().zip(all).for_each(|(place, &bit)| *place = base + u32::from(bit));
+        });
     });
 }
 
-/// [`hash_words`], to be compiled for several machines. `widen` adds its second argument to each of the eight
-/// in the first.
+/// [`hash_words`], to be compiled for several machines. `put` writes its second argument + the place of every bit
+/// that is set in the first.
 ///
 /// First where words begin and end in a few blocks, then their hashes: neither loop has much to guess.
 #[inline(always)]
@@ -240,7 +299,7 @@ pub(crate) fn words_hashed(
     padded: &[u8],
     masks: &[WordMask],
     tokens: &mut Vec<u64>,
-    widen: impl Fn(&[u8; 8], u32, &mut [u32; 8]),
+    put: impl Fn(u64, u32, &mut [u32; 64 + 8]),
 ) {
     /// Blocks at a time.
     const BLOCKS: usize = 8;
@@ -255,14 +314,9 @@ pub(crate) fn words_hashed(
         for (block, mask) in masks.iter().enumerate() {
             let changes = mask.word ^ (mask.word << 1 | inside);
             inside = mask.word >> 63;
-            for (byte, base) in
-                changes.to_le_bytes().into_iter().zip((64 * block as u32..).step_by(8))
-            {
-                // Eight are written, whether or not so many bits are set: nothing has to be guessed.
-                let places = edges[count..].first_chunk_mut().expect("room for eight more");
-                widen(&PLACES[usize::from(byte)], base, places);
-                count += byte.count_ones() as usize;
-            }
+            let room = edges[count..].first_chunk_mut().expect("room for every bit");
+            put(changes, 64 * block as u32, room);
+            count += changes.count_ones() as usize;
         }
         let mut edges = &edges[..count];
         if open && let Some((&end, rest)) = edges.split_first() {
@@ -273,6 +327,25 @@ pub(crate) fn words_hashed(
         // SAFETY: edges lie within the blocks, and PADDING follows these.
         unsafe { hash_between(&padded[origin..], words, tokens) };
         start = rest.first().map_or(start, |&last| origin + last as usize);
+    }
+}
+
+/// Writes `base` + the place of every bit that is set, and behind them up to eight of whatever it may be.
+///
+/// Eight bits at a time from a table, and all eight are written whether or not so many are set: nothing has to be
+/// guessed. `widen` adds its second argument to each of the eight in the first.
+#[inline(always)]
+pub(crate) fn each_byte(
+    bits: u64,
+    base: u32,
+    places: &mut [u32; 64 + 8],
+    widen: impl Fn(&[u8; 8], u32, &mut [u32; 8]),
+) {
+    let mut count = 0;
+    for (byte, base) in bits.to_le_bytes().into_iter().zip((base..).step_by(8)) {
+        let room = places[count..].first_chunk_mut().expect("room for eight more");
+        widen(&PLACES[usize::from(byte)], base, room);
+        count += byte.count_ones() as usize;
     }
 }
 

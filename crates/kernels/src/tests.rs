@@ -112,6 +112,43 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_find_the_minima(
+        keys in vec(any::<u64>(), 0..50),
+        elements in vec(any::<u64>(), 0..50),
+        start: u64,
+    ) {
+        let least = |&key: &u64| elements.iter().map(|&x| scalar::mix(x, key)).fold(start, u64::min);
+        let expected: Vec<u64> = keys.iter().map(least).collect();
+        for (name, version) in versions::minima() {
+            let mut values = vec![start; keys.len()];
+            version(&keys, &elements, &mut values);
+            prop_assert_eq!(&values, &expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_count_bits_that_differ(pairs in vec(any::<(u64, u64)>(), 0..100)) {
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+        let bit = |words: &[u64], i: usize| words[i / 64] >> (i % 64) & 1;
+        let expected = (0..64 * a.len()).filter(|&i| bit(&a, i) != bit(&b, i)).count() as u64;
+        for (name, version) in versions::hamming() {
+            prop_assert_eq!(version(&a, &b), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_count_equal_bytes(pairs in vec((0u8..3, 0u8..3), 0..1000)) {
+        let (a, b): (Vec<u8>, Vec<u8>) = pairs.into_iter().unzip();
+        for start in 0..a.len().min(70) {
+            let (a, b) = (&a[start..], &b[start..]);
+            let expected = scalar::equal_bytes(a, b);
+            for (name, version) in versions::equal_bytes() {
+                prop_assert_eq!(version(a, b), expected, "{}", name);
+            }
+        }
+    }
+
+    #[test]
     fn all_versions_count_the_intersection(
         a in btree_set(0u64..400, 0..300),
         b in btree_set(0u64..400, 0..300),
@@ -163,5 +200,13 @@ fn every_byte_is_classed_and_lowered() {
             );
             assert_eq!(bit(mask.other), !byte.is_ascii(), "{name}: {byte:#x}");
         }
+    }
+}
+
+#[test]
+fn equal_bytes_counts_all_of_many() {
+    let (a, b) = (vec![7; 100_000], vec![7; 100_000]);
+    for (name, version) in versions::equal_bytes() {
+        assert_eq!(version(&a, &b), 100_000, "{name}");
     }
 }
