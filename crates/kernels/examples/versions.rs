@@ -83,14 +83,16 @@ fn main() {
         f(&keys, &elements, &mut values);
         values
     });
-    let sorted = |salt| {
-        let mut set = numbers(1000, 0);
-        set.extend(numbers(500, salt));
-        set.sort_unstable();
-        set
-    };
-    let (a, b) = (sorted(1 << 40), sorted(1 << 41));
-    measure!(shared_at_least, "element", a.len(), |f| f(&a, &b, 0));
+    for count in [200, 2000] {
+        let sorted = |salt| {
+            let mut set = numbers(count / 3 * 2, 0);
+            set.extend(numbers(count / 3, salt));
+            set.sort_unstable();
+            set
+        };
+        let (a, b) = (sorted(1 << 40), sorted(1 << 41));
+        measure!(shared_at_least, "element", a.len(), |f| f(&a, &b, 0));
+    }
     for words in [4, 64] {
         let (a, b) = (numbers(words, 0), numbers(words, 1 << 40));
         measure!(hamming, "call", 1, |f| f(black_box(&a), &b));

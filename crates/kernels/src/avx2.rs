@@ -214,37 +214,62 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
 }
 
 /// See [`crate::shared_at_least`]: blocks of four against blocks of four, each pair of values once.
-#[target_feature(enable = "avx2")]
+///
+/// Which block is left behind depends on the last values of both. Those of the blocks after them are read a
+/// step early, so that no step waits for memory.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    /// Blocks between two looks at whether enough is left.
+    /// Steps between two looks at whether enough is left.
     const STRIDE: usize = 16;
     let (mut i, mut j, mut count) = (0, 0, 0);
+    let (Some(x), Some(y)) = (a.first_chunk::<4>(), b.first_chunk::<4>()) else {
+        return crate::scalar::shared_from(a, b, (0, 0), 0, need);
+    };
+    let (mut a_last, mut b_last) = (x[3], y[3]);
     loop {
-        if count + (a.len() - i).min(b.len() - j) < need {
+        let left = (a.len() - i).min(b.len() - j);
+        if count + left < need {
             return None;
         }
-        for _ in 0..STRIDE {
-            let (Some(x), Some(y)) = (a[i..].first_chunk::<4>(), b[j..].first_chunk::<4>()) else {
-                return crate::scalar::shared_from(a, b, (i, j), count, need);
-            };
-            count += equal_values(x, y);
-            i += 4 * usize::from(x[3] <= y[3]);
-            j += 4 * usize::from(y[3] <= x[3]);
+        if left < 8 {
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
         }
+        let mut equal = _mm256_setzero_si256();
+        for _ in 0..STRIDE.min((left - 4) / 4) {
+            // SAFETY: a step leaves at most four values behind, and there are as many steps as leave eight
+            // before each of them.
+            let (x, y, a_next, b_next) = unsafe {
+                (
+                    &*a.as_ptr().add(i).cast::<[u64; 4]>(),
+                    &*b.as_ptr().add(j).cast::<[u64; 4]>(),
+                    *a.get_unchecked(i + 7),
+                    *b.get_unchecked(j + 7),
+                )
+            };
+            equal = _mm256_sub_epi64(equal, equal_values(x, y));
+            let (a_behind, b_behind) = (a_last <= b_last, b_last <= a_last);
+            i += 4 * usize::from(a_behind);
+            j += 4 * usize::from(b_behind);
+            a_last = if a_behind { a_next } else { a_last };
+            b_last = if b_behind { b_next } else { b_last };
+        }
+        let mut equals = [0; 4];
+        // SAFETY: 32 bytes are writable at `equals`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(equals.as_mut_ptr().cast::<__m256i>(), equal) };
+        count += equals.iter().sum::<usize>();
     }
 }
 
-/// How many of four different values are among four others: each compared with all four turns.
+/// All ones in the places of those of four different values that are among four others.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> usize {
+fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> __m256i {
     let (x, y) = (load_four(x), load_four(y));
     let one = _mm256_permute4x64_epi64::<0b00_11_10_01>(y);
     let two = _mm256_permute4x64_epi64::<0b01_00_11_10>(y);
     let three = _mm256_permute4x64_epi64::<0b10_01_00_11>(y);
-    let equal = _mm256_or_si256(
+    _mm256_or_si256(
         _mm256_or_si256(_mm256_cmpeq_epi64(x, y), _mm256_cmpeq_epi64(x, one)),
         _mm256_or_si256(_mm256_cmpeq_epi64(x, two), _mm256_cmpeq_epi64(x, three)),
-    );
-    _mm256_movemask_pd(_mm256_castsi256_pd(equal)).count_ones() as usize
+    )
 }

@@ -2,8 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::scalar::{FACTORS, PORTION};
-use crate::{Throw, WordMask};
+use crate::WordMask;
 
 /// See [`crate::lower_blocks`].
 #[target_feature(
@@ -105,63 +104,6 @@ pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     crate::scalar::shingles_summed(tokens, k, out);
 }
 
-/// See [`crate::throw_all`].
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-pub(crate) fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
-    crate::scalar::thrown_all(throw, elements, values, |throw, elements, count| {
-        throw_portion(throw, elements, count)
-    });
-}
-
-/// See [`crate::throw_again`].
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-pub(crate) fn throw_again(
-    throw: &Throw,
-    elements: &[u64],
-    values: &mut [u32],
-    since: &mut [u32],
-) -> usize {
-    crate::scalar::thrown_again(throw, elements, values, since, |throw, elements, count| {
-        throw_portion(throw, elements, count)
-    })
-}
-
-/// Throws the first `count` of the elements, eight at a time.
-#[inline]
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
-    let key = _mm512_set1_epi64(throw.key as i64);
-    let groups = _mm512_set1_epi32(throw.groups as i32);
-    let mut thrown = [0; PORTION];
-    let eights = elements.as_chunks().0.iter().zip(thrown.as_chunks_mut::<8>().0);
-    for (eight, thrown) in eights.take(count.div_ceil(8)) {
-        let x = _mm512_xor_si512(load_eight(eight), key);
-        let x = mix_halves(x, throw.factors);
-        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
-        let groups = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), groups);
-        let x = _mm512_mask_blend_epi32(0b1010_1010_1010_1010, x, groups);
-        // SAFETY: 64 bytes are writable at `thrown`, and the store asks for no alignment.
-        unsafe { _mm512_storeu_si512(thrown.as_mut_ptr().cast::<__m512i>(), x) };
-    }
-    thrown
-}
-
-#[inline]
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-fn mix_halves(x: __m512i, [low, high]: [u32; 2]) -> __m512i {
-    let low = _mm512_mul_epu32(x, _mm512_set1_epi64(i64::from(low)));
-    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), _mm512_set1_epi64(i64::from(high)));
-    _mm512_xor_si512(low, _mm512_ror_epi64::<32>(high))
-}
-
 /// See [`crate::minima`].
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
@@ -237,38 +179,51 @@ fn specials(block: __m512i) -> u64 {
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]
 pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    /// Blocks between two looks at whether enough is left.
+    /// Steps between two looks at whether enough is left.
     const STRIDE: usize = 8;
     let (mut i, mut j, mut count) = (0, 0, 0);
+    let (Some(x), Some(y)) = (a.first_chunk::<8>(), b.first_chunk::<8>()) else {
+        return crate::scalar::shared_from(a, b, (0, 0), 0, need);
+    };
+    let (mut a_last, mut b_last) = (x[7], y[7]);
     loop {
-        if count + (a.len() - i).min(b.len() - j) < need {
+        let left = (a.len() - i).min(b.len() - j);
+        if count + left < need {
             return None;
         }
-        for _ in 0..STRIDE {
-            let (Some(x), Some(y)) = (a[i..].first_chunk::<8>(), b[j..].first_chunk::<8>()) else {
-                return crate::scalar::shared_from(a, b, (i, j), count, need);
+        if left < 16 {
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
+        }
+        for _ in 0..STRIDE.min((left - 8) / 8) {
+            // SAFETY: a step leaves at most eight values behind, and there are as many steps as leave sixteen
+            // before each of them.
+            let (x, y, a_next, b_next) = unsafe {
+                (
+                    &*a.as_ptr().add(i).cast::<[u64; 8]>(),
+                    &*b.as_ptr().add(j).cast::<[u64; 8]>(),
+                    *a.get_unchecked(i + 15),
+                    *b.get_unchecked(j + 15),
+                )
             };
             count += equal_values(x, y);
-            i += 8 * usize::from(x[7] <= y[7]);
-            j += 8 * usize::from(y[7] <= x[7]);
+            let (a_behind, b_behind) = (a_last <= b_last, b_last <= a_last);
+            i += 8 * usize::from(a_behind);
+            j += 8 * usize::from(b_behind);
+            a_last = if a_behind { a_next } else { a_last };
+            b_last = if b_behind { b_next } else { b_last };
         }
     }
 }
 
-/// How many of eight different values are among eight others: each compared with all eight turns.
+/// How many of eight different values are among eight others.
 #[inline]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]
 fn equal_values(x: &[u64; 8], y: &[u64; 8]) -> usize {
-    let (x, y) = (load_eight(x), load_eight(y));
-    let equal = _mm512_cmpeq_epi64_mask(x, y)
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<1>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<2>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<3>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<4>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<5>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<6>(y, y))
-        | _mm512_cmpeq_epi64_mask(x, _mm512_alignr_epi64::<7>(y, y));
-    equal.count_ones() as usize
+    let x = load_eight(x);
+    let equal = |i: usize| _mm512_cmpeq_epi64_mask(x, _mm512_set1_epi64(y[i] as i64));
+    let low = equal(0) | equal(1) | equal(2) | equal(3);
+    let high = equal(4) | equal(5) | equal(6) | equal(7);
+    (low | high).count_ones() as usize
 }

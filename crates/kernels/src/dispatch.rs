@@ -58,8 +58,8 @@ macro_rules! kernels {
             $(
                 /// Versions of the kernel of this name.
                 pub fn $name() -> Vec<(&'static str, fn($($type),*) -> $result)> {
-                    let mut list: Vec<(&'static str, fn($($type),*) -> $result)> =
-                        vec![("scalar", scalar::$name)];
+                    let mut list: Vec<(&'static str, fn($($type),*) -> $result)> = Vec::new();
+                    list.push(("scalar", scalar::$name));
                     list!($versions list $name($($arg: $type),*) -> $result);
                     list
                 }

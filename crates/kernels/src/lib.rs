@@ -71,7 +71,7 @@ kernels! {
     ///
     /// # Panics
     /// Unless there is a value for each group.
-    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx512 avx2 neon];
+    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
 
     /// Throws elements again, in the rounds from 1 up to the number of groups, until every group has been
     /// hit. A group takes values in one round alone: the first in which something falls into it. In `since`
@@ -80,7 +80,7 @@ kernels! {
     ///
     /// # Panics
     /// Unless there is a value and a round for each group.
-    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx512 avx2 neon];
+    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx2 neon];
 
     /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
     /// as it cannot be.
