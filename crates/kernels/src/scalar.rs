@@ -6,6 +6,9 @@ use crate::{OPEN, Throw, WordMask};
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
 
+/// The difference between the keys of two rounds that follow each other.
+const NEXT_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+
 impl Throw {
     /// The group of an element in the upper half, its value there in the lower.
     #[inline(always)]
@@ -20,7 +23,7 @@ impl Throw {
     #[inline(always)]
     #[must_use]
     pub fn round(&self, number: u64) -> Self {
-        Self { key: self.key.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), ..*self }
+        Self { key: self.key.wrapping_add(number.wrapping_mul(NEXT_KEY)), ..*self }
     }
 
     #[inline(always)]
@@ -92,31 +95,58 @@ pub(crate) fn thrown_again(
     throw.assert_places(since);
     let mut open = since.iter().filter(|&&round| round == OPEN).count();
     let mut round = 1;
-    while open > 0 && round < throw.groups && !elements.is_empty() {
-        if elements.len() > PORTION / 2 {
+    if (1..=PORTION / 2).contains(&elements.len()) {
+        let several = Several::new(elements);
+        while open > 0 && round < throw.groups {
+            let rounds = several.rounds.min(throw.groups - round);
+            let mixed = several.mixed(throw.round(round.into()).key);
+            let count = rounds as usize * elements.len();
+            let thrown = portion(&Throw { key: 0, ..*throw }, &mixed, count);
+            open -= fill(&thrown[..count], |i| round + several.numbers[i], values, since);
+            round += rounds;
+        }
+    } else {
+        while open > 0 && round < throw.groups && !elements.is_empty() {
             in_portions(&throw.round(round.into()), elements, &portion, |thrown| {
                 open -= fill(thrown, |_| round, values, since);
             });
             round += 1;
-        } else {
-            // Several rounds of a few elements at once.
-            let rounds = ((PORTION / elements.len()) as u32).min(throw.groups - round);
-            let (mut mixed, mut numbers) = ([0; PORTION], [0; PORTION]);
-            let count = rounds as usize * elements.len();
-            let slots = mixed
-                .chunks_exact_mut(elements.len())
-                .zip(numbers.chunks_exact_mut(elements.len()));
-            for (number, (mixed, numbers)) in (round..round + rounds).zip(slots) {
-                let key = throw.round(number.into()).key;
-                mixed.iter_mut().zip(elements).for_each(|(mixed, x)| *mixed = x ^ key);
-                numbers.fill(number);
-            }
-            let thrown = portion(&Throw { key: 0, ..*throw }, &mixed, count);
-            open -= fill(&thrown[..count], |i| numbers[i], values, since);
-            round += rounds;
         }
     }
     open
+}
+
+/// A few elements as often as they go into a portion, for a round each.
+struct Several {
+    elements: [u64; PORTION],
+    /// How many rounds after the first one each is for, and by how much its key differs.
+    numbers: [u32; PORTION],
+    keys: [u64; PORTION],
+    rounds: u32,
+}
+
+impl Several {
+    #[inline(always)]
+    fn new(few: &[u64]) -> Self {
+        let rounds = (PORTION / few.len()) as u32;
+        let mut several =
+            Self { elements: [0; PORTION], numbers: [0; PORTION], keys: [0; PORTION], rounds };
+        let slots = (0..rounds).flat_map(|number| few.iter().map(move |&x| (number, x)));
+        for (slot, (number, x)) in slots.enumerate() {
+            several.elements[slot] = x;
+            several.numbers[slot] = number;
+            several.keys[slot] = u64::from(number).wrapping_mul(NEXT_KEY);
+        }
+        several
+    }
+
+    /// The elements mixed with their keys, if that of the first round is `key`.
+    #[inline(always)]
+    fn mixed(&self, key: u64) -> [u64; PORTION] {
+        let mut mixed = self.elements;
+        mixed.iter_mut().zip(&self.keys).for_each(|(x, later)| *x ^= key.wrapping_add(*later));
+        mixed
+    }
 }
 
 /// Gives values to the groups that were not filled before the round of an element. How many of them nothing had
@@ -140,12 +170,12 @@ fn fill(
     let mut filled = 0;
     for &i in falling.iter().take(count) {
         let (group, value, round) = ((thrown[i] >> 32) as usize, thrown[i] as u32, round(i));
-        let since = &mut since[group];
-        if *since >= round {
-            filled += usize::from(*since == OPEN);
-            *since = round;
-            values[group] = values[group].min(value).min(u32::MAX - 1);
-        }
+        let (place, since) = (&mut values[group], &mut since[group]);
+        // An earlier round of the same portion may have filled it. No branch, for that is not to be guessed either.
+        let value = if *since >= round { value.min(u32::MAX - 1) } else { u32::MAX };
+        filled += usize::from(*since == OPEN);
+        *since = round.min(*since);
+        *place = value.min(*place);
     }
     filled
 }
