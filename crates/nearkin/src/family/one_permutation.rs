@@ -121,8 +121,10 @@ pub struct OnePermutation {
     pub seed: u64,
 }
 
-/// Up to this many groups the bookkeeping of the later rounds stands on the stack.
-const ON_STACK: usize = 1024;
+/// Up to so many groups the bookkeeping of the later rounds stands on the stack; clearing no more of it than
+/// needed counts for short texts.
+const FEW: usize = 128;
+const MANY: usize = 1024;
 
 impl OnePermutation {
     /// A sketch of `groups` values.
@@ -147,10 +149,11 @@ impl OnePermutation {
         let throw = self.throw();
         throw_all(&throw, elements, out);
         if !elements.is_empty() && out.contains(&EMPTY) {
-            if self.groups <= ON_STACK {
-                later_rounds(&throw, elements, out, &mut [0; ON_STACK][..self.groups]);
-            } else {
-                later_rounds(&throw, elements, out, &mut vec![0; self.groups]);
+            let groups = self.groups;
+            match groups {
+                ..=FEW => later_rounds(&throw, elements, out, &mut [0; FEW][..groups]),
+                ..=MANY => later_rounds(&throw, elements, out, &mut [0; MANY][..groups]),
+                _ => later_rounds(&throw, elements, out, &mut vec![0; groups]),
             }
         }
     }

@@ -106,6 +106,9 @@ pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
 mod tests {
     use nearkin_kernels::scalar::combine;
     use nearkin_kernels::scramble;
+    use proptest::char::range;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -163,6 +166,34 @@ mod tests {
                 assert_eq!(scratch.tokens, expected, "{text:?}");
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn any_text_has_the_words_of_the_tokenizer(text in vec(character(), 0..300), fold: bool) {
+            let text = String::from_iter(text);
+            let case = if fold { Case::Fold } else { Case::Keep };
+            let mut folded = Vec::new();
+            fold_case(&text, case, &mut folded);
+            let folded = String::from_utf8(folded).unwrap();
+            let mut expected = Vec::new();
+            UnicodeWords.tokens(&folded, &mut |word| expected.push(hash_bytes(word.as_bytes())));
+            let mut scratch = Scratch::default();
+            hash_words(&text, case, &mut scratch);
+            prop_assert_eq!(scratch.tokens, expected);
+        }
+    }
+
+    /// Mostly ASCII; of the others many have a case, and a few a lower case of another length.
+    fn character() -> impl Strategy<Value = char> {
+        prop_oneof![
+            60 => range('\0', '\u{7f}'),
+            20 => range('\u{80}', '\u{600}'),
+            5 => range('\u{1e00}', '\u{2200}'),
+            5 => any::<char>(),
+            1 => Just('İ'),
+        ]
     }
 
     #[test]
