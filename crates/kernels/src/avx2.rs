@@ -1,27 +1,49 @@
 //! The kernels with AVX2: 32 bytes at a time.
 
-use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256,
-    _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8, _mm256_xor_si256,
-};
+use std::arch::x86_64::*;
 
-use crate::WordMask;
+use crate::scalar::{FACTORS, PORTION};
+use crate::{Throw, WordMask};
 
-/// See [`crate::word_masks`].
-#[target_feature(enable = "avx2")]
-pub(crate) fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
-    let blocks = text.as_chunks::<64>().0;
-    masks.reserve(blocks.len());
-    for block in blocks {
+/// See [`crate::lower_blocks`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn lower_blocks(
+    text: &[u8],
+    lower: bool,
+    padded: &mut [u8],
+    masks: &mut [WordMask],
+) -> bool {
+    crate::scalar::assert_room(text, padded, masks);
+    // Added to A to Z it makes them a to z.
+    let case = _mm256_set1_epi8(if lower { 0x20 } else { 0 });
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut others = 0;
+    let copies = padded.as_chunks_mut::<64>().0.iter_mut().zip(masks);
+    for (block, (copy, mask)) in blocks.iter().chain([&last]).zip(copies) {
         let (halves, _) = block.as_chunks::<32>();
-        let (low, high) = (classify(&halves[0]), classify(&halves[1]));
-        masks.push(WordMask {
-            word: u64::from(low.0) | u64::from(high.0) << 32,
-            other: u64::from(low.1) | u64::from(high.1) << 32,
-        });
+        let (copies, _) = copy.as_chunks_mut::<32>();
+        let (low, high) = (load(&halves[0]), load(&halves[1]));
+        store(lower_case(low, case), &mut copies[0]);
+        store(lower_case(high, case), &mut copies[1]);
+        let (low, high) = (classify(low), classify(high));
+        mask.word = u64::from(low.0) | u64::from(high.0) << 32;
+        mask.other = u64::from(low.1) | u64::from(high.1) << 32;
+        others |= mask.other;
     }
+    padded[64 * (blocks.len() + 1)..].fill(0);
+    others == 0
+}
+
+/// A to Z with `case` added, other bytes as they are.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lower_case(bytes: __m256i, case: __m256i) -> __m256i {
+    // A to Z become the 26 smallest signed numbers.
+    let from_a = _mm256_add_epi8(bytes, _mm256_set1_epi8(i8::MIN.wrapping_sub(b'A' as i8)));
+    let upper = _mm256_cmpgt_epi8(_mm256_set1_epi8(i8::MIN + 26), from_a);
+    _mm256_add_epi8(bytes, _mm256_and_si256(upper, case))
 }
 
 /// A byte belongs to a word when its two halves have a kind in common: kind 1 are the digits (0x30 to
@@ -29,7 +51,7 @@ pub(crate) fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
 /// (0x50 to 0x5a, 0x70 to 0x7a), kind 8 the underscore (0x5f).
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classify(half: &[u8; 32]) -> (u32, u32) {
+fn classify(bytes: __m256i) -> (u32, u32) {
     #[rustfmt::skip]
     let kinds_by_low = _mm256_setr_epi8(
         5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 2, 2, 2, 2, 10,
@@ -40,7 +62,6 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
     );
-    let bytes = load(half);
     let nibble = _mm256_set1_epi8(0x0f);
     let low = _mm256_and_si256(bytes, nibble);
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
@@ -57,6 +78,120 @@ fn classify(half: &[u8; 32]) -> (u32, u32) {
 fn load(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: 32 bytes are readable at `bytes`, and the load asks for no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast::<__m256i>()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(value: __m256i, bytes: &mut [u8; 32]) {
+    // SAFETY: 32 bytes are writable at `bytes`, and the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast::<__m256i>(), value) }
+}
+
+/// See [`crate::hash_words`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+        crate::scalar::each_byte(bits, base, places, |all, base, places| {
+            let all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*all)));
+            let sums = _mm256_add_epi32(all, _mm256_set1_epi32(base as i32));
+            // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
+            unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
+        });
+    });
+}
+
+/// See [`crate::shingle`]: the reference, which the compiler turns into four shingles at a time.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::scalar::shingles_summed(tokens, k, out);
+}
+
+/// See [`crate::throw_all`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    crate::scalar::thrown_all(throw, elements, values, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    });
+}
+
+/// See [`crate::throw_again`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn throw_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    crate::scalar::thrown_again(throw, elements, values, since, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    })
+}
+
+/// Throws the first `count` of the elements, four at a time.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let key = _mm256_set1_epi64x(throw.key as i64);
+    let groups = _mm256_set1_epi32(throw.groups as i32);
+    let mut thrown = [0; PORTION];
+    let fours = elements.as_chunks().0.iter().zip(thrown.as_chunks_mut::<4>().0);
+    for (four, thrown) in fours.take(count.div_ceil(4)) {
+        let x = _mm256_xor_si256(load_four(four), key);
+        let x = mix_halves(x, throw.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let groups = _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), groups);
+        let x = _mm256_blend_epi32::<0b1010_1010>(x, groups);
+        // SAFETY: 32 bytes are writable at `thrown`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(thrown.as_mut_ptr().cast::<__m256i>(), x) };
+    }
+    thrown
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mix_halves(x: __m256i, [low, high]: [u32; 2]) -> __m256i {
+    let low = _mm256_mul_epu32(x, _mm256_set1_epi64x(i64::from(low)));
+    let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(i64::from(high)));
+    _mm256_xor_si256(low, _mm256_shuffle_epi32::<0b10_11_00_01>(high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_four(words: &[u64; 4]) -> __m256i {
+    // SAFETY: 32 bytes are readable at `words`, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast::<__m256i>()) }
+}
+
+/// See [`crate::minima`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    crate::scalar::minima_lowered(keys, elements, values);
+}
+
+/// See [`crate::hamming`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
+    crate::scalar::bits_differing(a, b)
+}
+
+/// See [`crate::equal_bytes`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    let equal = |a, b| _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(a), load(b))) as u32;
+    let (a_blocks, a_rest) = a.as_chunks();
+    let (b_blocks, b_rest) = b.as_chunks();
+    let mut count: usize = 0;
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        count += equal(a, b).count_ones() as usize;
+    }
+    match (a.last_chunk(), b.last_chunk()) {
+        // The last 32, less those that were counted already.
+        (Some(a), Some(b)) if !a_rest.is_empty() => {
+            count + (equal(a, b) >> (32 - a_rest.len())).count_ones() as usize
+        }
+        _ => count + crate::scalar::equal_bytes(a_rest, b_rest),
+    }
 }
 
 /// See [`crate::string_special`].
@@ -79,43 +214,62 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
 }
 
 /// See [`crate::shared_at_least`]: blocks of four against blocks of four, each pair of values once.
-#[target_feature(enable = "avx2")]
+///
+/// Which block is left behind depends on the last values of both. Those of the blocks after them are read a
+/// step early, so that no step waits for memory.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    /// Blocks between two looks at whether enough is left.
+    /// Steps between two looks at whether enough is left.
     const STRIDE: usize = 16;
     let (mut i, mut j, mut count) = (0, 0, 0);
+    let (Some(x), Some(y)) = (a.first_chunk::<4>(), b.first_chunk::<4>()) else {
+        return crate::scalar::shared_from(a, b, (0, 0), 0, need);
+    };
+    let (mut a_last, mut b_last) = (x[3], y[3]);
     loop {
-        if count + (a.len() - i).min(b.len() - j) < need {
+        let left = (a.len() - i).min(b.len() - j);
+        if count + left < need {
             return None;
         }
-        for _ in 0..STRIDE {
-            let (Some(x), Some(y)) = (a[i..].first_chunk::<4>(), b[j..].first_chunk::<4>()) else {
-                return crate::scalar::shared_from(a, b, (i, j), count, need);
-            };
-            count += equal_values(x, y);
-            i += 4 * usize::from(x[3] <= y[3]);
-            j += 4 * usize::from(y[3] <= x[3]);
+        if left < 8 {
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
         }
+        let mut equal = _mm256_setzero_si256();
+        for _ in 0..STRIDE.min((left - 4) / 4) {
+            // SAFETY: a step leaves at most four values behind, and there are as many steps as leave eight
+            // before each of them.
+            let (x, y, a_next, b_next) = unsafe {
+                (
+                    &*a.as_ptr().add(i).cast::<[u64; 4]>(),
+                    &*b.as_ptr().add(j).cast::<[u64; 4]>(),
+                    *a.get_unchecked(i + 7),
+                    *b.get_unchecked(j + 7),
+                )
+            };
+            equal = _mm256_sub_epi64(equal, equal_values(x, y));
+            let (a_behind, b_behind) = (a_last <= b_last, b_last <= a_last);
+            i += 4 * usize::from(a_behind);
+            j += 4 * usize::from(b_behind);
+            a_last = if a_behind { a_next } else { a_last };
+            b_last = if b_behind { b_next } else { b_last };
+        }
+        let mut equals = [0; 4];
+        // SAFETY: 32 bytes are writable at `equals`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(equals.as_mut_ptr().cast::<__m256i>(), equal) };
+        count += equals.iter().sum::<usize>();
     }
 }
 
-/// How many of four different values are among four others: each compared with all four turns.
+/// All ones in the places of those of four different values that are among four others.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> usize {
-    // SAFETY: 32 bytes are readable at each, and the loads ask for no alignment.
-    let (x, y) = unsafe {
-        (
-            _mm256_loadu_si256(x.as_ptr().cast::<__m256i>()),
-            _mm256_loadu_si256(y.as_ptr().cast::<__m256i>()),
-        )
-    };
+fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> __m256i {
+    let (x, y) = (load_four(x), load_four(y));
     let one = _mm256_permute4x64_epi64::<0b00_11_10_01>(y);
     let two = _mm256_permute4x64_epi64::<0b01_00_11_10>(y);
     let three = _mm256_permute4x64_epi64::<0b10_01_00_11>(y);
-    let equal = _mm256_or_si256(
+    _mm256_or_si256(
         _mm256_or_si256(_mm256_cmpeq_epi64(x, y), _mm256_cmpeq_epi64(x, one)),
         _mm256_or_si256(_mm256_cmpeq_epi64(x, two), _mm256_cmpeq_epi64(x, three)),
-    );
-    _mm256_movemask_pd(_mm256_castsi256_pd(equal)).count_ones() as usize
+    )
 }

@@ -5,26 +5,129 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod hash;
+#[macro_use]
+mod dispatch;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod scalar;
+#[cfg(test)]
+mod tests;
+
+pub use hash::{PADDING, band_keys, hash_padded, scramble};
 
 /// What 64 bytes of text are to words, a bit a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WordMask {
-    /// ASCII letters, digits and underscore.
+    /// ASCII letters, digits and underscore; others that belong to words once somebody has added them.
     pub word: u64,
     /// Bytes of characters that are not ASCII.
     pub other: u64,
 }
 
-/// For every block of 64 bytes, which of them are ASCII letters, digits or underscore, and which are not
-/// ASCII. The length of `text` is a multiple of 64.
-pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { avx2::word_masks(text, masks) };
+/// How elements are thrown into groups.
+///
+/// A step multiplies the halves of a word by a number each, to 64 bits, and adds the one product without
+/// carry to the other turned by half. Three of them bring every bit of an element to every bit of its place.
+/// The products are of 32 bits by 32 because that is what machines can do several of at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throw {
+    /// What elements are mixed with first.
+    pub key: u64,
+    /// The numbers that the first step multiplies by, which should be odd.
+    pub factors: [u32; 2],
+    /// How many groups there are, at least 1.
+    pub groups: u32,
+}
+
+/// The round of a group that nothing has fallen into yet.
+pub const OPEN: u32 = u32::MAX;
+
+kernels! {
+    /// Copies `text` into `padded`, its ASCII letters brought into lower case if asked for, with zeros
+    /// behind it, and says what each block of 64 bytes is to words. Whether all of it is ASCII.
+    ///
+    /// # Panics
+    /// Unless `padded` and `masks` have the lengths that [`lower_words`] gives them.
+    fn lower_blocks(text: &[u8], lower: bool, padded: &mut [u8], masks: &mut [WordMask]) -> bool, in [avx512 avx2 neon];
+
+    /// Appends the hash of every word, given which bytes of `padded` belong to words. A word that the last
+    /// block does not end is left out.
+    ///
+    /// # Panics
+    /// When fewer than 64 bytes a mask and [`PADDING`] are in `padded`.
+    fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx512 avx2 neon];
+
+    /// Appends the hash of every run of `k` tokens, which are hashes themselves; none when there are fewer.
+    /// A shingle's hash is k + Σ rotate(tokenᵢ, 13·i), scrambled before every 32nd token but the first.
+    ///
+    /// # Panics
+    /// When `k` is 0.
+    fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2];
+
+    // Throws have no version of eight at a time: it took as long as that of four, for most of the time goes
+    // into looking at the groups one by one.
+
+    /// Throws elements: where a group's value is above that of an element it receives, it is lowered to it.
+    ///
+    /// # Panics
+    /// Unless there is a value for each group.
+    fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
+
+    /// Throws elements again, in the rounds from 1 up to the number of groups, until every group has been
+    /// hit. A group takes values in one round alone: the first in which something falls into it. In `since`
+    /// is the round in which each was filled, [`OPEN`] where it has not been yet. A value of `u32::MAX` counts
+    /// as one less. How many are open then.
+    ///
+    /// # Panics
+    /// Unless there is a value and a round for each group.
+    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx2 neon];
+
+    /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
+    /// as it cannot be.
+    fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
+
+    /// The classic minhash: lowers each value to the smallest that its function gives any of the elements. A
+    /// function is a key, and the values are those of [`scalar::mix`].
+    ///
+    /// # Panics
+    /// Unless there is a value for each key.
+    fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
+
+    /// In how many bits two strings of bits differ.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn hamming(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
+
+    /// In how many places two slices have the same byte.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
+
+    /// Where the first quote, backslash or control character of a JSON string stands; the length where
+    /// there is none.
+    fn string_special(bytes: &[u8]) -> usize, in [avx512 avx2 neon];
+}
+
+/// [`lower_blocks`] with the room it needs: `padded` grows when it has to and never shrinks, and `masks` gets
+/// one for each block, the last of which ends behind the text.
+pub fn lower_words(
+    text: &[u8],
+    lower: bool,
+    padded: &mut Vec<u8>,
+    masks: &mut Vec<WordMask>,
+) -> bool {
+    let blocks = text.len() / 64 + 1;
+    let room = 64 * blocks + PADDING;
+    if padded.len() < room {
+        padded.resize(room, 0);
     }
-    scalar::word_masks(text, masks);
+    masks.resize(blocks, WordMask::default());
+    lower_blocks(text, lower, &mut padded[..room], masks)
 }
 
 /// How many values two sorted slices without repeats share.
@@ -32,102 +135,15 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
     shared_at_least(a, b, 0).unwrap_or(0)
 }
 
-/// [`shared`], if it is at least `need`; gives up as soon as it cannot be.
-pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { avx2::shared_at_least(a, b, need) };
-    }
-    scalar::shared_at_least(a, b, need)
+/// How many bytes of two lists of words agree.
+///
+/// # Panics
+/// When they have not the same length.
+pub fn equal_bytes_of(a: &[u64], b: &[u64]) -> usize {
+    equal_bytes(bytes_of(a), bytes_of(b))
 }
 
-/// How many bits of two equally long lists of words differ.
-pub fn differing_bits(a: &[u64], b: &[u64]) -> usize {
-    scalar::differing_bits(a, b)
-}
-
-/// How many bytes of two equally long lists of words agree.
-pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
-    scalar::equal_bytes(a, b)
-}
-
-/// Where the first quote, backslash or control character of a JSON string stands; the length where there is
-/// none.
-pub fn string_special(bytes: &[u8]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { avx2::string_special(bytes) };
-    }
-    scalar::string_special(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::collection::{btree_set, vec};
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        #[test]
-        fn word_masks_equal_the_reference(mut text in vec(any::<u8>(), 0..500)) {
-            text.resize(text.len().next_multiple_of(64), 0);
-            let (mut fast, mut reference) = (Vec::new(), Vec::new());
-            word_masks(&text, &mut fast);
-            scalar::word_masks(&text, &mut reference);
-            prop_assert_eq!(fast, reference);
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        #[test]
-        fn all_versions_count_the_intersection(
-            a in btree_set(0u64..400, 0..300),
-            b in btree_set(0u64..400, 0..300),
-            need in 0usize..200,
-        ) {
-            let truth = a.intersection(&b).count();
-            // Spread over the whole range, in the same order.
-            let slice = |set: &BTreeSet<u64>| set.iter().map(|x| x << 55).collect::<Vec<_>>();
-            let (a, b) = (slice(&a), slice(&b));
-            let enough = (truth >= need).then_some(truth);
-            prop_assert_eq!(shared(&a, &b), truth);
-            prop_assert_eq!(shared_at_least(&a, &b, need), enough);
-            prop_assert_eq!(scalar::shared_at_least(&a, &b, need), enough);
-        }
-
-        #[test]
-        fn string_special_equals_the_reference(
-            plain in vec(0x23u8..0x5b, 0..200),
-            special in any::<u8>(),
-            rest in vec(any::<u8>(), 0..80),
-        ) {
-            let mut text = plain;
-            text.push(special);
-            text.extend(rest);
-            for start in 0..text.len().min(40) {
-                let text = &text[start..];
-                prop_assert_eq!(string_special(text), scalar::string_special(text));
-            }
-        }
-    }
-
-    #[test]
-    fn every_byte_is_classed_as_by_the_reference() {
-        let text: Vec<u8> = (0..=255).collect();
-        let (mut fast, mut reference) = (Vec::new(), Vec::new());
-        word_masks(&text, &mut fast);
-        scalar::word_masks(&text, &mut reference);
-        assert_eq!(fast, reference);
-        assert_eq!(
-            reference.iter().map(|mask| mask.word.count_ones()).sum::<u32>(),
-            26 + 26 + 10 + 1
-        );
-    }
+fn bytes_of(words: &[u64]) -> &[u8] {
+    // SAFETY: the words are that many initialised bytes, and bytes ask for no alignment.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words)) }
 }

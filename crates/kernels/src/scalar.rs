@@ -1,9 +1,259 @@
 //! Plain Rust versions of every kernel: the reference.
 
-use crate::WordMask;
+use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+use crate::{OPEN, Throw, WordMask};
 
-/// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon as it
-/// cannot be.
+/// The numbers that the later steps of a throw multiply by.
+pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
+
+/// The difference between the keys of two rounds that follow each other.
+const NEXT_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Throw {
+    /// The group of an element in the upper half, its value there in the lower.
+    #[inline(always)]
+    pub fn throw(&self, element: u64) -> u64 {
+        let x = mix_halves(element ^ self.key, self.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let group = ((x >> 32) * u64::from(self.groups)) >> 32;
+        group << 32 | x & 0xffff_ffff
+    }
+
+    /// The throw of a later round: each has another key.
+    #[inline(always)]
+    #[must_use]
+    pub fn round(&self, number: u64) -> Self {
+        Self { key: self.key.wrapping_add(number.wrapping_mul(NEXT_KEY)), ..*self }
+    }
+
+    #[inline(always)]
+    fn assert_places(&self, places: &[u32]) {
+        assert!(self.groups > 0 && places.len() == self.groups as usize, "a place for each group");
+    }
+}
+
+/// One step of a throw.
+#[inline(always)]
+fn mix_halves(x: u64, [low, high]: [u32; 2]) -> u64 {
+    let (low, high) = ((x & 0xffff_ffff) * u64::from(low), (x >> 32) * u64::from(high));
+    low ^ high.rotate_left(32)
+}
+
+/// See [`crate::throw_all`].
+pub fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    thrown_all(throw, elements, values, throw_portion);
+}
+
+/// See [`crate::throw_again`].
+pub fn throw_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    thrown_again(throw, elements, values, since, throw_portion)
+}
+
+/// Elements that are thrown at a time, before any value is looked at.
+pub(crate) const PORTION: usize = 32;
+
+/// Throws the first `count` of the elements.
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let mut thrown = *elements;
+    thrown.iter_mut().take(count).for_each(|x| *x = throw.throw(*x));
+    thrown
+}
+
+/// [`throw_all`] for any way of throwing a portion.
+#[inline(always)]
+pub(crate) fn thrown_all(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+) {
+    throw.assert_places(values);
+    in_portions(throw, elements, portion, |thrown| {
+        for &thrown in thrown {
+            // SAFETY: an element's group is below the number of groups.
+            let value = unsafe { values.get_unchecked_mut((thrown >> 32) as usize) };
+            *value = (*value).min(thrown as u32);
+        }
+    });
+}
+
+/// [`throw_again`] for any way of throwing a portion.
+#[inline(always)]
+pub(crate) fn thrown_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+) -> usize {
+    throw.assert_places(values);
+    throw.assert_places(since);
+    let mut open = since.iter().filter(|&&round| round == OPEN).count();
+    let mut round = 1;
+    if (1..=PORTION / 2).contains(&elements.len()) {
+        let several = Several::new(elements);
+        while open > 0 && round < throw.groups {
+            let rounds = several.rounds.min(throw.groups - round);
+            let mixed = several.mixed(throw.round(round.into()).key);
+            let count = rounds as usize * elements.len();
+            let thrown = portion(&Throw { key: 0, ..*throw }, &mixed, count);
+            open -= fill(&thrown[..count], |i| round + several.numbers[i], values, since);
+            round += rounds;
+        }
+    } else {
+        while open > 0 && round < throw.groups && !elements.is_empty() {
+            in_portions(&throw.round(round.into()), elements, &portion, |thrown| {
+                open -= fill(thrown, |_| round, values, since);
+            });
+            round += 1;
+        }
+    }
+    open
+}
+
+/// A few elements as often as they go into a portion, for a round each.
+struct Several {
+    elements: [u64; PORTION],
+    /// How many rounds after the first one each is for, and by how much its key differs.
+    numbers: [u32; PORTION],
+    keys: [u64; PORTION],
+    rounds: u32,
+}
+
+impl Several {
+    #[inline(always)]
+    fn new(few: &[u64]) -> Self {
+        let rounds = (PORTION / few.len()) as u32;
+        let mut several =
+            Self { elements: [0; PORTION], numbers: [0; PORTION], keys: [0; PORTION], rounds };
+        let slots = (0..rounds).flat_map(|number| few.iter().map(move |&x| (number, x)));
+        for (slot, (number, x)) in slots.enumerate() {
+            several.elements[slot] = x;
+            several.numbers[slot] = number;
+            several.keys[slot] = u64::from(number).wrapping_mul(NEXT_KEY);
+        }
+        several
+    }
+
+    /// The elements mixed with their keys, if that of the first round is `key`.
+    #[inline(always)]
+    fn mixed(&self, key: u64) -> [u64; PORTION] {
+        let mut mixed = self.elements;
+        mixed.iter_mut().zip(&self.keys).for_each(|(x, later)| *x ^= key.wrapping_add(*later));
+        mixed
+    }
+}
+
+/// Gives values to the groups that were not filled before the round of an element. How many of them nothing had
+/// fallen into until now.
+#[inline(always)]
+fn fill(
+    thrown: &[u64],
+    round: impl Fn(usize) -> u32,
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    // Which fall into an open group cannot be guessed, so these move to the front before anything else.
+    let mut falling = [0; PORTION];
+    let mut count = 0;
+    for (i, thrown) in thrown.iter().enumerate() {
+        falling[count % PORTION] = i;
+        // SAFETY: an element's group is below the number of groups.
+        let since = unsafe { *since.get_unchecked((thrown >> 32) as usize) };
+        count += usize::from(since >= round(i));
+    }
+    let mut filled = 0;
+    for &i in falling.iter().take(count) {
+        let (group, value, round) = ((thrown[i] >> 32) as usize, thrown[i] as u32, round(i));
+        let (place, since) = (&mut values[group], &mut since[group]);
+        // An earlier round of the same portion may have filled it. No branch, for that is not to be guessed either.
+        let value = if *since >= round { value.min(u32::MAX - 1) } else { u32::MAX };
+        filled += usize::from(*since == OPEN);
+        *since = round.min(*since);
+        *place = value.min(*place);
+    }
+    filled
+}
+
+#[inline(always)]
+fn in_portions(
+    throw: &Throw,
+    elements: &[u64],
+    portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
+    mut take: impl FnMut(&[u64]),
+) {
+    let (portions, rest) = elements.as_chunks();
+    portions.iter().for_each(|elements| take(&portion(throw, elements, PORTION)));
+    if !rest.is_empty() {
+        let mut last = [0; PORTION];
+        last[..rest.len()].copy_from_slice(rest);
+        take(&portion(throw, &last, rest.len())[..rest.len()]);
+    }
+}
+
+/// See [`crate::minima`].
+pub fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    minima_lowered(keys, elements, values);
+}
+
+/// [`minima`], to be compiled for several machines: a few functions at a time over all elements.
+#[inline(always)]
+pub(crate) fn minima_lowered(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    assert_eq!(keys.len(), values.len(), "a value for each key");
+    let (keys, last_keys) = keys.as_chunks::<16>();
+    let (values, last_values) = values.as_chunks_mut::<16>();
+    for (keys, values) in keys.iter().zip(values) {
+        let mut least = *values;
+        for &x in elements {
+            for i in 0..16 {
+                least[i] = least[i].min(mix(x, keys[i]));
+            }
+        }
+        *values = least;
+    }
+    for (&key, value) in last_keys.iter().zip(last_values) {
+        *value = elements.iter().fold(*value, |least, &x| least.min(mix(x, key)));
+    }
+}
+
+/// The value of an element under the function with this key: the finaliser of SplitMix64, with the key in two
+/// places.
+#[inline(always)]
+pub fn mix(x: u64, key: u64) -> u64 {
+    let x = x ^ key;
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_add(key.rotate_left(32)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// See [`crate::hamming`].
+pub fn hamming(a: &[u64], b: &[u64]) -> u64 {
+    bits_differing(a, b)
+}
+
+/// [`hamming`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn bits_differing(a: &[u64], b: &[u64]) -> u64 {
+    assert_eq!(a.len(), b.len(), "strings of the same length");
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        sum += u64::from((a ^ b).count_ones());
+    }
+    sum
+}
+
+/// See [`crate::equal_bytes`].
+pub fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    a.iter().zip(b).filter(|(a, b)| a == b).count()
+}
+
+/// See [`crate::shared_at_least`].
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     shared_from(a, b, (0, 0), 0, need)
 }
@@ -36,39 +286,191 @@ pub(crate) fn shared_from(
     }
 }
 
-/// For every block of 64 bytes, which of them are ASCII letters, digits or underscore, and which are not
-/// ASCII: a bit a byte, the first byte lowest. The length of `text` is a multiple of 64.
-pub fn word_masks(text: &[u8], masks: &mut Vec<WordMask>) {
-    for block in text.as_chunks::<64>().0 {
-        let mut mask = WordMask::default();
+/// See [`crate::lower_blocks`].
+pub fn lower_blocks(text: &[u8], lower: bool, padded: &mut [u8], masks: &mut [WordMask]) -> bool {
+    assert_room(text, padded, masks);
+    let (copy, behind) = padded.split_at_mut(text.len());
+    copy.copy_from_slice(text);
+    behind.fill(0);
+    if lower {
+        copy.make_ascii_lowercase();
+    }
+    for (block, mask) in padded.as_chunks::<64>().0.iter().zip(masks) {
+        *mask = WordMask::default();
         for (i, &byte) in block.iter().enumerate() {
             mask.word |= u64::from(byte == b'_' || byte.is_ascii_alphanumeric()) << i;
             mask.other |= u64::from(byte >> 7) << i;
         }
-        masks.push(mask);
+    }
+    text.is_ascii()
+}
+
+/// What [`crate::lower_blocks`] asks for.
+pub(crate) fn assert_room(text: &[u8], padded: &[u8], masks: &[WordMask]) {
+    assert_eq!(masks.len(), text.len() / 64 + 1, "a mask for each block");
+    assert_eq!(padded.len(), 64 * masks.len() + PADDING, "room for whole blocks and padding");
+}
+
+/// See [`crate::hash_words`].
+pub fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    words_hashed(padded, masks, tokens, |bits, base, places| {
+        each_byte(bits, base, places, |all, base, places| {
+            places.iter_mut().zip(all).for_each(|(place, &bit)| *place = base + u32::from(bit));
+        });
+    });
+}
+
+/// [`hash_words`], to be compiled for several machines. `put` writes its second argument + the place of every bit
+/// that is set in the first.
+///
+/// First where words begin and end in a few blocks, then their hashes: neither loop has much to guess.
+#[inline(always)]
+pub(crate) fn words_hashed(
+    padded: &[u8],
+    masks: &[WordMask],
+    tokens: &mut Vec<u64>,
+    put: impl Fn(u64, u32, &mut [u32; 64 + 8]),
+) {
+    /// Blocks at a time.
+    const BLOCKS: usize = 8;
+    assert!(padded.len() >= 64 * masks.len() + PADDING, "padding follows the blocks");
+    let mut edges = [0; 64 * BLOCKS + 8];
+    let (mut inside, mut start) = (0, 0);
+    for (part, masks) in masks.chunks(BLOCKS).enumerate() {
+        let origin = part * BLOCKS * 64;
+        // A word that began in earlier blocks.
+        let open = inside == 1;
+        let mut count = 0;
+        for (block, mask) in masks.iter().enumerate() {
+            let changes = mask.word ^ (mask.word << 1 | inside);
+            inside = mask.word >> 63;
+            let room = edges[count..].first_chunk_mut().expect("room for every bit");
+            put(changes, 64 * block as u32, room);
+            count += changes.count_ones() as usize;
+        }
+        let mut edges = &edges[..count];
+        if open && let Some((&end, rest)) = edges.split_first() {
+            tokens.push(hash_padded(padded, start, origin + end as usize));
+            edges = rest;
+        }
+        let (words, rest) = edges.as_chunks();
+        // SAFETY: edges lie within the blocks, and PADDING follows these.
+        unsafe { hash_between(&padded[origin..], words, tokens) };
+        start = rest.first().map_or(start, |&last| origin + last as usize);
     }
 }
 
-/// Where the first quote, backslash or control character of a JSON string stands; the length where there is
-/// none.
+/// Writes `base` + the place of every bit that is set, and behind them up to eight of whatever it may be.
+///
+/// Eight bits at a time from a table, and all eight are written whether or not so many are set: nothing has to be
+/// guessed. `widen` adds its second argument to each of the eight in the first.
+#[inline(always)]
+pub(crate) fn each_byte(
+    bits: u64,
+    base: u32,
+    places: &mut [u32; 64 + 8],
+    widen: impl Fn(&[u8; 8], u32, &mut [u32; 8]),
+) {
+    let mut count = 0;
+    for (byte, base) in bits.to_le_bytes().into_iter().zip((base..).step_by(8)) {
+        let room = places[count..].first_chunk_mut().expect("room for eight more");
+        widen(&PLACES[usize::from(byte)], base, room);
+        count += byte.count_ones() as usize;
+    }
+}
+
+/// The places of the bits that are set in a byte, and zeros after them.
+static PLACES: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Appends the hashes of words, given where each begins and ends.
+///
+/// # Safety
+/// [`PADDING`] bytes are readable in `padded` from each edge on.
+#[inline(always)]
+unsafe fn hash_between(padded: &[u8], words: &[[u32; 2]], tokens: &mut Vec<u64>) {
+    tokens.reserve(words.len());
+    let room = &mut tokens.spare_capacity_mut()[..words.len()];
+    for (&[start, end], token) in words.iter().zip(room) {
+        let load = |at: usize| {
+            // SAFETY: `at` is an edge, or lies between two, or 8 bytes behind one of these.
+            let bytes = unsafe { padded.as_ptr().add(at).cast::<u64>().read_unaligned() };
+            u64::from_le(bytes)
+        };
+        token.write(hash_loaded(load, start as usize, end as usize));
+    }
+    // SAFETY: so many have just been written.
+    unsafe { tokens.set_len(tokens.len() + words.len()) };
+}
+
+/// Tokens are turned by so many bits more at each place of a shingle. 13 is coprime to 64, so that no two
+/// of [`TURNS`] places are turned alike or by half a word against each other.
+pub(crate) const TURN: u32 = 13;
+pub(crate) const TURNS: usize = 32;
+
+/// See [`crate::shingle`].
+pub fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    shingles_summed(tokens, k, out);
+}
+
+/// [`shingle`], to be compiled for several machines: plain loops that the compiler knows to widen.
+#[inline(always)]
+pub(crate) fn shingles_summed(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    match k {
+        // The default, with its length known to the compiler.
+        5 => out.extend(tokens.array_windows::<5>().map(|window| combine(window))),
+        1..=TURNS => {
+            let first = out.len();
+            out.resize(first + (tokens.len() + 1).saturating_sub(k), k as u64);
+            for (part, sums) in out[first..].chunks_mut(SUMS).enumerate() {
+                for place in 0..k {
+                    let turn = TURN * place as u32 % 64;
+                    let turned = tokens[part * SUMS + place..].iter();
+                    let turned = turned.map(|token| token.rotate_left(turn));
+                    sums.iter_mut()
+                        .zip(turned)
+                        .for_each(|(sum, token)| *sum = sum.wrapping_add(token));
+                }
+            }
+        }
+        _ => out.extend(tokens.windows(k).map(combine)),
+    }
+}
+
+/// Shingles whose sums are gone over together, so that they stay in the nearest cache.
+const SUMS: usize = 256;
+
+/// The hash of one shingle, given its tokens' hashes.
+#[inline(always)]
+pub fn combine(tokens: &[u64]) -> u64 {
+    let mut hash = tokens.len() as u64;
+    for (part, tokens) in tokens.chunks(TURNS).enumerate() {
+        if part > 0 {
+            hash = scramble(hash); // tokens 32 places apart are turned alike
+        }
+        for (i, token) in tokens.iter().enumerate() {
+            hash = hash.wrapping_add(token.rotate_left(TURN * i as u32 % 64));
+        }
+    }
+    hash
+}
+
+/// See [`crate::string_special`].
 pub fn string_special(bytes: &[u8]) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
     bytes.iter().position(special).unwrap_or(bytes.len())
-}
-
-/// See [`crate::equal_bytes`].
-pub fn equal_bytes(a: &[u64], b: &[u64]) -> usize {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let words = a.iter().zip(b).map(|(x, y)| {
-        let differ = x ^ y;
-        // The high bit of every byte that is not zero; no carry passes from one to the next.
-        let differ = ((differ & LOW) + LOW | differ) & !LOW;
-        8 - differ.count_ones() as usize
-    });
-    words.sum()
-}
-
-/// See [`crate::differing_bits`].
-pub fn differing_bits(a: &[u64], b: &[u64]) -> usize {
-    a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones() as usize).sum()
 }

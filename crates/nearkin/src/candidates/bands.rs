@@ -8,7 +8,6 @@ use super::KEY_BITS;
 use crate::Result;
 use crate::amplify::Bands;
 use crate::family::OnePermutation;
-use crate::family::hash::mix64;
 
 /// Makes an item's bucket keys from its elements.
 #[derive(Debug, Clone)]
@@ -36,10 +35,8 @@ impl Banding {
         }
         sketch.resize(self.bands.functions(), 0);
         self.sketcher.sketch(elements, sketch);
-        let bands = sketch.chunks_exact(self.bands.rows).enumerate();
-        out.extend(bands.map(|(band, values)| {
-            let mix = |key, &value: &u32| mix64(key ^ u64::from(value) << 32, key);
-            values.iter().fold(band as u64, mix) >> (64 - KEY_BITS)
-        }));
+        let start = out.len();
+        nearkin_kernels::band_keys(sketch, self.bands.rows, out);
+        out[start..].iter_mut().for_each(|key| *key >>= 64 - KEY_BITS);
     }
 }

@@ -19,7 +19,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nearkin_kernels::equal_bytes;
+use nearkin_kernels::equal_bytes_of;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -672,7 +672,7 @@ impl<'a, S: Source> Run<'a, S> {
                             continue;
                         }
                         let heads = head(a).zip(head(b));
-                        if heads.is_none_or(|(a, b)| equal_bytes(a, b) >= agreement) {
+                        if heads.is_none_or(|(a, b)| equal_bytes_of(a, b) >= agreement) {
                             wanted[a as usize] = Wanted::Closely;
                             wanted[b as usize] = Wanted::Closely;
                         }

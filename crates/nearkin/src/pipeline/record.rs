@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 
-use nearkin_kernels::differing_bits;
+use nearkin_kernels::hamming;
 
 use crate::amplify::Bands;
 use crate::radix::sort_hashes;
@@ -111,7 +111,7 @@ impl Record<'_> {
             false => (other.bitmap, self.bitmap),
         };
         if short.len() == long.len() {
-            return differing_bits(short, long);
+            return hamming(short, long) as usize;
         }
         // The longer one folds down to the shorter one's length.
         let folded = |i: usize| long.iter().skip(i).step_by(short.len()).fold(0, |all, x| all ^ x);

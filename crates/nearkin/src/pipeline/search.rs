@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nearkin_kernels::equal_bytes;
+use nearkin_kernels::equal_bytes_of;
 use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket, shared_before};
@@ -144,7 +144,7 @@ impl Search {
     /// than of similar ones, they are not looked at more closely.
     fn similar(&self, a: Record<'_>, b: Record<'_>, compared: &mut Compared) -> Option<Overlap> {
         compared.candidates += 1;
-        if equal_bytes(a.bytes, b.bytes) < self.agreement {
+        if equal_bytes_of(a.bytes, b.bytes) < self.agreement {
             return None;
         }
         compared.exactly += 1;

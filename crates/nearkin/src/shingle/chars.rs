@@ -4,8 +4,9 @@
 //! reader would cut it. A text shorter than k is its one shingle; an empty one, or one of white space
 //! alone, has none.
 
+use nearkin_kernels::{PADDING, hash_padded};
+
 use super::fold::{Case, Space, fold_case};
-use super::hash::{PADDING, hash_padded};
 
 /// Appends the hash of every run of `k` characters.
 pub(super) fn shingle(

@@ -89,6 +89,25 @@ pub(super) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
     }
 }
 
+/// The lower case of a character beyond ASCII at this place of a text, where it is one character.
+pub(super) fn lower_case(c: char, text: &str, at: usize) -> Option<char> {
+    match c {
+        CJK_FIRST..CJK_BEHIND | HANGUL_FIRST..HANGUL_BEHIND => Some(c),
+        'Σ' => Some(lower_sigma(text, at)),
+        _ => {
+            let mut lower = c.to_lowercase();
+            let first = lower.next();
+            if lower.next().is_none() { first } else { None }
+        }
+    }
+}
+
+/// The two large parts of Unicode in which nothing has a case.
+const CJK_FIRST: char = '\u{2e80}';
+const CJK_BEHIND: char = '\u{a640}';
+const HANGUL_FIRST: char = '\u{ac00}';
+const HANGUL_BEHIND: char = '\u{d7b0}';
+
 /// How many bytes come before the first that is not ASCII.
 fn ascii_prefix(bytes: &[u8]) -> usize {
     let whole = bytes.as_chunks::<16>().0.iter().take_while(|block| block.is_ascii()).count() * 16;
@@ -127,6 +146,15 @@ pub fn is_word_character(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lower_case_is_that_of_the_standard_library() {
+        for c in '\u{80}'..=char::MAX {
+            let lower: Vec<char> = c.to_lowercase().collect();
+            let single = if lower.len() == 1 { Some(lower[0]) } else { None };
+            assert_eq!(lower_case(c, &format!("{c}a"), 0), single, "{c:?}");
+        }
+    }
 
     #[test]
     fn word_characters_are_letters_numbers_and_underscore() {

@@ -1,50 +1,8 @@
-//! The hash of a piece of text, over its UTF-8 bytes, eight at a time.
+//! The hash of a piece of text, over its UTF-8 bytes.
 //!
 //! The values are part of every stored sketch: changing them is a change of format.
 
-/// Bytes that must follow a piece in its buffer, so that sixteen can be read at once anywhere.
-pub(super) const PADDING: usize = 16;
-
-const START: u64 = 0x9e37_79b9_7f4a_7c15;
-const STEP: u64 = 0xd6e8_feb8_6659_fd93;
-
-/// Multiplies to 128 bits and folds the halves together.
-#[inline(always)]
-pub(super) fn fold_multiply(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product >> 64) as u64 ^ product as u64
-}
-
-/// Hashes `padded[start..end]`; [`PADDING`] readable bytes follow `start`, however short the piece is.
-///
-/// Up to sixteen bytes, which is nearly every word, take the same steps whatever their number: a branch on
-/// the length would be guessed wrong too often.
-#[inline(always)]
-pub(super) fn hash_padded(padded: &[u8], start: usize, end: usize) -> u64 {
-    let mut hash = START ^ (end - start) as u64;
-    let mut at = start;
-    while end - at > 16 {
-        hash = fold_multiply(hash ^ load(padded, at), STEP);
-        at += 8;
-    }
-    let rest = (end - at) as u32;
-    let low = load(padded, at) & mask(rest);
-    let high = load(padded, at + 8) & mask(rest.saturating_sub(8));
-    fold_multiply(fold_multiply(hash ^ low, STEP) ^ high, STEP)
-}
-
-#[inline(always)]
-fn load(padded: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(*padded[at..].first_chunk().expect("padding follows"))
-}
-
-/// The lowest `bytes` bytes, or all eight.
-#[inline(always)]
-fn mask(bytes: u32) -> u64 {
-    // Two shifts, for one by all 64 bits would be none.
-    let missing = 8 * 8u32.saturating_sub(bytes);
-    u64::MAX >> (missing / 2) >> (missing - missing / 2)
-}
+use nearkin_kernels::{PADDING, hash_padded};
 
 /// The 64-bit hash of a string of bytes: what a token's shingle is made from.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -52,14 +10,6 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     padded.extend_from_slice(bytes);
     padded.resize(bytes.len() + PADDING, 0);
     hash_padded(&padded, 0, bytes.len())
-}
-
-/// Scrambles a value so that every bit of it depends on every bit.
-#[inline(always)]
-pub(super) fn scramble(value: u64) -> u64 {
-    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let value = (value ^ (value >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    value ^ (value >> 32)
 }
 
 #[cfg(test)]

@@ -78,7 +78,8 @@ pub enum HashBits {
 /// Buffers that one thread keeps from text to text, so that shingling allocates nothing.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    folded: String,
+    normalized: String,
+    folded: Vec<u8>,
     padded: Vec<u8>,
     masks: Vec<WordMask>,
     tokens: Vec<u64>,
@@ -114,8 +115,8 @@ impl Shingling {
     /// Appends the hash of every shingle of `text`, in text order, repeats included.
     pub fn shingle(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let first = out.len();
-        let mut folded = std::mem::take(&mut scratch.folded);
-        let text = fold::normalized(text, self.normal_form, &mut folded);
+        let mut normalized = std::mem::take(&mut scratch.normalized);
+        let text = fold::normalized(text, self.normal_form, &mut normalized);
         match &self.unit {
             Unit::Chars(k) => {
                 chars::shingle(text, *k, self.case, self.space, &mut scratch.padded, out);
@@ -129,7 +130,7 @@ impl Shingling {
                 list.shingle(&scratch.tokens, out);
             }
         }
-        scratch.folded = folded;
+        scratch.normalized = normalized;
         if self.bits == HashBits::ThirtyTwo {
             out[first..].iter_mut().for_each(|hash| *hash >>= 32);
         }

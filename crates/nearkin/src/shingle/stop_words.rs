@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
+use nearkin_kernels::scalar::combine;
+
 use super::hash::hash_bytes;
-use super::words::combine;
 
 /// Words that start a shingle.
 #[derive(Debug, Clone)]

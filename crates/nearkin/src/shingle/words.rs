@@ -6,11 +6,11 @@
 
 use std::fmt::Debug;
 
-use nearkin_kernels::{WordMask, word_masks};
+use nearkin_kernels::{self as kernels, WordMask, lower_words};
 
 use super::Scratch;
-use super::fold::{Case, fold_case, is_word_character};
-use super::hash::{PADDING, hash_bytes, hash_padded, scramble};
+use super::fold::{Case, fold_case, is_word_character, lower_case};
+use super::hash::hash_bytes;
 
 /// Cuts a text into tokens: plug in your own for sentences, syllables or another language's words.
 pub trait Tokenizer: Debug + Send + Sync {
@@ -35,121 +35,81 @@ pub(super) fn hash_tokens(
     tokenizer: Option<&dyn Tokenizer>,
     scratch: &mut Scratch,
 ) {
-    let Scratch { padded: folded, masks, tokens, .. } = scratch;
+    scratch.tokens.clear();
+    let Some(tokenizer) = tokenizer else { return hash_words(text, case, scratch) };
+    let Scratch { folded, tokens, .. } = scratch;
     fold_case(text, case, folded);
-    tokens.clear();
-    match tokenizer {
-        None => hash_words(folded, masks, tokens),
-        Some(tokenizer) => {
-            let text = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
-            tokenizer.tokens(text, &mut |token| tokens.push(hash_bytes(token.as_bytes())));
-        }
-    }
+    let text = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
+    tokenizer.tokens(text, &mut |token| tokens.push(hash_bytes(token.as_bytes())));
 }
 
-/// [`UnicodeWords`] and the hash of each word in one walk, block by block: where the bytes of a block
-/// change from word to gap and back is a mask of bits. `folded` is UTF-8 and gets padding behind it.
-fn hash_words(folded: &mut Vec<u8>, masks: &mut Vec<WordMask>, tokens: &mut Vec<u64>) {
-    let end = folded.len();
-    // At least one zero, which is no word's, so that the last word ends within the blocks.
-    let blocks = end / 64 + 1;
-    folded.resize(blocks * 64 + PADDING, 0);
-    masks.clear();
-    word_masks(&folded[..blocks * 64], masks);
-    let (mut inside, mut start, mut spilled) = (0u64, 0, 0u64);
-    for (block, mask) in masks.iter().enumerate() {
-        let mut word = mask.word | spilled;
+/// [`UnicodeWords`] and the hash of each word, block by block: which bytes of a block belong to words is a
+/// mask of bits.
+fn hash_words(text: &str, case: Case, scratch: &mut Scratch) {
+    let Scratch { folded, padded, masks, tokens, .. } = scratch;
+    let ascii = lower_words(text.as_bytes(), case == Case::Fold, padded, masks);
+    if !ascii && !fold_others(text, case, padded, masks) {
+        fold_case(text, case, folded);
+        lower_words(folded, false, padded, masks);
+        let folded = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
+        fold_others(folded, Case::Keep, padded, masks);
+    }
+    kernels::hash_words(padded, masks, tokens);
+}
+
+/// Adds characters beyond ASCII to the masks, and brings them into lower case where they stand in `padded`.
+/// Whether that was possible: a few have a lower case of another length.
+fn fold_others(text: &str, case: Case, padded: &mut [u8], masks: &mut [WordMask]) -> bool {
+    // Bytes of the last character of a block that lie in the next.
+    let mut spilled = 0;
+    for (block, mask) in masks.iter_mut().enumerate() {
+        mask.word |= spilled;
         spilled = 0;
-        if mask.other != 0 {
-            let (here, behind) = unicode_mask(folded, block * 64, mask.other);
-            word |= here;
-            spilled = behind;
-        }
-        let mut changes = word ^ (word << 1 | inside);
-        inside = word >> 63;
-        // Two changes make a word; a word that began in an earlier block ends with the first.
-        while changes != 0 {
-            let at = block * 64 + changes.trailing_zeros() as usize;
-            if word >> (at % 64) & 1 == 1 {
-                start = at;
-            } else {
-                tokens.push(hash_padded(folded, start, at));
-            }
-            changes &= changes - 1;
-        }
-    }
-}
-
-/// Which bytes of a block, and of the next, belong to word characters beyond ASCII that start in it.
-fn unicode_mask(folded: &[u8], block: usize, mut other: u64) -> (u64, u64) {
-    let (mut here, mut behind) = (0u64, 0u64);
-    while other != 0 {
-        let at = other.trailing_zeros();
-        other &= other - 1;
-        let first = folded[block + at as usize];
-        if first < 0xc0 {
-            continue; // not the first byte of its character
-        }
-        let (inside, length) = classify_character(folded, block + at as usize);
-        if inside {
+        let mut other = mask.other;
+        while other != 0 {
+            let at = other.trailing_zeros();
+            let place = 64 * block + at as usize;
+            let Some(c) = text.get(place..).and_then(|rest| rest.chars().next()) else {
+                other &= other - 1; // not the first byte of its character
+                continue;
+            };
+            let length = c.len_utf8();
             let bytes = ((1u128 << length) - 1) << at;
-            here |= bytes as u64;
-            behind |= (bytes >> 64) as u64;
+            other &= !(bytes as u64);
+            if !is_word_character(c) {
+                continue;
+            }
+            mask.word |= bytes as u64;
+            spilled = (bytes >> 64) as u64;
+            if case == Case::Fold {
+                match lower_case(c, text, place) {
+                    Some(lower) if lower == c => {}
+                    Some(lower) if lower.len_utf8() == length => {
+                        lower.encode_utf8(&mut padded[place..]);
+                    }
+                    _ => return false,
+                }
+            }
         }
     }
-    (here, behind)
+    true
 }
-
-/// Whether the character that starts at `at` belongs to words, and how many bytes it has.
-fn classify_character(folded: &[u8], at: usize) -> (bool, u32) {
-    let byte = |i: usize| u32::from(folded[at + i] & 0x3f);
-    let first = folded[at];
-    let (code, length) = match first {
-        ..0xe0 => (u32::from(first & 0x1f) << 6 | byte(1), 2),
-        0xe0..0xf0 => (u32::from(first & 0x0f) << 12 | byte(1) << 6 | byte(2), 3),
-        _ => (u32::from(first & 0x07) << 18 | byte(1) << 12 | byte(2) << 6 | byte(3), 4),
-    };
-    (char::from_u32(code).is_some_and(is_word_character), length)
-}
-
-/// Tokens are turned by so many bits more at each place of a shingle. 13 is coprime to 64, so that no two
-/// of [`TURNS`] places are turned alike or by half a word against each other.
-const TURN: u32 = 13;
-const TURNS: usize = 32;
 
 /// Appends the hash of every run of `k` tokens.
 pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    if tokens.is_empty() {
-        return;
+    if !tokens.is_empty() {
+        kernels::shingle(tokens, k.min(tokens.len()), out);
     }
-    if k == 5 && tokens.len() >= 5 {
-        // The default, with its length known to the compiler.
-        out.extend(tokens.array_windows::<5>().map(|window| combine(window)));
-    } else {
-        out.extend(tokens.windows(k.min(tokens.len())).map(combine));
-    }
-}
-
-/// The hash of one shingle, given its tokens' hashes: n + Σ rotate(tokenᵢ, 13·i).
-///
-/// The tokens' hashes are as good as random, so the sums of two different shingles agree with
-/// probability 2⁻⁶⁴, and no multiplication is needed to make them so.
-#[inline(always)]
-pub(super) fn combine(tokens: &[u64]) -> u64 {
-    let mut hash = tokens.len() as u64;
-    for (part, tokens) in tokens.chunks(TURNS).enumerate() {
-        if part > 0 {
-            hash = scramble(hash); // tokens 32 places apart are turned alike
-        }
-        for (i, token) in tokens.iter().enumerate() {
-            hash = hash.wrapping_add(token.rotate_left(TURN * i as u32 % 64));
-        }
-    }
-    hash
 }
 
 #[cfg(test)]
 mod tests {
+    use nearkin_kernels::scalar::combine;
+    use nearkin_kernels::scramble;
+    use proptest::char::range;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -175,21 +135,65 @@ mod tests {
             UnicodeWords.tokens(text, &mut |word| expected.push(hash_bytes(word.as_bytes())));
             // At every place relative to a block.
             for before in 0..70 {
-                let mut folded = " ".repeat(before).into_bytes();
-                folded.extend_from_slice(text.as_bytes());
-                let mut tokens = Vec::new();
-                hash_words(&mut folded, &mut Vec::new(), &mut tokens);
-                assert_eq!(tokens, expected, "{text:?} after {before} blanks");
+                let text = " ".repeat(before) + text;
+                let mut scratch = Scratch::default();
+                hash_words(&text, Case::Keep, &mut scratch);
+                assert_eq!(scratch.tokens, expected, "{text:?}");
             }
         }
     }
 
     #[test]
-    fn the_unrolled_loop_equals_the_general_one() {
-        let tokens: Vec<u64> = (0..50).map(scramble).collect();
-        let mut fast = Vec::new();
-        shingle(&tokens, 5, &mut fast);
-        assert_eq!(fast, tokens.windows(5).map(combine).collect::<Vec<_>>());
+    fn folding_in_place_gives_the_words_of_the_folded_text() {
+        for text in [
+            "The ÉCOLE of ΟΔΥΣΣΕΥΣ, ПРИВЕТ",
+            "İSTANBUL",            // becomes one character more
+            "ẞ \u{2126} \u{212a}", // become shorter
+            "Ⱥ",                   // becomes longer
+            "ǅ ᏸ Ꭰ Ა 𐐀 Ꙁ",
+            "日本語 ＡＢＣ 한국어",
+        ] {
+            for before in 0..70 {
+                let text = " ".repeat(before) + text + " and ASCII after it";
+                let mut folded = Vec::new();
+                fold_case(&text, Case::Fold, &mut folded);
+                let folded = String::from_utf8(folded).unwrap();
+                let mut expected = Vec::new();
+                UnicodeWords
+                    .tokens(&folded, &mut |word| expected.push(hash_bytes(word.as_bytes())));
+                let mut scratch = Scratch::default();
+                hash_words(&text, Case::Fold, &mut scratch);
+                assert_eq!(scratch.tokens, expected, "{text:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn any_text_has_the_words_of_the_tokenizer(text in vec(character(), 0..300), fold: bool) {
+            let text = String::from_iter(text);
+            let case = if fold { Case::Fold } else { Case::Keep };
+            let mut folded = Vec::new();
+            fold_case(&text, case, &mut folded);
+            let folded = String::from_utf8(folded).unwrap();
+            let mut expected = Vec::new();
+            UnicodeWords.tokens(&folded, &mut |word| expected.push(hash_bytes(word.as_bytes())));
+            let mut scratch = Scratch::default();
+            hash_words(&text, case, &mut scratch);
+            prop_assert_eq!(scratch.tokens, expected);
+        }
+    }
+
+    /// Mostly ASCII; of the others many have a case, and a few a lower case of another length.
+    fn character() -> impl Strategy<Value = char> {
+        prop_oneof![
+            60 => range('\0', '\u{7f}'),
+            20 => range('\u{80}', '\u{600}'),
+            5 => range('\u{1e00}', '\u{2200}'),
+            5 => any::<char>(),
+            1 => Just('İ'),
+        ]
     }
 
     #[test]

@@ -1,0 +1,229 @@
+//! The kernels with AVX-512: 64 bytes at a time.
+
+use std::arch::x86_64::*;
+
+use crate::WordMask;
+
+/// See [`crate::lower_blocks`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn lower_blocks(
+    text: &[u8],
+    lower: bool,
+    padded: &mut [u8],
+    masks: &mut [WordMask],
+) -> bool {
+    crate::scalar::assert_room(text, padded, masks);
+    // Added to A to Z it makes them a to z.
+    let case = _mm512_set1_epi8(if lower { 0x20 } else { 0 });
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut others = 0;
+    let copies = padded.as_chunks_mut::<64>().0.iter_mut().zip(masks);
+    for (block, (copy, mask)) in blocks.iter().chain([&last]).zip(copies) {
+        let bytes = load(block);
+        let upper = within(bytes, b'A', b'Z');
+        let lowered = _mm512_mask_add_epi8(bytes, upper, bytes, case);
+        // SAFETY: 64 bytes are writable at `copy`, and the store asks for no alignment.
+        unsafe { _mm512_storeu_si512(copy.as_mut_ptr().cast::<__m512i>(), lowered) };
+        mask.word = upper
+            | within(bytes, b'a', b'z')
+            | within(bytes, b'0', b'9')
+            | _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'_' as i8));
+        mask.other = _mm512_movepi8_mask(bytes);
+        others |= mask.other;
+    }
+    padded[64 * (blocks.len() + 1)..].fill(0);
+    others == 0
+}
+
+/// Which bytes are between two, these included.
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn within(bytes: __m512i, first: u8, last: u8) -> u64 {
+    let from_first = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+    _mm512_cmple_epu8_mask(from_first, _mm512_set1_epi8((last - first) as i8))
+}
+
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes are readable at `bytes`, and the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast::<__m512i>()) }
+}
+
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn load_eight(words: &[u64; 8]) -> __m512i {
+    // SAFETY: 64 bytes are readable at `words`, and the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast::<__m512i>()) }
+}
+
+/// See [`crate::hash_words`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    #[rustfmt::skip]
+    let all = _mm512_set_epi8(
+        63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
+        47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32,
+        31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+        15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+    );
+    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+        let put = |places: &mut [u32; 16], set: __m128i| {
+            let sums = _mm512_add_epi32(_mm512_cvtepu8_epi32(set), _mm512_set1_epi32(base as i32));
+            // SAFETY: 64 bytes are writable at `places`, and the store asks for no alignment.
+            unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast::<__m512i>(), sums) };
+        };
+        let set = _mm512_maskz_compress_epi8(bits, all);
+        let places = places.as_chunks_mut().0;
+        put(&mut places[0], _mm512_castsi512_si128(set));
+        put(&mut places[1], _mm512_extracti32x4_epi32::<1>(set));
+        if bits.count_ones() > 32 {
+            put(&mut places[2], _mm512_extracti32x4_epi32::<2>(set));
+            put(&mut places[3], _mm512_extracti32x4_epi32::<3>(set));
+        }
+    });
+}
+
+/// See [`crate::shingle`]: the reference, which the compiler turns into eight shingles at a time.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::scalar::shingles_summed(tokens, k, out);
+}
+
+/// See [`crate::minima`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
+    crate::scalar::minima_lowered(keys, elements, values);
+}
+
+/// See [`crate::hamming`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
+    crate::scalar::bits_differing(a, b)
+}
+
+/// See [`crate::equal_bytes`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    let (a_blocks, a_rest) = a.as_chunks();
+    let (b_blocks, b_rest) = b.as_chunks();
+    let mut count: usize = 0;
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        count += _mm512_cmpeq_epi8_mask(load(a), load(b)).count_ones() as usize;
+    }
+    let rest = (1u64 << a_rest.len()) - 1;
+    // SAFETY: as many bytes are read as there are, fewer than 64 and the same number on both sides.
+    let (a, b) = unsafe {
+        (
+            _mm512_maskz_loadu_epi8(rest, a_rest.as_ptr().cast::<i8>()),
+            _mm512_maskz_loadu_epi8(rest, b_rest.as_ptr().cast::<i8>()),
+        )
+    };
+    count + _mm512_mask_cmpeq_epi8_mask(rest, a, b).count_ones() as usize
+}
+
+/// See [`crate::string_special`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn string_special(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    for (i, block) in blocks.iter().enumerate() {
+        let special = specials(load(block));
+        if special != 0 {
+            return 64 * i + special.trailing_zeros() as usize;
+        }
+    }
+    let all = (1u64 << rest.len()) - 1;
+    // SAFETY: as many bytes are read as there are, fewer than 64.
+    let last = unsafe { _mm512_maskz_loadu_epi8(all, rest.as_ptr().cast::<i8>()) };
+    // A bit behind the rest, for when nothing is found.
+    let special = specials(last) & all | 1 << rest.len();
+    64 * blocks.len() + special.trailing_zeros() as usize
+}
+
+/// Which bytes are a quote, a backslash, or below 0x20.
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn specials(block: __m512i) -> u64 {
+    _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(b'"' as i8))
+        | _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(b'\\' as i8))
+        | _mm512_cmplt_epu8_mask(block, _mm512_set1_epi8(0x20))
+}
+
+/// See [`crate::shared_at_least`]: blocks of eight against blocks of eight, each pair of values once.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
+    /// Steps between two looks at whether enough is left.
+    const STRIDE: usize = 8;
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    let (Some(x), Some(y)) = (a.first_chunk::<8>(), b.first_chunk::<8>()) else {
+        return crate::scalar::shared_from(a, b, (0, 0), 0, need);
+    };
+    let (mut a_last, mut b_last) = (x[7], y[7]);
+    loop {
+        let left = (a.len() - i).min(b.len() - j);
+        if count + left < need {
+            return None;
+        }
+        if left < 16 {
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
+        }
+        for _ in 0..STRIDE.min((left - 8) / 8) {
+            // SAFETY: a step leaves at most eight values behind, and there are as many steps as leave sixteen
+            // before each of them.
+            let (x, y, a_next, b_next) = unsafe {
+                (
+                    &*a.as_ptr().add(i).cast::<[u64; 8]>(),
+                    &*b.as_ptr().add(j).cast::<[u64; 8]>(),
+                    *a.get_unchecked(i + 15),
+                    *b.get_unchecked(j + 15),
+                )
+            };
+            count += equal_values(x, y);
+            let (a_behind, b_behind) = (a_last <= b_last, b_last <= a_last);
+            i += 8 * usize::from(a_behind);
+            j += 8 * usize::from(b_behind);
+            a_last = if a_behind { a_next } else { a_last };
+            b_last = if b_behind { b_next } else { b_last };
+        }
+    }
+}
+
+/// How many of eight different values are among eight others.
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn equal_values(x: &[u64; 8], y: &[u64; 8]) -> usize {
+    let x = load_eight(x);
+    let equal = |i: usize| _mm512_cmpeq_epi64_mask(x, _mm512_set1_epi64(y[i] as i64));
+    let low = equal(0) | equal(1) | equal(2) | equal(3);
+    let high = equal(4) | equal(5) | equal(6) | equal(7);
+    (low | high).count_ones() as usize
+}

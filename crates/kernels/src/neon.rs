@@ -1,0 +1,190 @@
+//! The kernels with NEON: 16 bytes at a time.
+//!
+//! Those that are not here the compiler makes of the reference, since every 64-bit Arm processor has NEON.
+
+use std::arch::aarch64::*;
+
+use crate::scalar::{FACTORS, PORTION};
+use crate::{Throw, WordMask};
+
+/// See [`crate::lower_blocks`].
+#[target_feature(enable = "neon")]
+pub(crate) fn lower_blocks(
+    text: &[u8],
+    lower: bool,
+    padded: &mut [u8],
+    masks: &mut [WordMask],
+) -> bool {
+    crate::scalar::assert_room(text, padded, masks);
+    // Added to A to Z it makes them a to z.
+    let case = vdupq_n_u8(if lower { 0x20 } else { 0 });
+    let (blocks, rest) = text.as_chunks::<64>();
+    let mut last = [0; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut others = 0;
+    let copies = padded.as_chunks_mut::<64>().0.iter_mut().zip(masks);
+    for (block, (copy, mask)) in blocks.iter().chain([&last]).zip(copies) {
+        let parts = block.as_chunks::<16>().0;
+        let parts = [load(&parts[0]), load(&parts[1]), load(&parts[2]), load(&parts[3])];
+        for (&bytes, copy) in parts.iter().zip(copy.as_chunks_mut::<16>().0) {
+            let upper = within(bytes, b'A', b'Z');
+            let lowered = vaddq_u8(bytes, vandq_u8(upper, case));
+            // SAFETY: 16 bytes are writable at `copy`.
+            unsafe { vst1q_u8(copy.as_mut_ptr(), lowered) };
+        }
+        mask.word = bits([
+            word_bytes(parts[0]),
+            word_bytes(parts[1]),
+            word_bytes(parts[2]),
+            word_bytes(parts[3]),
+        ]);
+        let ascii = |bytes| vcltq_u8(bytes, vdupq_n_u8(0x80));
+        mask.other = !bits([ascii(parts[0]), ascii(parts[1]), ascii(parts[2]), ascii(parts[3])]);
+        others |= mask.other;
+    }
+    padded[64 * (blocks.len() + 1)..].fill(0);
+    others == 0
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: 16 bytes are readable at `bytes`.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// All ones in bytes that are between two, these included.
+#[inline]
+#[target_feature(enable = "neon")]
+fn within(bytes: uint8x16_t, first: u8, last: u8) -> uint8x16_t {
+    vcleq_u8(vsubq_u8(bytes, vdupq_n_u8(first)), vdupq_n_u8(last - first))
+}
+
+/// All ones in ASCII letters, digits and underscore.
+#[inline]
+#[target_feature(enable = "neon")]
+fn word_bytes(bytes: uint8x16_t) -> uint8x16_t {
+    let letters = within(vorrq_u8(bytes, vdupq_n_u8(0x20)), b'a', b'z');
+    let underscore = vceqq_u8(bytes, vdupq_n_u8(b'_'));
+    vorrq_u8(vorrq_u8(letters, underscore), within(bytes, b'0', b'9'))
+}
+
+/// One bit for each of 64 bytes that are all ones or all zeros.
+#[inline]
+#[target_feature(enable = "neon")]
+fn bits(parts: [uint8x16_t; 4]) -> u64 {
+    let weights = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
+    let weigh = |part| vandq_u8(part, weights);
+    // Each sum of neighbours halves the bytes; after three, eight bits have become one byte.
+    let low = vpaddq_u8(weigh(parts[0]), weigh(parts[1]));
+    let high = vpaddq_u8(weigh(parts[2]), weigh(parts[3]));
+    let sums = vpaddq_u8(low, high);
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)))
+}
+
+/// See [`crate::hash_words`].
+#[target_feature(enable = "neon")]
+pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+        crate::scalar::each_byte(bits, base, places, |all, base, places| {
+            let base = vdupq_n_u32(base);
+            let all = vmovl_u8(vcreate_u8(u64::from_le_bytes(*all)));
+            let low = vaddw_u16(base, vget_low_u16(all));
+            let high = vaddw_u16(base, vget_high_u16(all));
+            // SAFETY: 32 bytes are writable at `places`.
+            unsafe {
+                vst1q_u32(places.as_mut_ptr(), low);
+                vst1q_u32(places.as_mut_ptr().add(4), high);
+            }
+        });
+    });
+}
+
+/// See [`crate::throw_all`].
+#[target_feature(enable = "neon")]
+pub(crate) fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    crate::scalar::thrown_all(throw, elements, values, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    });
+}
+
+/// See [`crate::throw_again`].
+#[target_feature(enable = "neon")]
+pub(crate) fn throw_again(
+    throw: &Throw,
+    elements: &[u64],
+    values: &mut [u32],
+    since: &mut [u32],
+) -> usize {
+    crate::scalar::thrown_again(throw, elements, values, since, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    })
+}
+
+/// Throws the first `count` of the elements, two at a time.
+#[inline]
+#[target_feature(enable = "neon")]
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let key = vdupq_n_u64(throw.key);
+    let low_half = vdupq_n_u64(0xffff_ffff);
+    let mut thrown = [0; PORTION];
+    let twos = elements.as_chunks::<2>().0.iter().zip(thrown.as_chunks_mut::<2>().0);
+    for (two, thrown) in twos.take(count.div_ceil(2)) {
+        // SAFETY: 16 bytes are readable at `two`.
+        let x = veorq_u64(unsafe { vld1q_u64(two.as_ptr()) }, key);
+        let x = mix_halves(x, throw.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let groups = vmull_n_u32(vshrn_n_u64::<32>(x), throw.groups);
+        // SAFETY: 16 bytes are writable at `thrown`.
+        unsafe { vst1q_u64(thrown.as_mut_ptr(), vbslq_u64(low_half, x, groups)) };
+    }
+    thrown
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn mix_halves(x: uint64x2_t, [low, high]: [u32; 2]) -> uint64x2_t {
+    let low = vmull_n_u32(vmovn_u64(x), low);
+    let high = vmull_n_u32(vshrn_n_u64::<32>(x), high);
+    veorq_u64(low, vreinterpretq_u64_u32(vrev64q_u32(vreinterpretq_u32_u64(high))))
+}
+
+/// See [`crate::equal_bytes`].
+#[target_feature(enable = "neon")]
+pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
+    /// Blocks whose counts fit into a byte.
+    const STRIDE: usize = 255;
+    assert_eq!(a.len(), b.len(), "slices of the same length");
+    let (a_blocks, a_rest) = a.as_chunks();
+    let (b_blocks, b_rest) = b.as_chunks();
+    let mut count = crate::scalar::equal_bytes(a_rest, b_rest);
+    for (a, b) in a_blocks.chunks(STRIDE).zip(b_blocks.chunks(STRIDE)) {
+        let mut counts = vdupq_n_u8(0);
+        for (a, b) in a.iter().zip(b) {
+            // All ones is one less than zero.
+            counts = vsubq_u8(counts, vceqq_u8(load(a), load(b)));
+        }
+        count += usize::from(vaddlvq_u8(counts));
+    }
+    count
+}
+
+/// See [`crate::string_special`].
+#[target_feature(enable = "neon")]
+pub(crate) fn string_special(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    for (i, block) in blocks.iter().enumerate() {
+        let block = load(block);
+        let quote = vceqq_u8(block, vdupq_n_u8(b'"'));
+        let backslash = vceqq_u8(block, vdupq_n_u8(b'\\'));
+        let control = vcltq_u8(block, vdupq_n_u8(0x20));
+        let special = vorrq_u8(vorrq_u8(quote, backslash), control);
+        // Four bits a byte.
+        let special = vshrn_n_u16::<4>(vreinterpretq_u16_u8(special));
+        let special = vget_lane_u64::<0>(vreinterpret_u64_u8(special));
+        if special != 0 {
+            return 16 * i + special.trailing_zeros() as usize / 4;
+        }
+    }
+    16 * blocks.len() + crate::scalar::string_special(rest)
+}

@@ -1,0 +1,212 @@
+//! Every version of every kernel against the reference.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Bytes of which many are letters, and some are not ASCII.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![b'A'..=b'z', b'A'..=b'z', b' '..=b'@', any::<u8>()];
+    vec(byte, 0..1500)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_versions_lower_and_class_bytes_alike(text in text(), lower: bool) {
+        let room = |fill: u8| {
+            let blocks = text.len() / 64 + 1;
+            (vec![fill; 64 * blocks + PADDING], vec![WordMask::default(); blocks])
+        };
+        let (mut copy, mut masks) = room(0);
+        let ascii = scalar::lower_blocks(&text, lower, &mut copy, &mut masks);
+        for (name, version) in versions::lower_blocks() {
+            let (mut other_copy, mut other_masks) = room(b'x');
+            let other_ascii = version(&text, lower, &mut other_copy, &mut other_masks);
+            prop_assert_eq!(ascii, other_ascii, "{}", name);
+            prop_assert_eq!(&copy, &other_copy, "{}", name);
+            prop_assert_eq!(&masks, &other_masks, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_hash_every_word(text in text(), seed: u64) {
+        let (mut padded, mut masks) = (Vec::new(), Vec::new());
+        lower_words(&text, true, &mut padded, &mut masks);
+        if seed % 4 == 0 {
+            // Very long words, and very many.
+            masks.iter_mut().for_each(|mask| mask.word |= seed);
+        }
+        let inside = |at: usize| at < 64 * masks.len() && masks[at / 64].word >> (at % 64) & 1 == 1;
+        let mut expected = Vec::new();
+        let mut start = 0;
+        for at in 0..64 * masks.len() {
+            if inside(at) && (at == 0 || !inside(at - 1)) {
+                start = at;
+            }
+            if !inside(at) && at > 0 && inside(at - 1) {
+                expected.push(hash_padded(&padded, start, at));
+            }
+        }
+        for (name, version) in versions::hash_words() {
+            let mut tokens = vec![7];
+            version(&padded, &masks, &mut tokens);
+            prop_assert_eq!(&tokens[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_sum_every_shingle(tokens in vec(any::<u64>(), 0..700), k in 1usize..80, five: bool) {
+        let k = if five { 5 } else { k };
+        let expected: Vec<u64> = tokens.windows(k).map(scalar::combine).collect();
+        for (name, version) in versions::shingle() {
+            let mut out = vec![7];
+            version(&tokens, k, &mut out);
+            prop_assert_eq!(&out[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_throw_alike(
+        elements in vec(any::<u64>(), 0..100),
+        shift in 0u32..60,
+        key: u64,
+        factors: [u32; 2],
+        groups in 1u32..300,
+    ) {
+        let elements: Vec<u64> = elements.iter().map(|x| x >> shift).collect();
+        let throw = Throw { key, factors, groups };
+        let mut first = vec![u32::MAX; groups as usize];
+        for thrown in elements.iter().map(|&x| throw.throw(x)) {
+            let value = &mut first[(thrown >> 32) as usize];
+            *value = (*value).min(thrown as u32);
+        }
+        // As it is defined: round by round, and a round's groups are those unfilled before it.
+        let mut all = first.clone();
+        for round in 1..u64::from(groups) {
+            let before = all.clone();
+            for thrown in elements.iter().map(|&x| throw.round(round).throw(x)) {
+                let group = (thrown >> 32) as usize;
+                if before[group] == u32::MAX {
+                    all[group] = all[group].min(thrown as u32).min(u32::MAX - 1);
+                }
+            }
+        }
+        for (name, version) in versions::throw_all() {
+            let mut values = vec![u32::MAX; groups as usize];
+            version(&throw, &elements, &mut values);
+            prop_assert_eq!(&values, &first, "{}", name);
+        }
+        for (name, version) in versions::throw_again() {
+            let mut values = first.clone();
+            let mut since: Vec<u32> =
+                values.iter().map(|&value| if value == u32::MAX { OPEN } else { 0 }).collect();
+            let open = version(&throw, &elements, &mut values, &mut since);
+            prop_assert_eq!(&values, &all, "{}", name);
+            prop_assert_eq!(open, all.iter().filter(|&&value| value == u32::MAX).count());
+        }
+    }
+
+    #[test]
+    fn all_versions_find_the_minima(
+        keys in vec(any::<u64>(), 0..50),
+        elements in vec(any::<u64>(), 0..50),
+        start: u64,
+    ) {
+        let least = |&key: &u64| elements.iter().map(|&x| scalar::mix(x, key)).fold(start, u64::min);
+        let expected: Vec<u64> = keys.iter().map(least).collect();
+        for (name, version) in versions::minima() {
+            let mut values = vec![start; keys.len()];
+            version(&keys, &elements, &mut values);
+            prop_assert_eq!(&values, &expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_count_bits_that_differ(pairs in vec(any::<(u64, u64)>(), 0..100)) {
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+        let bit = |words: &[u64], i: usize| words[i / 64] >> (i % 64) & 1;
+        let expected = (0..64 * a.len()).filter(|&i| bit(&a, i) != bit(&b, i)).count() as u64;
+        for (name, version) in versions::hamming() {
+            prop_assert_eq!(version(&a, &b), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_count_equal_bytes(pairs in vec((0u8..3, 0u8..3), 0..1000)) {
+        let (a, b): (Vec<u8>, Vec<u8>) = pairs.into_iter().unzip();
+        for start in 0..a.len().min(70) {
+            let (a, b) = (&a[start..], &b[start..]);
+            let expected = scalar::equal_bytes(a, b);
+            for (name, version) in versions::equal_bytes() {
+                prop_assert_eq!(version(a, b), expected, "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn all_versions_count_the_intersection(
+        a in btree_set(0u64..400, 0..300),
+        b in btree_set(0u64..400, 0..300),
+        need in 0usize..200,
+    ) {
+        let truth = a.intersection(&b).count();
+        // Spread over the whole range, in the same order.
+        let slice = |set: &BTreeSet<u64>| set.iter().map(|x| x << 55).collect::<Vec<_>>();
+        let (a, b) = (slice(&a), slice(&b));
+        let enough = (truth >= need).then_some(truth);
+        prop_assert_eq!(shared(&a, &b), truth);
+        for (name, version) in versions::shared_at_least() {
+            prop_assert_eq!(version(&a, &b, need), enough, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_find_where_a_string_ends(
+        plain in vec(0x23u8..0x5b, 0..200),
+        special in any::<u8>(),
+        rest in vec(any::<u8>(), 0..80),
+    ) {
+        let mut text = plain;
+        text.push(special);
+        text.extend(rest);
+        for start in 0..text.len().min(40) {
+            let text = &text[start..];
+            for (name, version) in versions::string_special() {
+                prop_assert_eq!(version(text), scalar::string_special(text), "{}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_byte_is_classed_and_lowered() {
+    let text: Vec<u8> = (0..=255).collect();
+    for (name, version) in versions::lower_blocks() {
+        let (mut padded, mut masks) = (vec![0; 5 * 64 + PADDING], vec![WordMask::default(); 5]);
+        assert!(!version(&text, true, &mut padded, &mut masks));
+        for (at, byte) in text.iter().enumerate() {
+            let bit = |mask: u64| mask >> (at % 64) & 1 == 1;
+            let mask = masks[at / 64];
+            assert_eq!(padded[at], byte.to_ascii_lowercase(), "{name}: {byte:#x}");
+            assert_eq!(
+                bit(mask.word),
+                byte.is_ascii_alphanumeric() || *byte == b'_',
+                "{name}: {byte:#x}"
+            );
+            assert_eq!(bit(mask.other), !byte.is_ascii(), "{name}: {byte:#x}");
+        }
+    }
+}
+
+#[test]
+fn equal_bytes_counts_all_of_many() {
+    let (a, b) = (vec![7; 100_000], vec![7; 100_000]);
+    for (name, version) in versions::equal_bytes() {
+        assert_eq!(version(&a, &b), 100_000, "{name}");
+    }
+}
