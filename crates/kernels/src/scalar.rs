@@ -332,7 +332,7 @@ pub(crate) fn words_hashed(
     put: impl Fn(u64, u32, &mut [u32; 64 + 8]),
 ) {
     /// Blocks at a time.
-    const BLOCKS: usize = 8;
+    const BLOCKS: usize = 4;
     assert!(padded.len() >= 64 * masks.len() + PADDING, "padding follows the blocks");
     let mut edges = [0; 64 * BLOCKS + 8];
     let (mut inside, mut start) = (0, 0);

@@ -150,10 +150,12 @@ impl OnePermutation {
         throw_all(&throw, elements, out);
         if !elements.is_empty() && out.contains(&EMPTY) {
             let groups = self.groups;
-            match groups {
-                ..=FEW => later_rounds(&throw, elements, out, &mut [0; FEW][..groups]),
-                ..=MANY => later_rounds(&throw, elements, out, &mut [0; MANY][..groups]),
-                _ => later_rounds(&throw, elements, out, &mut vec![0; groups]),
+            if groups <= FEW {
+                later_rounds(&throw, elements, out, &mut [0; FEW][..groups]);
+            } else if groups <= MANY {
+                later_rounds(&throw, elements, out, &mut [0; MANY][..groups]);
+            } else {
+                later_rounds(&throw, elements, out, &mut vec![0; groups]);
             }
         }
     }
