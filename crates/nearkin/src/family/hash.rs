@@ -8,6 +8,8 @@
 //! finaliser of Steele, Lea and Flood's SplitMix64 (2014) with Stafford's constants, in which every
 //! bit of the element and of the seed reaches every bit of the value.
 
+use nearkin_kernels::{minima, scalar::mix};
+
 use crate::{Error, Result};
 
 /// The step of [`SplitMix`]: 2⁶⁴ divided by the golden ratio, made odd.
@@ -27,12 +29,13 @@ fn finalise(x: u64) -> u64 {
 /// over elements the compiler does that once.
 #[inline]
 pub fn mix64(x: u64, seed: u64) -> u64 {
-    let key = finalise(seed.wrapping_add(GOLDEN));
-    let x = x ^ key;
-    let x = (x ^ (x >> 30)).wrapping_mul(FIRST);
-    // The key enters a second time: otherwise two seeds would differ by a fixed xor of the elements.
-    let x = (x ^ (x >> 27)).wrapping_add(key.rotate_left(32)).wrapping_mul(SECOND);
-    x ^ (x >> 31)
+    mix(x, key(seed))
+}
+
+/// What a seed does to elements.
+#[inline]
+fn key(seed: u64) -> u64 {
+    finalise(seed.wrapping_add(GOLDEN))
 }
 
 /// A stream of seeds derived from one.
@@ -78,6 +81,13 @@ pub trait HashFamily {
 
     /// How many functions there are.
     fn functions(&self) -> usize;
+
+    /// Lowers each value to the smallest place of any of the elements in that function's order.
+    fn lower(&self, elements: &[u64], values: &mut [u64]) {
+        for (function, value) in values.iter_mut().enumerate() {
+            *value = elements.iter().map(|&x| self.hash(function, x)).fold(*value, u64::min);
+        }
+    }
 }
 
 impl<F: HashFamily + ?Sized> HashFamily for &F {
@@ -87,6 +97,10 @@ impl<F: HashFamily + ?Sized> HashFamily for &F {
 
     fn functions(&self) -> usize {
         (**self).functions()
+    }
+
+    fn lower(&self, elements: &[u64], values: &mut [u64]) {
+        (**self).lower(elements, values);
     }
 }
 
@@ -150,23 +164,27 @@ impl HashFamily for Universal {
 /// The functions [`mix64`] under different seeds: the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mixed {
-    seeds: Vec<u64>,
+    keys: Vec<u64>,
 }
 
 impl Mixed {
     /// `functions` functions, their seeds derived from `seed`.
     pub fn new(functions: usize, seed: u64) -> Self {
-        Self { seeds: SplitMix::new(seed).take(functions).collect() }
+        Self { keys: SplitMix::new(seed).take(functions).map(key).collect() }
     }
 }
 
 impl HashFamily for Mixed {
     fn hash(&self, function: usize, x: u64) -> u64 {
-        mix64(x, self.seeds[function])
+        mix(x, self.keys[function])
     }
 
     fn functions(&self) -> usize {
-        self.seeds.len()
+        self.keys.len()
+    }
+
+    fn lower(&self, elements: &[u64], values: &mut [u64]) {
+        minima(&self.keys, elements, values);
     }
 }
 

@@ -35,12 +35,20 @@ impl<F: HashFamily> MinHash<F> {
     /// The signature of a set. Repeated elements change nothing. A hash value of `u64::MAX` counts
     /// as one less, since that value stands for ∞.
     pub fn signature(&self, elements: &[u64]) -> Signature {
+        if self.cut == INFINITY {
+            let mut values = vec![INFINITY; self.family.functions()];
+            self.family.lower(elements, &mut values);
+            if !elements.is_empty() {
+                values.iter_mut().for_each(|value| *value = (*value).min(INFINITY - 1));
+            }
+            return Signature::from_values(values, elements.is_empty());
+        }
         let mut signature = Signature::empty(self.family.functions());
         for &x in elements {
             signature.has_elements();
             for function in 0..self.family.functions() {
                 let value = self.family.hash(function, x);
-                if value < self.cut || self.cut == INFINITY {
+                if value < self.cut {
                     signature.lower(function, value);
                 }
             }
