@@ -91,13 +91,16 @@ fn write_pairs(
         },
     ];
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let mut first = None; // the rows of one item follow each other
     let count = similar.each(|a, b, overlap| {
         if progress.stopped() {
             return Err(Error::Interrupted);
         }
-        let (a, b) = (collection.id(a), collection.id(b + right.0));
+        let known = first.take().filter(|(position, _)| *position == a);
+        let (_, a) = first.insert(known.unwrap_or_else(|| (a, collection.id(a))));
+        let b = collection.id(b + right.0);
         let value = if as_distance { overlap.distance() } else { overlap.similarity() };
-        table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(value)])
+        table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
     })?;
     Ok((count, table.ready()?))
 }
