@@ -67,7 +67,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
             progress.advance(bytes);
             if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
         };
-        let written = write::records(&source, args.output.as_deref(), &kept, &mut advance);
+        let output = args.output.as_deref();
+        let written = write::records(&source, output, &kept, settings.threads, &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {

@@ -94,13 +94,18 @@ fn write_pairs(
     ];
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
     let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
+    let mut first = None; // the rows of one item follow each other
     let count = similar.each(|a, b, overlap| {
         if progress.stopped() {
             return Err(Error::Interrupted);
         }
-        let (a, b) = (ids.get(a)?, other_ids.get(b + start)?);
+        let (_, a) = match first.take() {
+            Some(known @ (position, _)) if position == a => first.insert(known),
+            _ => first.insert((a, ids.get(a)?)),
+        };
+        let b = other_ids.get(b + start)?;
         let value = if as_distance { overlap.distance() } else { overlap.similarity() };
-        table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(value)])
+        table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
     })?;
     Ok((count, table.ready()?))
 }

@@ -12,30 +12,32 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::Result;
 
-/// Finished jobs that may wait for an earlier one, a thread.
-const WINDOW: usize = 4;
+/// Finished jobs that may wait for an earlier one, beside the one each thread works on.
+const WINDOW: usize = 2;
 
 type Outcome<R> = std::thread::Result<Result<R>>;
 
 /// Applies `work` to every job on `threads` threads and hands the results to `take` in job order.
-/// The first error, in job order, ends it.
+/// The first error, in job order, ends it. With one thread, all is done on the caller's.
 pub(crate) fn in_order<J, R>(
     threads: usize,
-    jobs: impl Iterator<Item = Result<J>> + Send,
+    mut jobs: impl Iterator<Item = Result<J>> + Send,
     work: impl Fn(J) -> Result<R> + Sync,
     mut take: impl FnMut(R) -> Result<()>,
 ) -> Result<()>
 where
     R: Send,
 {
-    let threads = threads.max(1);
+    if threads <= 1 {
+        return jobs.try_for_each(|job| take(work(job?)?));
+    }
     let line =
         Line { jobs: Mutex::new((0, jobs)), taken: Mutex::new(Some(0)), moved: Condvar::new() };
     let (send, receive) = channel::<(usize, Outcome<R>)>();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (send, line, work) = (send.clone(), &line, &work);
-            scope.spawn(move || line.serve(threads * WINDOW, work, &send));
+            scope.spawn(move || line.serve(threads + WINDOW, work, &send));
         }
         drop(send);
         let mut early = BTreeMap::new();

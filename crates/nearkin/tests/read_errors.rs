@@ -46,6 +46,35 @@ fn broken_json() {
 }
 
 #[test]
+fn the_first_of_several_bad_lines_is_named_whatever_is_wrong_with_it() {
+    let not_utf8 = |line: &[u8]| [line, b"\n{\"text\":1}\nnonsense\n"].concat();
+    for (line, byte) in [
+        (&b"{\"text\":\"a\xff\"}"[..], 11),
+        (b"{\"text\":\"a\xc3\"}", 11), // a character that goes on in no other text
+        (b"{\"n\":\"\xff\",\"text\":\"a\"}", 7),
+        (b"{\"\xff\":1,\"text\":\"a\"}", 3),
+        (b"{\"n\":[\"\xff\"],\"text\":\"a\"}", 8),
+    ] {
+        let expected = format!(
+            "x.jsonl:1: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or pass --on-error skip"
+        );
+        assert_eq!(of("x.jsonl", not_utf8(line)), expected);
+    }
+}
+
+#[test]
+fn half_a_character_is_not_made_whole_by_the_next_text() {
+    let lines = b"{\"text\":\"a\xc3\"}\n{\"text\":\"\xa9b\"}\n{\"text\":\"c\"}\n";
+    let dir = files(&[("x.jsonl", &lines[..])]);
+    let options = ReadOptions { on_error: OnError::Skip, ..options() };
+    let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
+    let chunk = input.scan(None).unwrap().next().unwrap().unwrap();
+    let batch = input.decode(&chunk, &|_| true).unwrap();
+    assert_eq!((batch.items.len(), batch.bad.len(), batch.records), (1, 2, 3));
+    assert_eq!(batch.text(0), "c");
+}
+
+#[test]
 fn not_an_object() {
     for (line, kind) in
         [("[1]", "a list"), ("3", "a whole number"), ("\"x\"", "a string"), ("null", "null")]

@@ -13,11 +13,11 @@ use tempfile::TempDir;
 /// Copies all records but the second, at several chunk sizes, and returns where they went.
 fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, String> {
     let target = dir.path().join(to);
-    for chunk_bytes in [1, 16, 1 << 20] {
+    for (chunk_bytes, threads) in [(1, 3), (16, 1), (16, 2), (1 << 20, 2)] {
         let input = Input::open(&paths(dir, names), ReadOptions { chunk_bytes, ..options() });
         let input = input.map_err(|error| error.to_string())?;
         let mut bytes = 0;
-        write::records(&input, Some(&target), &|position| position != 1, &mut |n| {
+        write::records(&input, Some(&target), &|position| position != 1, threads, &mut |n| {
             bytes += n;
             Ok(())
         })
@@ -206,12 +206,38 @@ fn records_that_cannot_be_converted() {
 }
 
 #[test]
+fn what_was_read_before_is_copied_alike_at_any_number_of_threads() {
+    let lines: Vec<String> = (0..500).map(|i| format!("{{\"text\":\"t{i}\"}}\n")).collect();
+    let dir = files(&[("x.jsonl", lines.concat().as_bytes())]);
+    // Runs of kept records, single ones, and long stretches of which nothing is kept.
+    let kept = |at: u64| at % 7 < 3 && !(100..300).contains(&at) || at == 499;
+    let expected: String =
+        (0..).zip(&lines).filter(|(at, _)| kept(*at)).map(|(_, l)| &**l).collect();
+    for threads in [1, 2, 5] {
+        let options = ReadOptions { chunk_bytes: 100, ..options() };
+        let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
+        for chunk in input.scan(None).unwrap() {
+            input.decode(&chunk.unwrap(), &|_| false).unwrap();
+        }
+        let target = dir.path().join("y.jsonl");
+        let mut chunks = 0;
+        let written = write::records(&input, Some(&target), &kept, threads, &mut |_| {
+            chunks += 1;
+            Ok(())
+        });
+        written.unwrap().appear().unwrap();
+        assert_eq!(fs::read_to_string(target).unwrap(), expected);
+        assert!((40..80).contains(&chunks), "{chunks} chunks were read");
+    }
+}
+
+#[test]
 fn an_input_can_be_replaced_by_its_kept_records() {
     let dir = files(&[("x.txt", b"a\nb\nc\n".as_slice())]);
     let path = dir.path().join("x.txt");
     let input = Input::open(std::slice::from_ref(&path), options()).unwrap();
     let ready =
-        write::records(&input, Some(&path), &|position| position != 1, &mut |_| Ok(())).unwrap();
+        write::records(&input, Some(&path), &|position| position != 1, 1, &mut |_| Ok(())).unwrap();
     ready.appear().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
 }

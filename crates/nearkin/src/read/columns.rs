@@ -4,7 +4,7 @@
 //! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
 //! scan over the kept records, in the order in which they first appear.
 
-use super::{Body, Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row};
+use super::{Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row};
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json};
@@ -121,8 +121,8 @@ fn json_records<'a>(
             let wanted = |ordinal| json && kept(position + u64::from(ordinal));
             let copied = input.copy(&chunk, &wanted, &RecordFormat::Jsonl)?;
             position += u64::from(copied.records);
-            let Body::Bytes(bytes) = copied.body else { return Ok(()) };
-            for (_, line) in super::lines::lines(&bytes, 1).filter(|_| json) {
+            let lines = copied.body.pieces(&chunk).flat_map(|piece| super::lines::lines(piece, 1));
+            for (_, line) in lines.filter(|_| json) {
                 objects.push(serde_json::from_slice(line).map_err(|error| Error::File {
                     path: source.name.clone(),
                     what: format!("a kept record is not a JSON object: {error}; fix the record"),

@@ -3,12 +3,12 @@
 //! Where a file has the format that is asked for, its records are copied byte for byte. Else every
 //! format can be written as JSON lines, and JSON lines as rows of CSV or columns of Parquet.
 
-use super::{Kind, Source, Syntax, Wanted, csv, folder, gather::Asked, lines, scan::Data};
+use super::{Chunk, Kind, Source, Syntax, Wanted, csv, folder, gather::Asked, lines, scan::Data};
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use serde_json::value::RawValue;
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 
 /// The format that records are copied to.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +44,54 @@ pub struct Records {
 pub enum Body {
     /// Lines or rows, each with its line end.
     Bytes(Vec<u8>),
+    /// Lines or rows of the chunk, as they came.
+    Stretches(Stretches),
     /// Columns.
     Batch(RecordBatch),
+}
+
+impl Body {
+    /// The lines or rows, one piece after the other; none where there are columns.
+    pub fn pieces<'a>(&'a self, chunk: &'a Chunk) -> impl Iterator<Item = &'a [u8]> {
+        let (bytes, stretches) = match (self, &chunk.data) {
+            (Self::Bytes(bytes), _) => (Some(&**bytes), None),
+            (Self::Stretches(stretches), Data::Text { bytes, .. }) => {
+                (None, Some((stretches, bytes)))
+            }
+            _ => (None, None),
+        };
+        let stretches = stretches.into_iter().flat_map(|(stretches, bytes)| stretches.of(bytes));
+        bytes.into_iter().chain(stretches)
+    }
+}
+
+/// Where whole records lie in the bytes of a chunk. Neighbours are one stretch.
+#[derive(Debug)]
+pub struct Stretches {
+    /// The bytes that may end a record.
+    ends: &'static [u8],
+    ranges: Vec<Range<usize>>,
+}
+
+impl Stretches {
+    fn new(ends: &'static [u8]) -> Self {
+        Self { ends, ranges: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, record: Range<usize>) {
+        match self.ranges.last_mut() {
+            Some(last) if last.end == record.start => last.end = record.end,
+            _ => self.ranges.push(record),
+        }
+    }
+
+    /// The bytes of each, and a line feed where the last record of a file has no end.
+    fn of<'a>(&'a self, data: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let last = self.ranges.last().and_then(|last| data[..last.end].last());
+        let ended = last.is_none_or(|last| self.ends.contains(last));
+        let missing = (!ended).then_some(&b"\n"[..]);
+        self.ranges.iter().map(|stretch| &data[stretch.clone()]).chain(missing)
+    }
 }
 
 pub(super) fn copy(
@@ -84,24 +130,33 @@ fn as_it_came(
     wanted: Wanted,
     to: &RecordFormat,
 ) -> Result<Option<Records>> {
-    let mut out = Vec::new();
-    let records = match (&source.kind, data, to) {
+    let mut rows = Stretches::new(b"\r\n");
+    let mut lines = Stretches::new(b"\n");
+    let (records, stretches) = match (&source.kind, data, to) {
         (
             Kind::Text { syntax: Syntax::Csv(header), .. },
             Data::Text { bytes, line },
             RecordFormat::Delimited { delimiter, .. },
         ) => match header.delimiter == *delimiter {
-            true => csv::copy(header, bytes, wanted, &mut out)?,
+            true => (csv::copy(header, bytes, wanted, &mut rows)?, rows),
             false => {
+                let mut out = Vec::new();
                 let mut writer = csv_writer(*delimiter, &mut out);
                 // Writing rows to memory cannot fail.
                 let each = |row: &[&str]| drop(writer.write_record(row));
-                csv::rows(header, bytes, *line, asked, wanted, each)?
+                let records = csv::rows(header, bytes, *line, asked, wanted, each)?;
+                drop(writer);
+                return Ok(Some(Records { records, body: Body::Bytes(out) }));
             }
         },
         (Kind::Text { syntax: Syntax::Txt, .. }, Data::Text { bytes, .. }, RecordFormat::Txt) => {
-            lines::copy(bytes, true, wanted, &mut out)
+            (lines::copy(bytes, true, wanted, &mut lines), lines)
         }
+        (
+            Kind::Text { syntax: Syntax::Jsonl, .. },
+            Data::Text { bytes, .. },
+            RecordFormat::Jsonl,
+        ) => (lines::copy(bytes, false, wanted, &mut lines), lines),
         (Kind::Parquet { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema)));
@@ -109,7 +164,7 @@ fn as_it_came(
         }
         _ => return Ok(None),
     };
-    Ok(Some(Records { records, body: Body::Bytes(out) }))
+    Ok(Some(Records { records, body: Body::Stretches(stretches) }))
 }
 
 /// The names as a row of their own; nothing where there are none.
@@ -136,7 +191,12 @@ fn json_lines(
 ) -> Result<u32> {
     match (&source.kind, data) {
         (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
-            Syntax::Jsonl => Ok(lines::copy(bytes, false, wanted, out)),
+            Syntax::Jsonl => {
+                let mut stretches = Stretches::new(b"\n");
+                let records = lines::copy(bytes, false, wanted, &mut stretches);
+                stretches.of(bytes).for_each(|piece| out.extend_from_slice(piece));
+                Ok(records)
+            }
             Syntax::Txt => txt_as_json(bytes, *line, asked, wanted, out),
             Syntax::Csv(header) => csv::rows(header, bytes, *line, asked, wanted, |row| {
                 object(header.names.iter().map(String::as_str).zip(row.iter().copied()), out);

@@ -5,16 +5,18 @@
 
 use super::{
     Ids, ReadOptions, Wanted,
+    buffer::Pool,
+    copy::Stretches,
     cut::{self, Ends},
     gather::{Asked, Gather},
     item,
-    lines::{push_record, utf8},
+    lines::utf8,
     text::Text,
 };
 use crate::item::{Batch, Id, Value};
 use crate::{Error, Result};
 use csv::ByteRecord;
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 /// The first row of a file, and which of its columns are asked for.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn read(path: &Path, delimiter: u8, text: &mut Text) -> Result<Self> {
         const STEP: usize = 64 << 10;
-        let mut start = Vec::new();
+        let mut start = Pool::default().take();
         let end = loop {
             let full = text.fill(&mut start, STEP)? == STEP;
             match cut::first_record(Ends::Quoted(delimiter), &start) {
@@ -60,7 +62,10 @@ impl Header {
         let mut whole = Vec::new();
         if !names.is_empty() {
             let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            push_record(&start[blank..], b"\r\n", &mut whole);
+            whole.extend_from_slice(&start[blank..]);
+            if !whole.ends_with(b"\n") && !whole.ends_with(b"\r") {
+                whole.push(b'\n');
+            }
         }
         Ok(Self { delimiter, names, row: whole, bytes: end, lines, text: 0, id: None, value: None })
     }
@@ -112,11 +117,11 @@ fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
 }
 
 /// Calls `each` with every record of a chunk: its number, its line in the chunk from 0, the record,
-/// and its bytes as they came. Returns how many there are.
+/// and where its bytes lie. Returns how many there are.
 fn records(
     header: &Header,
     data: &[u8],
-    mut each: impl FnMut(u32, u64, &ByteRecord, &[u8]) -> Result<()>,
+    mut each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
 ) -> Result<u32> {
     let mut reader = reader(header.delimiter, data);
     let mut record = ByteRecord::new();
@@ -131,7 +136,7 @@ fn records(
         let raw = &data[start..end];
         let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         line += count_lines(&raw[..blank]);
-        each(ordinal, line, &record, &raw[blank..])?;
+        each(ordinal, line, &record, start + blank..end)?;
         line += count_lines(&raw[blank..]);
         start = end;
         ordinal += 1;
@@ -211,11 +216,16 @@ pub(super) fn not_a_number(field: &str) -> String {
     format!("field `{field}` is NaN, which has no order; write a number or leave it empty")
 }
 
-/// Copies the wanted records as they came.
-pub(super) fn copy(header: &Header, data: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> Result<u32> {
-    records(header, data, |ordinal, _, _, raw| {
+/// Where the wanted records lie.
+pub(super) fn copy(
+    header: &Header,
+    data: &[u8],
+    wanted: Wanted,
+    out: &mut Stretches,
+) -> Result<u32> {
+    records(header, data, |ordinal, _, _, at| {
         if wanted(ordinal) {
-            push_record(raw, b"\r\n", out);
+            out.push(at);
         }
         Ok(())
     })

@@ -3,7 +3,10 @@
 //! A chunk ends with the last record that ends within its first `chunk_bytes`; where none does, it
 //! grows until one ends. So the cuts depend on the bytes alone and are the same in every scan.
 
-use super::text::Text;
+use super::{
+    buffer::{Buffer, Pool},
+    text::Text,
+};
 use crate::Result;
 use memchr::{memchr, memchr3, memrchr};
 
@@ -20,27 +23,29 @@ pub(super) enum Ends {
 pub(super) struct Cutter {
     ends: Ends,
     chunk_bytes: usize,
-    carry: Vec<u8>,
+    pool: Pool,
+    carry: Buffer,
     done: bool,
 }
 
 /// What [`Cutter::next`] found.
 pub(super) enum Cut {
     /// Whole records.
-    Records(Vec<u8>),
+    Records(Buffer),
     /// The file ended inside quotes that were opened in the record starting at this byte of the data.
-    OpenQuote(Vec<u8>, usize),
+    OpenQuote(Buffer, usize),
     /// Nothing is left.
     End,
 }
 
 impl Cutter {
     pub(super) fn new(ends: Ends, chunk_bytes: usize) -> Self {
-        Self { ends, chunk_bytes: chunk_bytes.max(1), carry: Vec::new(), done: false }
+        let pool = Pool::default();
+        Self { ends, chunk_bytes: chunk_bytes.max(1), carry: pool.take(), pool, done: false }
     }
 
     pub(super) fn next(&mut self, text: &mut Text) -> Result<Cut> {
-        let mut buffer = std::mem::take(&mut self.carry);
+        let mut buffer = std::mem::replace(&mut self.carry, self.pool.take());
         let mut finder = Finder::new(self.ends);
         while !self.done {
             let missing = self.chunk_bytes.saturating_sub(buffer.len());
@@ -48,8 +53,7 @@ impl Cutter {
             self.done = text.fill(&mut buffer, count)? < count;
             finder.feed(&buffer);
             if finder.end > 0 && !self.done {
-                self.carry = Vec::with_capacity(self.chunk_bytes.max(buffer.len() - finder.end));
-                self.carry.extend_from_slice(&buffer[finder.end..]);
+                self.carry.append(&buffer[finder.end..]);
                 buffer.truncate(finder.end);
                 return Ok(Cut::Records(buffer));
             }

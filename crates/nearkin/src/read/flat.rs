@@ -1,31 +1,41 @@
-//! The fast way through the most common kind of line: an object whose values are strings, numbers and
-//! literals.
+//! The fast way through the most common kind of line: an object in which strings and whole numbers are
+//! wanted.
 //!
-//! In: one line. Out: what [`fields::take`](super::fields::take) would give, or nothing: whatever is nested,
-//! rare or wrong is left to the full parser, which also words the errors. What is accepted here is valid
-//! JSON and means the same there; a property test holds the two against each other.
+//! In: bytes that start with a line. Out: what [`fields::take`](super::fields::take) would give for it and
+//! how long it is, or nothing: whatever is rare or wrong is left to the full parser, which also words the
+//! errors. What is accepted here is valid JSON and means the same there; a property test holds
+//! the two against each other.
+//!
+//! A line feed is a control character and ends the strings, numbers and blanks of a damaged line like any
+//! other, so the end of a line need not be known beforehand. Strings that are taken may not be UTF-8, which
+//! is cheaper to check for many at once.
 
 use nearkin_kernels::string_special;
 
 use super::fields::{Found, Names, Scalar, WANTED};
 
-/// Reads one object. Strings found are appended to `arena`, which is as before where nothing comes out.
-pub(super) fn take(json: &str, names: &Names<'_>, arena: &mut String) -> Option<Found> {
+/// Reads the object on the first line. Strings found are appended to `arena`, which is as before where
+/// nothing comes out. The length is with the line feed.
+pub(super) fn take(data: &[u8], names: &Names<'_>, arena: &mut Vec<u8>) -> Option<(Found, usize)> {
     let before = arena.len();
-    let found = Line { json, at: 0 }.object(names, arena);
+    let mut line = Line { data, at: 0 };
+    let found = line.object(names, arena);
     if found.is_none() {
         arena.truncate(before);
     }
-    found
+    found.map(|found| (found, line.at))
 }
 
+/// Levels of lists and objects that are passed over here; few lines have more.
+const DEPTH: usize = 16;
+
 struct Line<'a> {
-    json: &'a str,
+    data: &'a [u8],
     at: usize,
 }
 
 impl<'a> Line<'a> {
-    fn object(&mut self, names: &Names<'_>, arena: &mut String) -> Option<Found> {
+    fn object(&mut self, names: &Names<'_>, arena: &mut Vec<u8>) -> Option<Found> {
         let mut found = Found::default();
         self.expect(b'{')?;
         if self.peek()? == b'}' {
@@ -35,10 +45,13 @@ impl<'a> Line<'a> {
         loop {
             let key = self.key()?;
             self.expect(b':')?;
-            let wanted = names.map(|name| name == Some(key));
-            let scalar = self.value(wanted.contains(&true), arena)?;
-            for slot in (0..WANTED).filter(|&slot| wanted[slot]) {
-                found.set(slot, 1, scalar);
+            let is_wanted = |slot: &usize| names[*slot].is_some_and(|name| name.as_bytes() == key);
+            if let Some(slot) = (0..WANTED).find(is_wanted) {
+                let scalar = self.value(arena)?;
+                (slot..WANTED).filter(is_wanted).for_each(|slot| found.set(slot, 1, scalar));
+            } else {
+                std::str::from_utf8(key).ok()?;
+                self.unwanted(key, names)?;
             }
             match self.peek()? {
                 b',' => self.at += 1,
@@ -51,55 +64,118 @@ impl<'a> Line<'a> {
     }
 
     fn rest(&self) -> &'a [u8] {
-        &self.json.as_bytes()[self.at..]
+        &self.data[self.at..]
+    }
+
+    fn here(&self) -> Option<u8> {
+        self.data.get(self.at).copied()
     }
 
     /// The next byte that is no white space.
     fn peek(&mut self) -> Option<u8> {
-        self.at += self.rest().iter().take_while(|byte| is_space(**byte)).count();
-        self.rest().first().copied()
+        while let Some(byte) = self.here() {
+            if !is_space(byte) {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+        None
     }
 
     fn expect(&mut self, byte: u8) -> Option<()> {
-        let next = self.peek()? == byte;
-        self.at += usize::from(next);
-        next.then_some(())
-    }
-
-    fn end(&self) -> bool {
-        self.rest().iter().all(|byte| is_space(*byte))
-    }
-
-    /// A key without escapes.
-    fn key(&mut self) -> Option<&'a str> {
-        self.expect(b'"')?;
-        let start = self.at;
-        self.at += string_special(self.rest());
-        let key = &self.json[start..self.at];
-        self.expect_here(b'"')?;
-        Some(key)
+        self.peek()?;
+        self.expect_here(byte)
     }
 
     /// The next byte, white space or not.
     fn expect_here(&mut self, byte: u8) -> Option<()> {
-        let next = *self.rest().first()? == byte;
+        let next = self.here()? == byte;
         self.at += usize::from(next);
         next.then_some(())
     }
 
-    fn value(&mut self, wanted: bool, arena: &mut String) -> Option<Scalar> {
+    /// Whether nothing more is on the line.
+    fn end(&mut self) -> bool {
+        let next = self.peek();
+        self.at += usize::from(next == Some(b'\n'));
+        next.is_none_or(|byte| byte == b'\n')
+    }
+
+    /// A key without escapes.
+    fn key(&mut self) -> Option<&'a [u8]> {
+        self.expect(b'"')?;
+        let start = self.at;
+        self.at += string_special(self.rest());
+        let key = &self.data[start..self.at];
+        self.expect_here(b'"')?;
+        Some(key)
+    }
+
+    fn value(&mut self, arena: &mut Vec<u8>) -> Option<Scalar> {
+        if self.peek()? != b'"' {
+            return self.plain();
+        }
+        let start = arena.len();
+        self.at += 1;
+        self.string(arena)?;
+        Some(Scalar::Text(start, arena.len()))
+    }
+
+    /// A value that nobody looks at, unless a wanted name leads into it.
+    fn unwanted(&mut self, key: &[u8], names: &Names<'_>) -> Option<()> {
+        let first_step = |name: &&str| {
+            let rest = name.as_bytes().strip_prefix(key);
+            rest.is_some_and(|rest| rest.starts_with(b"."))
+        };
+        if self.peek()? == b'{' && names.iter().flatten().any(first_step) {
+            return None;
+        }
+        let start = self.at;
+        self.pass_over(DEPTH)?;
+        std::str::from_utf8(&self.data[start..self.at]).ok().map(drop)
+    }
+
+    /// Any value, of up to this many levels.
+    fn pass_over(&mut self, levels: usize) -> Option<()> {
         match self.peek()? {
-            b'"' if wanted => {
-                let start = arena.len();
-                self.at += 1;
-                self.string(arena)?;
-                Some(Scalar::Text(start, arena.len()))
-            }
             b'"' => {
                 self.at += 1;
-                self.skip_string()?;
-                Some(Scalar::Null) // not looked at
+                self.skip_string()
             }
+            b'{' => self.members(b'}', levels, |line, levels| {
+                line.expect(b'"')?;
+                line.skip_string()?;
+                line.expect(b':')?;
+                line.pass_over(levels)
+            }),
+            b'[' => self.members(b']', levels, Self::pass_over),
+            b'-' | b'0'..=b'9' => self.skip_number(),
+            _ => self.plain().map(drop),
+        }
+    }
+
+    /// What stands between brackets.
+    fn members(
+        &mut self,
+        close: u8,
+        levels: usize,
+        member: impl Fn(&mut Self, usize) -> Option<()>,
+    ) -> Option<()> {
+        let levels = levels.checked_sub(1)?;
+        self.at += 1;
+        if self.peek()? != close {
+            member(self, levels)?;
+            while self.peek()? == b',' {
+                self.at += 1;
+                member(self, levels)?;
+            }
+        }
+        self.expect_here(close)
+    }
+
+    /// A number or a literal.
+    fn plain(&mut self) -> Option<Scalar> {
+        match self.here()? {
             b'-' | b'0'..=b'9' => self.whole_number(),
             b't' => self.literal("true", Scalar::Bool),
             b'f' => self.literal("false", Scalar::Bool),
@@ -116,41 +192,68 @@ impl<'a> Line<'a> {
 
     /// A whole number of up to 18 digits; others are for the full parser.
     fn whole_number(&mut self) -> Option<Scalar> {
+        let negative = self.here() == Some(b'-');
+        self.at += usize::from(negative);
         let start = self.at;
-        self.at += usize::from(self.rest()[0] == b'-');
-        let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let leading_zero = digits > 1 && self.rest()[0] == b'0';
-        self.at += digits;
-        let goes_on = matches!(self.rest().first(), Some(b'.' | b'e' | b'E'));
-        let negative_zero = self.json[start..self.at] == *"-0"; // a float to the full parser
+        let mut number = 0i64;
+        while let Some(digit @ b'0'..=b'9') = self.here()
+            && self.at - start < 19
+        {
+            number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            self.at += 1;
+        }
+        let digits = self.at - start;
+        let leading_zero = digits > 1 && self.data[start] == b'0';
+        let goes_on = matches!(self.here(), Some(b'.' | b'e' | b'E'));
+        let negative_zero = negative && number == 0; // a float to the full parser
         if digits == 0 || digits > 18 || leading_zero || goes_on || negative_zero {
             return None;
         }
-        self.json[start..self.at].parse().ok().map(Scalar::Int)
+        Some(Scalar::Int(if negative { -number } else { number }))
+    }
+
+    fn skip_number(&mut self) -> Option<()> {
+        self.at += usize::from(self.here() == Some(b'-'));
+        let start = self.at;
+        let digits = self.skip_digits()?;
+        if digits > 1 && self.data[start] == b'0' {
+            return None;
+        }
+        if self.here() == Some(b'.') {
+            self.at += 1;
+            self.skip_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.here() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.here(), Some(b'+' | b'-')));
+            self.skip_digits()?;
+        }
+        Some(())
+    }
+
+    /// One digit or more.
+    fn skip_digits(&mut self) -> Option<usize> {
+        let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        (digits > 0).then_some(digits)
     }
 
     /// The rest of a string, with its escapes undone.
-    fn string(&mut self, arena: &mut String) -> Option<()> {
+    fn string(&mut self, arena: &mut Vec<u8>) -> Option<()> {
         loop {
-            let start = self.at;
-            self.at += string_special(self.rest());
-            arena.push_str(&self.json[start..self.at]);
-            match self.rest() {
+            let length = string_special(self.rest());
+            push(self.rest(), length, arena);
+            self.at += length;
+            match *self.rest() {
                 [b'"', ..] => break,
+                [b'\\', b'u', ..] => {
+                    self.at += 2;
+                    let character = self.unicode()?;
+                    arena.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
                 [b'\\', escape, ..] => {
                     self.at += 2;
-                    arena.push(match escape {
-                        b'"' => '"',
-                        b'\\' => '\\',
-                        b'/' => '/',
-                        b'b' => '\u{8}',
-                        b'f' => '\u{c}',
-                        b'n' => '\n',
-                        b'r' => '\r',
-                        b't' => '\t',
-                        b'u' => self.unicode()?,
-                        _ => return None,
-                    });
+                    arena.push(meaning(escape)?);
                 }
                 _ => return None, // a control character, or the end of the line
             }
@@ -173,20 +276,24 @@ impl<'a> Line<'a> {
     }
 
     fn hexadecimal(&mut self) -> Option<u32> {
-        let digits = self.json.get(self.at..self.at + 4)?;
+        let digits = self.rest().first_chunk::<4>()?;
         self.at += 4;
-        let all = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        all.then(|| u32::from_str_radix(digits, 16).ok())?
+        let add = |number, digit: &u8| Some(16 * number + char::from(*digit).to_digit(16)?);
+        digits.iter().try_fold(0, add)
     }
 
     /// The rest of a string that nobody looks at.
     fn skip_string(&mut self) -> Option<()> {
         loop {
             self.at += string_special(self.rest());
-            match self.rest() {
+            match *self.rest() {
                 [b'"', ..] => break,
-                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
-                _ => return None, // rare escapes too
+                [b'\\', b'u', ..] => {
+                    self.at += 2;
+                    self.unicode()?;
+                }
+                [b'\\', escape, ..] if meaning(escape).is_some() => self.at += 2,
+                _ => return None,
             }
         }
         self.at += 1;
@@ -194,8 +301,41 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Bytes that are copied at once; the arena is best given room for so many more.
+pub(super) const BLOCK: usize = 32;
+
+/// Appends the first `length` bytes. Most stretches between two escapes are short, and a block of known size
+/// is copied without a call.
+fn push(bytes: &[u8], length: usize, arena: &mut Vec<u8>) {
+    match bytes.first_chunk::<BLOCK>() {
+        Some(block) if length <= BLOCK => {
+            let end = arena.len() + length;
+            arena.extend_from_slice(block);
+            arena.truncate(end);
+        }
+        _ => arena.extend_from_slice(&bytes[..length]),
+    }
+}
+
+/// What the byte after a backslash stands for.
+fn meaning(escape: u8) -> Option<u8> {
+    const MEANINGS: [u8; 256] = {
+        let mut meanings = [0; 256];
+        meanings[b'"' as usize] = b'"';
+        meanings[b'\\' as usize] = b'\\';
+        meanings[b'/' as usize] = b'/';
+        meanings[b'b' as usize] = 8;
+        meanings[b'f' as usize] = 12;
+        meanings[b'n' as usize] = b'\n';
+        meanings[b'r' as usize] = b'\r';
+        meanings[b't' as usize] = b'\t';
+        meanings
+    };
+    Some(MEANINGS[escape as usize]).filter(|meaning| *meaning != 0)
+}
+
 fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    matches!(byte, b' ' | b'\t' | b'\r')
 }
 
 #[cfg(test)]
@@ -209,16 +349,17 @@ mod tests {
 
     /// Whether the fast way takes the line; if so, it must say what the full parser says.
     fn agrees(line: &str) -> bool {
-        let (mut fast, mut full) = (String::from("before"), String::from("before"));
-        let Some(found) = take(line, &NAMES, &mut fast) else {
-            assert_eq!(fast, "before", "{line}");
+        let (mut fast, mut full) = (Vec::from("before"), Vec::from("before"));
+        let Some((found, length)) = take(line.as_bytes(), &NAMES, &mut fast) else {
+            assert_eq!(fast, b"before", "{line}");
             return false;
         };
+        assert_eq!(length, line.len(), "{line}");
         let truth = fields::take_any(line, &NAMES, &mut full)
             .unwrap_or_else(|error| panic!("taken, but {error:?}: {line}"));
         for slot in 0..WANTED {
-            let seen = |found: &Found, arena: &str| match found.get(slot) {
-                Some(Scalar::Text(start, end)) => (None, Some(arena[start..end].to_owned())),
+            let seen = |found: &Found, arena: &[u8]| match found.get(slot) {
+                Some(Scalar::Text(start, end)) => (None, Some(arena[start..end].to_vec())),
                 other => (other, None),
             };
             assert_eq!(seen(&found, &fast), seen(&truth, &full), "{line}");
@@ -235,6 +376,8 @@ mod tests {
             r#"{ "id" : -12 , "text" : "tab\t quote\" slash\/ back\\ \u00e9 \ud83d\ude00 é" , "x" : true }"#,
             r#"{"x":"skipped \n \" text","text":"","n":null,"id":0}"#,
             r#"{"text":"first","text":"last wins","meta":false}"#,
+            r#"{"x":{"a":[1.5,-0,2e+7,{}],"b":{"text":"not this"}},"text":"this","y":[ ]}"#,
+            r#"{"x":"caf\u00e9 \ud83d\ude00","text":"a"}"#,
         ] {
             assert!(agrees(line), "{line}");
         }
@@ -273,10 +416,46 @@ mod tests {
             r#"{"n":nullx}"#,
             "{\"text\":\"a\tb\"}",
             "{\"text\":\"a\0b\"}",
-            r#"{"x":"\u00e9","text":"a"}"#,
+            r#"{"x":"\ud800","text":"a"}"#,
+            r#"{"x":01}"#,
+            r#"{"x":1.}"#,
+            r#"{"x":-}"#,
+            r#"{"x":1e}"#,
+            r#"{"x":[1,]}"#,
+            r#"{"x":[1}"#,
+            r#"{"x":{"y"}}"#,
+            r#"{"x":{"y":1,}}"#,
+            r#"{"x":[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]}"#,
+            "{\"x\":\n1}",
+            "{\"x\":1\n}",
         ] {
-            let mut arena = String::new();
-            assert!(take(line, &NAMES, &mut arena).is_none(), "{line}");
+            let mut arena = Vec::new();
+            assert!(take(line.as_bytes(), &NAMES, &mut arena).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_ends_at_its_line_feed() {
+        let lines = b"{\"text\":\"a\"} \r\n{\"text\":\"b\"}";
+        let mut arena = Vec::new();
+        let (_, length) = take(lines, &NAMES, &mut arena).unwrap();
+        assert_eq!(&lines[length..], b"{\"text\":\"b\"}");
+        assert_eq!(arena, b"a");
+    }
+
+    #[test]
+    fn a_path_that_leads_into_an_object_is_left_to_the_full_parser() {
+        let names = [Some("meta.text"), None, None];
+        let mut arena = Vec::new();
+        let mut taken = |line: &str| take(line.as_bytes(), &names, &mut arena).is_some();
+        assert!(!taken(r#"{"meta":{"text":"a"}}"#));
+        assert!(taken(r#"{"meta":"none","meta.text":"a","met":{}}"#));
+    }
+
+    #[test]
+    fn what_is_passed_over_has_to_be_utf8() {
+        for line in [&b"{\"x\":\"\xff\"}"[..], b"{\"\xff\":1}", b"{\"x\":[\"\xc3\",1]}"] {
+            assert!(take(line, &NAMES, &mut Vec::new()).is_none(), "{line:?}");
         }
     }
 
@@ -287,7 +466,7 @@ mod tests {
             parts in prop::collection::vec(
                 prop::sample::select(vec![
                     "{", "}", "\"", ":", ",", "\"text\"", "\"id\"", "\"n\"", "\"x\"", "\"a\\nb\"", "\"\\u00e9\"",
-                    "\\", "1", "-7", "0", "1.5", "true", "null", "[1]", " ", "é", "\\ud83d\\ude00", "\"plain words\"",
+                    "\\", "1", "-7", "0", "1.5", "1e5", "[", "]", "{\"a\":", "true", "null", "[1]", " ", "é", "\\ud83d\\ude00", "\"plain words\"",
                 ]),
                 0..14,
             ),

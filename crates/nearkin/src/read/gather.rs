@@ -68,6 +68,16 @@ impl<'a> Gather<'a> {
         self.finish_with(records, texts)
     }
 
+    /// With the texts in these bytes, if all of them are UTF-8.
+    pub(super) fn finish_utf8(mut self, records: u32, arena: Vec<u8>) -> Option<Batch<'static>> {
+        self.arena = String::from_utf8(arena).ok()?;
+        let whole = |&(start, end): &(usize, usize)| {
+            self.arena.is_char_boundary(start) && self.arena.is_char_boundary(end)
+        };
+        let whole = self.batch.items.iter().all(|item| whole(&item.at));
+        whole.then(|| self.finish(records))
+    }
+
     /// With the texts somewhere else.
     pub(super) fn finish_with(
         mut self,

@@ -1,13 +1,13 @@
 //! Ids and values from what a record's fields hold.
 
-use super::fields::Scalar;
+use super::{fields::Scalar, lines::utf8};
 use crate::item::{Id, Value};
 
 /// An id from a JSON value, or why it cannot be one.
-pub(super) fn id(field: &str, scalar: Scalar, arena: &str) -> Result<Id, String> {
+pub(super) fn id(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Id, String> {
     match scalar {
         Scalar::Int(number) => Ok(Id::Int(number)),
-        Scalar::Text(start, end) => Ok(Id::Text(arena[start..end].into())),
+        Scalar::Text(start, end) => Ok(Id::Text(utf8(&arena[start..end])?.into())),
         Scalar::Huge(number) => Err(too_big(field, number)),
         other => Err(format!(
             "id `{field}` is {}; an id must be a string or a whole number",
@@ -25,12 +25,12 @@ pub(super) fn too_big(field: &str, number: u64) -> String {
 }
 
 /// A value from a JSON value, or why it cannot be one.
-pub(super) fn value(field: &str, scalar: Scalar, arena: &str) -> Result<Option<Value>, String> {
+pub(super) fn value(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Option<Value>, String> {
     match scalar {
         Scalar::Int(number) => Ok(Some(Value::Int(number.into()))),
         Scalar::Huge(number) => Ok(Some(Value::Int(number.into()))),
         Scalar::Float(number) => Ok(Some(Value::Number(number))),
-        Scalar::Text(start, end) => Ok(Some(Value::Text(arena[start..end].into()))),
+        Scalar::Text(start, end) => Ok(Some(Value::Text(utf8(&arena[start..end])?.into()))),
         Scalar::Null => Ok(None),
         other => {
             Err(format!("field `{field}` is {}; it must be a number or a string", other.kind()))

@@ -2,7 +2,9 @@
 
 use super::{
     Ids, Wanted,
-    fields::{self, Broken, Names, Scalar},
+    copy::Stretches,
+    fields::{self, Broken, Found, Names, Scalar},
+    flat,
     gather::{Asked, Gather},
     item,
 };
@@ -32,10 +34,12 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// All lines without their ends: the records of a file of texts, in which a blank line is an empty text.
 pub(super) fn all_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
-    whole_lines(data, first).map(|(number, line)| {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        (number, line.strip_suffix(b"\r").unwrap_or(line))
-    })
+    whole_lines(data, first).map(|(number, line)| (number, without_end(line)))
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// The lines that are not blank: the records of a file of JSON.
@@ -43,24 +47,18 @@ pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8]
     all_lines(data, first).filter(|(_, line)| !is_blank(line))
 }
 
-/// Appends a record as it came, and a line feed where it has no line end: the last of a file.
-/// `ends` are the bytes that may end one.
-pub(super) fn push_record(record: &[u8], ends: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(record);
-    if !record.last().is_some_and(|last| ends.contains(last)) {
-        out.push(b'\n');
-    }
-}
-
-/// Copies the wanted records as they came; blank lines are records or nothing. Returns how many there are
-/// in all.
-pub(super) fn copy(data: &[u8], with_blank: bool, wanted: Wanted, out: &mut Vec<u8>) -> u32 {
-    let mut ordinal = 0;
-    for (_, line) in whole_lines(data, 1).filter(|(_, line)| with_blank || !is_blank(line)) {
-        if wanted(ordinal) {
-            push_record(line, b"\n", out);
+/// Where the wanted records lie; blank lines are records or nothing. Returns how many there are in all.
+pub(super) fn copy(data: &[u8], with_blank: bool, wanted: Wanted, out: &mut Stretches) -> u32 {
+    let (mut start, mut ordinal) = (0, 0);
+    for (_, line) in whole_lines(data, 1) {
+        let end = start + line.len();
+        if with_blank || !is_blank(line) {
+            if wanted(ordinal) {
+                out.push(start..end);
+            }
+            ordinal += 1;
         }
-        ordinal += 1;
+        start = end;
     }
     ordinal
 }
@@ -97,61 +95,114 @@ pub(super) fn decode_jsonl(
     asked: Asked,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    let options = asked.options;
-    let names: Names =
-        [Some(&options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
-    let mut gather = Gather::new(asked, data.len());
-    let mut ordinal = 0;
-    for (number, line) in lines(data, first) {
-        if wanted(ordinal) {
-            let kept = gather.arena.len();
-            if let Err(what) = record((number, line), &names, asked.ids, ordinal, &mut gather) {
-                gather.arena.truncate(kept);
-                gather.bad(number, what)?;
-            }
-        }
-        ordinal += 1;
+    // That texts are UTF-8 is checked for all of them at once; only where one is not, or something else is
+    // wrong, every line is checked on its own, to say what and where.
+    let decode = |trust| Jsonl::new(asked, data.len(), trust).decode(data, first, wanted);
+    match decode(true) {
+        Ok(Some(batch)) => Ok(batch),
+        _ => Ok(decode(false)?.expect("every line was checked")),
     }
-    Ok(gather.finish(ordinal))
 }
 
-fn record(
-    (number, line): (u64, &[u8]),
-    names: &Names,
-    ids: &Ids,
-    ordinal: u32,
-    gather: &mut Gather,
-) -> Result<(), String> {
-    let line = utf8(line)?;
-    let found = fields::take(line, names, &mut gather.arena).map_err(broken)?;
-    let name = |slot: usize| names[slot].unwrap_or_default();
-    let text = match found.get(0) {
-        Some(Scalar::Text(start, end)) => (start, end),
-        Some(other) => {
-            return Err(format!(
-                "field `{}` is {}, not a string; name the text field with --text, or pass \
-                 --on-error skip",
-                name(0),
-                other.kind()
-            ));
+/// The records of a chunk, as they are read.
+struct Jsonl<'a> {
+    asked: Asked<'a>,
+    names: Names<'a>,
+    /// Whether lines may be read before they are known to be UTF-8.
+    trust: bool,
+    arena: Vec<u8>,
+    gather: Gather<'a>,
+}
+
+impl<'a> Jsonl<'a> {
+    fn new(asked: Asked<'a>, bytes: usize, trust: bool) -> Self {
+        let options = asked.options;
+        let names = [Some(&*options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
+        let arena = Vec::with_capacity(bytes + flat::BLOCK);
+        Self { asked, names, trust, arena, gather: Gather::new(asked, 0) }
+    }
+
+    /// Nothing where a trusted text is not UTF-8.
+    fn decode(mut self, data: &[u8], first: u64, wanted: Wanted) -> Result<Option<Batch<'static>>> {
+        let (mut at, mut number, mut ordinal) = (0, first, 0);
+        while at < data.len() {
+            let rest = &data[at..];
+            let quick = self.trust && rest[0] == b'{' && wanted(ordinal);
+            if let Some(length) = quick.then(|| self.trusted(rest, number, ordinal)).flatten() {
+                (at, number, ordinal) = (at + length, number + 1, ordinal + 1);
+                continue;
+            }
+            let length = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            let line = without_end(&rest[..length]);
+            if !is_blank(line) {
+                if wanted(ordinal) {
+                    self.checked(line, number, ordinal)?;
+                }
+                ordinal += 1;
+            }
+            (at, number) = (at + length, number + 1);
         }
-        None => return Err(missing(name(0), line, "name the text field with --text")),
-    };
-    let id = match (found.get(1), ids) {
-        (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &gather.arena)?),
-        (None, Ids::Field(field)) => {
-            return Err(missing(field, line, "every record needs its id; name it with --id"));
+        Ok(self.gather.finish_utf8(ordinal, self.arena))
+    }
+
+    /// Reads the record on the first line, if that is simple, and gives its length.
+    fn trusted(&mut self, data: &[u8], number: u64, ordinal: u32) -> Option<usize> {
+        let start = self.arena.len();
+        let (found, length) = flat::take(data, &self.names, &mut self.arena)?;
+        if self.record(found, &data[..length], number, ordinal).is_err() {
+            self.arena.truncate(start);
+            return None;
         }
-        (Some(_), Ids::None) => return Err(LATE_ID.to_owned()),
-        (None, Ids::None) | (_, Ids::Ignored) => None,
-    };
-    let value = match (found.get(2), names[2]) {
-        (Some(scalar), Some(field)) => item::value(field, scalar, &gather.arena)?,
-        (None, Some(field)) => return Err(missing(field, line, "every record needs it")),
-        (_, None) => None,
-    };
-    gather.item(text, ordinal, number, id, value);
-    Ok(())
+        Some(length)
+    }
+
+    fn checked(&mut self, line: &[u8], number: u64, ordinal: u32) -> Result<()> {
+        let start = self.arena.len();
+        let read = utf8(line)
+            .and_then(|line| fields::take(line, &self.names, &mut self.arena).map_err(broken))
+            .and_then(|found| self.record(found, line, number, ordinal));
+        read.or_else(|what| {
+            self.arena.truncate(start);
+            self.gather.bad(number, what)
+        })
+    }
+
+    fn record(
+        &mut self,
+        found: Found,
+        line: &[u8],
+        number: u64,
+        ordinal: u32,
+    ) -> Result<(), String> {
+        let name = |slot: usize| self.names[slot].unwrap_or_default();
+        let text = match found.get(0) {
+            Some(Scalar::Text(start, end)) => (start, end),
+            Some(other) => {
+                return Err(format!(
+                    "field `{}` is {}, not a string; name the text field with --text, or pass \
+                     --on-error skip",
+                    name(0),
+                    other.kind()
+                ));
+            }
+            None => return Err(missing(name(0), line, "name the text field with --text")),
+        };
+        let id = match (found.get(1), self.asked.ids) {
+            (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
+            (None, Ids::Field(field)) => {
+                return Err(missing(field, line, "every record needs its id; name it with --id"));
+            }
+            (Some(_), Ids::None) => return Err(LATE_ID.to_owned()),
+            (None, Ids::None) | (_, Ids::Ignored) => None,
+        };
+        let value = match (found.get(2), self.names[2]) {
+            (Some(scalar), Some(field)) => item::value(field, scalar, &self.arena)?,
+            (None, Some(field)) => return Err(missing(field, line, "every record needs it")),
+            (_, None) => None,
+        };
+        self.gather.item(text, ordinal, number, id, value);
+        Ok(())
+    }
 }
 
 const LATE_ID: &str = "has a field `id`, but the first record of the collection has none; name the \
@@ -160,7 +211,7 @@ const LATE_ID: &str = "has a field `id`, but the first record of the collection 
 /// Whether the first object among these lines has a field `id`; `None` where there is no object.
 pub(super) fn first_has_id(data: &[u8]) -> Option<bool> {
     let names: Names = [Some("id"), None, None];
-    let mut arena = String::new();
+    let mut arena = Vec::new();
     lines(data, 1)
         .filter_map(|(_, line)| std::str::from_utf8(line).ok())
         .find_map(|line| fields::take(line, &names, &mut arena).ok())
@@ -195,7 +246,7 @@ fn broken(broken: Broken) -> String {
     )
 }
 
-fn missing(field: &str, line: &str, advice: &str) -> String {
+fn missing(field: &str, line: &[u8], advice: &str) -> String {
     let keys = fields::keys(line);
     let has = item::list(keys.iter().map(String::as_str));
     format!("no field `{field}`; it has {has}: {advice}")

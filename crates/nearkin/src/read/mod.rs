@@ -11,6 +11,7 @@
 //! collection has a field `id`, every record must have one; where it has none, none may. Documents of
 //! a folder have their paths as ids, lines of text have none.
 
+mod buffer;
 mod columns;
 mod copy;
 mod csv;
@@ -30,7 +31,7 @@ mod stored;
 mod text;
 
 pub use columns::Kept;
-pub use copy::{Body, RecordFormat, Records};
+pub use copy::{Body, RecordFormat, Records, Stretches};
 pub use format::Format;
 pub use scan::{Chunk, Scan, Skip};
 
@@ -40,7 +41,11 @@ use cut::Ends;
 use format::Compression;
 use gather::Asked;
 use scan::{Data, Mark};
-use std::{ops::Range, path::PathBuf, sync::OnceLock};
+use std::{
+    ops::Range,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+};
 use stored::Stored;
 
 /// Says which records of a chunk are needed, by their number in it.
@@ -76,7 +81,7 @@ impl Default for ReadOptions {
             value: None,
             format: None,
             on_error: OnError::Stop,
-            chunk_bytes: 4 << 20,
+            chunk_bytes: 512 << 10, // stays in a core's cache; 4 MiB took 15 % longer on short texts
             temp: None,
         }
     }
@@ -98,6 +103,8 @@ pub struct Input {
     options: ReadOptions,
     sources: Vec<Source>,
     ids: Ids,
+    /// How many records the chunks have that were decoded, by their number.
+    counts: Mutex<Vec<Option<u32>>>,
 }
 
 /// One file or folder.
@@ -193,7 +200,7 @@ impl Input {
     pub fn decode(&self, chunk: &Chunk, wanted: Wanted) -> Result<Batch<'static>> {
         let source = &self.sources[chunk.source];
         let asked = self.asked(source);
-        match (&source.kind, &chunk.data) {
+        let batch = match (&source.kind, &chunk.data) {
             (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
                 Syntax::Jsonl => lines::decode_jsonl(bytes, *line, asked, wanted),
                 Syntax::Txt => lines::decode_txt(bytes, *line, asked, wanted),
@@ -206,7 +213,28 @@ impl Input {
                 folder::decode(&documents[run.clone()], asked, wanted)
             }
             _ => Ok(Batch::default()), // a chunk of another input
+        }?;
+        let mut counts = self.counts();
+        let len = counts.len().max(chunk.number + 1);
+        counts.resize(len, None);
+        counts[chunk.number] = Some(batch.records);
+        Ok(batch)
+    }
+
+    /// The position of each chunk's first record and where it ends, for the first chunks, as far as they were
+    /// decoded.
+    pub(crate) fn positions(&self) -> Vec<u64> {
+        let mut positions = vec![0];
+        let mut end = 0;
+        for count in self.counts().iter().map_while(|count| *count) {
+            end += u64::from(count);
+            positions.push(end);
         }
+        positions
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Vec<Option<u32>>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The wanted records of a chunk with all their fields, as they came or in another format.

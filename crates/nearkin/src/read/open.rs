@@ -14,7 +14,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock},
 };
 
 /// What standard input is called in messages.
@@ -34,7 +34,7 @@ pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
     for source in &mut sources {
         bind(source, &options, &ids)?;
     }
-    Ok(Input { options, sources, ids })
+    Ok(Input { options, sources, ids, counts: Mutex::default() })
 }
 
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {

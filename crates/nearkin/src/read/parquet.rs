@@ -56,6 +56,10 @@ pub(super) struct Stretch {
     pub(super) bytes: u64,
 }
 
+/// How much larger a chunk is here than of text: pages have about 1 MiB, and two chunks that share one both
+/// decompress it.
+const WIDER: usize = 8;
+
 impl Table {
     pub(super) fn open(stored: &Stored) -> Result<Self> {
         let reader = Shared::open(stored)?;
@@ -99,7 +103,7 @@ impl Table {
             let advice = "name another column";
             self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
         }
-        self.stretches = self.cut(stored.len(), options.chunk_bytes);
+        self.stretches = self.cut(stored.len(), WIDER * options.chunk_bytes);
         Ok(())
     }
 

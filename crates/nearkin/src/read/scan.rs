@@ -5,6 +5,7 @@
 
 use super::{
     Input, Kind, Source, Syntax,
+    buffer::{Buffer, Pool},
     cut::{Cut, Cutter},
     parquet::Stretch,
     stored::Stored,
@@ -29,7 +30,7 @@ pub struct Chunk {
 pub(super) enum Data {
     /// Whole records, and the number of their first line.
     Text {
-        bytes: Vec<u8>,
+        bytes: Buffer,
         line: u64,
     },
     Rows(Stretch),
@@ -128,7 +129,14 @@ impl<'a> Cursor<'a> {
             line += header.lines;
         }
         Ok(match marks.get() {
-            Some(marks) => Self::Replay(Replay { stored, text, marks, next: 0, taken: 0 }),
+            Some(marks) => Self::Replay(Replay {
+                stored,
+                text,
+                pool: Pool::default(),
+                marks,
+                next: 0,
+                taken: 0,
+            }),
             None => Self::Cut(Box::new(Cutting {
                 stored,
                 text,
@@ -165,6 +173,7 @@ impl<'a> Cursor<'a> {
 struct Replay<'a> {
     stored: &'a Stored,
     text: Text<'a>,
+    pool: Pool,
     marks: &'a [Mark],
     next: usize,
     taken: u64,
@@ -175,7 +184,7 @@ impl Replay<'_> {
         let Some(mark) = self.marks.get(self.next).copied() else { return Ok(None) };
         self.next += 1;
         let count = mark.bytes as usize;
-        let mut bytes = Vec::new();
+        let mut bytes = self.pool.take();
         let data = if skipped() {
             self.text.skip(mark.bytes)?;
             None

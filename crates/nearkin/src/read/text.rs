@@ -1,6 +1,7 @@
 //! The bytes of a text file, decompressed, from after its byte-order mark.
 
 use super::{
+    buffer::{Buffer, Pool},
     format::Compression,
     stored::{At, Stored},
 };
@@ -38,25 +39,23 @@ impl<'a> Text<'a> {
         let file = stored.open()?;
         let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
         let mut text = Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 };
-        let mut start = Vec::new();
+        let mut start = Pool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
-        if start != BYTE_ORDER_MARK {
-            text.ahead = start;
+        if *start != *BYTE_ORDER_MARK {
+            text.ahead = start.to_vec();
         }
         Ok(text)
     }
 
     /// Appends up to `count` bytes; fewer only at the end of the file, which must then be unchanged.
-    pub(super) fn fill(&mut self, buffer: &mut Vec<u8>, count: usize) -> Result<usize> {
+    pub(super) fn fill(&mut self, buffer: &mut Buffer, count: usize) -> Result<usize> {
         let ahead = count.min(self.ahead.len());
-        buffer.extend(self.ahead.drain(..ahead));
-        let rest = (count - ahead) as u64;
-        let start = buffer.len();
-        let read = read_up_to(self.bytes.reader(), count - ahead, buffer);
-        read.map_err(|error| self.broken(&error))?;
-        let read = buffer.len() - start;
+        buffer.append(&self.ahead[..ahead]);
+        self.ahead.drain(..ahead);
+        let read = buffer.read_from(self.bytes.reader(), count - ahead);
+        let read = read.map_err(|error| self.broken(&error))?;
         self.produced += read as u64;
-        if (read as u64) < rest {
+        if read < count - ahead {
             self.check()?;
         }
         Ok(ahead + read)
@@ -146,24 +145,4 @@ impl Read for Counted {
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
-}
-
-/// Appends the next `count` bytes, or those that are left. `Read::read_to_end` would clear the rest of the
-/// buffer before each of its many reads.
-fn read_up_to(reader: &mut dyn Read, count: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    let mut end = buffer.len();
-    buffer.resize(end + count, 0);
-    while end < buffer.len() {
-        match reader.read(&mut buffer[end..]) {
-            Ok(0) => break,
-            Ok(read) => end += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                buffer.truncate(end);
-                return Err(error);
-            }
-        }
-    }
-    buffer.truncate(end);
-    Ok(())
 }

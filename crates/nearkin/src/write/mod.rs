@@ -2,6 +2,7 @@
 //!
 //! Files appear whole or not at all: see [`Output`].
 
+mod early;
 mod output;
 mod records;
 mod table;

@@ -17,7 +17,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-use super::table::output_format;
+use super::{early::Early, table::output_format};
 
 const BUFFER: usize = 256 << 10;
 
@@ -36,7 +36,7 @@ enum Sink {
 }
 
 enum Raw {
-    Temporary(NamedTempFile),
+    Temporary(NamedTempFile, Early),
     Direct(File),
     Stdout(io::Stdout),
 }
@@ -75,7 +75,8 @@ impl Output {
                 Sink::Zstd(zstd) => zstd.finish()?,
             };
             match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
-                Raw::Temporary(file) => {
+                Raw::Temporary(file, early) => {
+                    early.finish()?;
                     file.as_file().sync_all()?;
                     Ok(Some(file))
                 }
@@ -168,7 +169,11 @@ impl Write for Output {
 impl Write for Raw {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Temporary(file) => file.as_file_mut().write(bytes),
+            Self::Temporary(file, early) => {
+                let count = file.as_file_mut().write(bytes)?;
+                early.written(file.as_file(), count);
+                Ok(count)
+            }
             Self::Direct(file) => file.write(bytes),
             Self::Stdout(stdout) => stdout.write(bytes),
         }
@@ -176,7 +181,7 @@ impl Write for Raw {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Temporary(_) | Self::Direct(_) => Ok(()),
+            Self::Temporary(..) | Self::Direct(_) => Ok(()),
             Self::Stdout(stdout) => stdout.flush(),
         }
     }
@@ -209,7 +214,7 @@ fn open(target: &Path) -> io::Result<Raw> {
         file.as_file().set_permissions(existing.permissions())?;
     }
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
-    Ok(Raw::Temporary(file))
+    Ok(Raw::Temporary(file, Early::default()))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -6,32 +6,53 @@ use super::{
 };
 use crate::{
     Result,
-    read::{Body, Input, Kept, RecordFormat},
+    parallel::in_order,
+    read::{Body, Chunk, Input, Kept, RecordFormat},
 };
 use parquet::arrow::ArrowWriter;
 use std::path::{Path, PathBuf};
 
-/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order. `progress`
-/// is told of the bytes read after each chunk, and may end the copying. The file is complete, and has yet to appear.
+/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
+/// threads. `progress` is told of the bytes read after each chunk, and may end the copying. The file is
+/// complete, and has yet to appear.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: Kept,
+    threads: usize,
     progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Ready> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format)?;
-    let mut position = 0;
-    for chunk in input.scan(None)? {
+    let known = input.positions();
+    let nothing_kept = |number: usize| match known.get(number..number + 2) {
+        Some(&[start, end]) => !(start..end).any(kept),
+        _ => false,
+    };
+    let mut positions = known.clone();
+    let chunks = input.scan(Some(&nothing_kept))?.map(|chunk| {
         let chunk = chunk?;
-        let wanted = |ordinal: u32| kept(position + u64::from(ordinal));
-        let records = input.copy(&chunk, &wanted, &format)?;
-        writer.write(&records.body)?;
-        position += u64::from(records.records);
-        progress(chunk.bytes)?;
-    }
+        let start = positions[chunk.number];
+        if positions.len() == chunk.number + 1 {
+            let records = input.decode(&chunk, &|_| false)?.records;
+            positions.push(start + u64::from(records));
+        }
+        Ok((start, chunk))
+    });
+    in_order(
+        threads,
+        chunks,
+        |(start, chunk)| {
+            let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
+            Ok((input.copy(&chunk, &wanted, &format)?.body, chunk))
+        },
+        |(body, chunk)| {
+            writer.write(&body, &chunk)?;
+            progress(chunk.bytes)
+        },
+    )?;
     writer.ready()
 }
 
@@ -55,11 +76,13 @@ impl RecordWriter {
         Ok(Self::Bytes(Box::new(output)))
     }
 
-    fn write(&mut self, body: &Body) -> Result<()> {
+    fn write(&mut self, body: &Body, chunk: &Chunk) -> Result<()> {
         match (self, body) {
-            (Self::Bytes(output), Body::Bytes(bytes)) => output.put(bytes),
             (Self::Parquet(writer, name), Body::Batch(batch)) => {
                 writer.write(batch).map_err(|error| parquet_failed(name, error))
+            }
+            (Self::Bytes(output), body) => {
+                body.pieces(chunk).try_for_each(|piece| output.put(piece))
             }
             _ => Ok(()), // `Input::copy` gives what the format asks for
         }

@@ -17,7 +17,6 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{arrow::ArrowWriter, errors::ParquetError, file::properties::WriterProperties};
 use std::{
     io,
-    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -58,12 +57,12 @@ pub enum Cell<'a> {
 /// Writes a table, row by row.
 pub struct TableWriter {
     name: PathBuf,
-    columns: Vec<Column>,
     body: Body,
 }
 
 enum Body {
-    Jsonl(Output, Vec<u8>),
+    /// What stands before each column's value, and the rows so far.
+    Jsonl(Output, Vec<String>, Vec<u8>),
     Delimited(Output, u8, Vec<u8>),
     Parquet {
         writer: Box<ArrowWriter<Output>>,
@@ -103,20 +102,25 @@ impl TableWriter {
                 let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
                 Body::Parquet { writer, schema, builders, rows: 0 }
             }
-            Format::Jsonl => Body::Jsonl(output, Vec::new()),
+            Format::Jsonl => {
+                let before = |(at, column): (usize, &Column)| {
+                    format!("{}\"{}\":", if at == 0 { '{' } else { ',' }, column.name)
+                };
+                Body::Jsonl(output, columns.iter().enumerate().map(before).collect(), Vec::new())
+            }
             Format::Txt | Format::Folder => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
                 return Err(Error::File { path: name, what });
             }
         };
-        Ok(Self { name, columns: columns.to_vec(), body })
+        Ok(Self { name, body })
     }
 
     /// Writes one row: a cell for each column.
     pub fn row(&mut self, cells: &[Cell]) -> Result<()> {
         match &mut self.body {
-            Body::Jsonl(output, buffer) => {
-                json_row(&self.columns, cells, buffer);
+            Body::Jsonl(output, before, buffer) => {
+                json_row(before, cells, buffer);
                 drain(output, buffer, BUFFER)
             }
             Body::Delimited(output, delimiter, buffer) => {
@@ -145,7 +149,7 @@ impl TableWriter {
     /// Writes everything to disk, under a temporary name still.
     pub fn ready(self) -> Result<Ready> {
         match self.body {
-            Body::Jsonl(mut output, mut buffer) | Body::Delimited(mut output, _, mut buffer) => {
+            Body::Jsonl(mut output, _, mut buffer) | Body::Delimited(mut output, _, mut buffer) => {
                 drain(&mut output, &mut buffer, 0)?;
                 output.ready()
             }
@@ -186,20 +190,40 @@ fn drain(output: &mut Output, buffer: &mut Vec<u8>, limit: usize) -> Result<()> 
     Ok(())
 }
 
-fn json_row(columns: &[Column], cells: &[Cell], out: &mut Vec<u8>) {
-    for (at, (column, cell)) in columns.iter().zip(cells).enumerate() {
-        out.push(if at == 0 { b'{' } else { b',' });
-        out.push(b'"');
-        out.extend_from_slice(column.name.as_bytes());
-        out.extend_from_slice(b"\":");
+fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
+    for (before, cell) in before.iter().zip(cells) {
+        out.extend_from_slice(before.as_bytes());
         // Writing to memory cannot fail.
         let _ = match cell {
+            // Most ids need no escapes, and serde_json looks at each byte on its own.
+            Cell::Id(Id::Text(text))
+                if !has(text, |byte| byte < b' ' || is_one_of(byte, b"\"\\")) =>
+            {
+                quoted(text, out);
+                Ok(())
+            }
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
         };
     }
     out.extend_from_slice(b"}\n");
+}
+
+fn quoted(text: &str, out: &mut Vec<u8>) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
+/// Whether a byte is special. All are looked at, which the compiler can do for many at once.
+fn has(text: &str, special: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(false, |found, byte| found | special(byte))
+}
+
+fn is_one_of<const N: usize>(byte: u8, those: &[u8; N]) -> bool {
+    those.iter().fold(false, |found, that| found | (byte == *that))
 }
 
 fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
@@ -213,22 +237,19 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
                 delimited_text(text, delimiter, out);
                 Ok(())
             }
-            Cell::Id(Id::Int(number)) => write!(out, "{number}"),
-            Cell::Bool(flag) => write!(out, "{flag}"),
-            Cell::Float(number) => serde_json::to_writer(&mut *out, number).map_err(Into::into),
+            Cell::Id(id) => serde_json::to_writer(&mut *out, id),
+            Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
+            Cell::Float(number) => serde_json::to_writer(&mut *out, number),
         };
     }
     out.push(b'\n');
 }
 
 fn delimited_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
-    let special = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\r') || *byte == delimiter;
-    if !text.is_empty() && !text.as_bytes().iter().any(special) {
+    if !text.is_empty() && !has(text, |byte| is_one_of(byte, &[b'"', b'\n', b'\r', delimiter])) {
         return out.extend_from_slice(text.as_bytes());
     }
-    out.push(b'"');
-    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-    out.push(b'"');
+    quoted(&text.replace('"', "\"\""), out);
 }
 
 impl Column {

@@ -1,0 +1,103 @@
+//! Memory for chunks that is used again: fresh memory costs a page fault every 4 KiB, and clearing.
+
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The buffers of one scan that nobody uses at the moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Pool {
+    /// An empty buffer.
+    pub(super) fn take(&self) -> Buffer {
+        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Buffer { memory: memory.unwrap_or_default(), len: 0, pool: self.clone() }
+    }
+}
+
+/// Bytes, in memory of a pool.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    /// Bytes from `len` on are left from earlier uses.
+    memory: Vec<u8>,
+    len: usize,
+    pool: Pool,
+}
+
+impl Buffer {
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Appends the next `count` bytes, or those that are left. How many.
+    pub(super) fn read_from(&mut self, reader: &mut dyn Read, count: usize) -> io::Result<usize> {
+        let start = self.len;
+        let mut room = self.room(count);
+        let mut read = 0;
+        while !room.is_empty() {
+            match reader.read(room) {
+                Ok(0) => break,
+                Ok(more) => {
+                    read += more;
+                    room = &mut room[more..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.len = start + read;
+        Ok(read)
+    }
+
+    /// Another `count` bytes, to be overwritten.
+    fn room(&mut self, count: usize) -> &mut [u8] {
+        let end = self.len + count;
+        if self.memory.len() < end {
+            self.memory.resize(end, 0);
+        }
+        &mut self.memory[self.len..end]
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[..self.len]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let memory = std::mem::take(&mut self.memory);
+        self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again_and_what_was_in_it_is_not_seen() {
+        let pool = Pool::default();
+        let mut first = pool.take();
+        first.append(b"some longer text");
+        let place = first.as_ptr();
+        drop(first);
+        let mut second = pool.take();
+        assert_eq!((second.as_ptr(), second.len()), (place, 0));
+        assert_eq!(second.read_from(&mut &b"short"[..], 10).unwrap(), 5);
+        assert_eq!(&second[..], b"short");
+        second.append(b"er");
+        second.truncate(6);
+        assert_eq!(&second[..], b"shorte");
+        assert_ne!(pool.take().as_ptr(), place);
+    }
+}
