@@ -6,27 +6,56 @@
 /// Whether this machine can run the functions of a file.
 pub(crate) mod has {
     #[cfg(target_arch = "x86_64")]
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    /// What was found out: nothing yet, or 1 and 2 for what AVX2 and AVX-512 need. Asking again would give
+    /// the same, so it does not matter who asks first.
+    #[cfg(target_arch = "x86_64")]
+    static FOUND: AtomicU8 = AtomicU8::new(0);
+    #[cfg(target_arch = "x86_64")]
+    const ASKED: u8 = 4;
+
+    #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(crate) fn avx2() -> bool {
-        is_x86_feature_detected!("avx2")
+    fn found() -> u8 {
+        match FOUND.load(Ordering::Relaxed) {
+            0 => ask(),
+            found => found,
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    fn ask() -> u8 {
+        let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    }
-
-    /// The parts that processors have since Ice Lake and Zen 4; those with less use AVX2.
-    #[cfg(target_arch = "x86_64")]
-    #[inline]
-    pub(crate) fn avx512() -> bool {
-        avx2()
+            && is_x86_feature_detected!("popcnt");
+        // The parts that processors have since Ice Lake and Zen 4; those with less use AVX2.
+        let avx512 = avx2
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vbmi2")
-            && is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512vpopcntdq");
+        let found = ASKED | u8::from(avx2) | u8::from(avx512) << 1;
+        FOUND.store(found, Ordering::Relaxed);
+        found
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn avx2() -> bool {
+        found() & 1 != 0
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn avx512() -> bool {
+        found() & 2 != 0
     }
 
     /// Every 64-bit Arm processor has NEON.
