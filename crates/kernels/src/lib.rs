@@ -8,6 +8,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod hash;
+mod memory;
+mod radix;
 #[macro_use]
 mod dispatch;
 #[cfg(target_arch = "aarch64")]
@@ -17,6 +19,8 @@ pub mod scalar;
 mod tests;
 
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
+pub use memory::use_large_pages;
+pub use radix::{sort_by_high_half, sort_hashes};
 
 /// What 64 bytes of text are to words, a bit a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

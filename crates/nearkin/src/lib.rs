@@ -3,7 +3,7 @@
 //! The data takes this way:
 //! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `cluster` →
 //! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error`,
-//! `parallel`, `radix` and `spill` are for all.
+//! `parallel` and `spill` are for all.
 
 pub mod amplify;
 pub mod candidates;
@@ -14,7 +14,6 @@ pub mod item;
 pub mod measure;
 mod parallel;
 pub mod pipeline;
-mod radix;
 #[cfg(feature = "files")]
 pub mod read;
 pub mod shingle;

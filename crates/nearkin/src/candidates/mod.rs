@@ -8,7 +8,7 @@ pub mod bands;
 pub mod brute_force;
 pub mod identical;
 
-use crate::radix::sort_by_high_half;
+use nearkin_kernels::sort_by_high_half;
 
 /// Bits of a key. Of a billion items, some hundred thousand pairs share a key of a table by accident.
 pub const KEY_BITS: u32 = 37;

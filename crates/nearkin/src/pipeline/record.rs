@@ -8,10 +8,9 @@
 
 use std::cell::RefCell;
 
-use nearkin_kernels::hamming;
+use nearkin_kernels::{hamming, sort_hashes};
 
 use crate::amplify::Bands;
-use crate::radix::sort_hashes;
 
 /// How such a list is laid out: a word with the lengths of the last two parts, keys, bytes, bitmap,
 /// elements, and what may be left behind them.
@@ -70,7 +69,8 @@ impl Layout {
         let count = sort_elements(elements);
         let (_, bits) = head.split_at_mut(self.head());
         for &element in &elements[..count] {
-            let bit = element as usize % (64 * bitmap);
+            // A power of two, so that what is above it falls away.
+            let bit = element as usize & (64 * bitmap - 1);
             bits[bit / 64] ^= 1 << (bit % 64);
         }
         head[0] = (bitmap as u64) << 32 | count as u64;

@@ -4,8 +4,10 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use nearkin_kernels::use_large_pages;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -46,28 +48,36 @@ impl<S: Source> Run<'_, S> {
     pub(super) fn sketch(&self, lengths: bool) -> Result<(Collection, Sketches)> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
         let recent = Recent::new(budget.share(1));
-        let room = AtomicBool::new(true);
+        let shelf = Shelf::new(budget.share(4), settings.threads);
         let mut collection = Collection::new(budget.share(1), &budget.temp);
         let partitions = banding.bands().count * KEY_PARTS;
         let mut sketches = Sketches {
             keys: Partitions::new(partitions, budget.share(4), &budget.temp),
             prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
-            kept: Kept { limit: budget.share(4), ..Kept::default() },
+            kept: Kept::default(),
             elements: (0, 0),
         };
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
             let mut first_ids = HashSet::new();
             let layout = self.layout;
-            let worker = Worker { banding, settings, lengths, recent: &recent, layout, input };
+            let worker = Worker {
+                banding,
+                settings,
+                lengths,
+                recent: &recent,
+                shelf: &shelf,
+                layout,
+                input,
+            };
             in_order(
                 settings.threads,
                 source.scan(&|_| false)?,
                 |chunk| {
                     let (number, bytes) = source.place(&chunk);
                     let batch = source.decode(&chunk, &|_| true)?;
-                    Ok((number, bytes, worker.sketch_batch(batch, room.load(Ordering::Relaxed))))
+                    Ok((number, bytes, worker.sketch_batch(batch, number)))
                 },
                 |(number, bytes, batch)| {
                     check(*observer)?;
@@ -88,12 +98,12 @@ impl<S: Source> Run<'_, S> {
                     sketches.keys.push(batch.keys.at(start))?;
                     sketches.prints.push(batch.prints.at(start))?;
                     sketches.ids.push(batch.ids.at(start))?;
-                    room.store(sketches.kept.push(batch.kept, start), Ordering::Relaxed);
                     Ok(())
                 },
             )?;
         }
         collection.finish()?;
+        sketches.kept = Kept { pieces: shelf.clear() };
         Ok((collection, sketches))
     }
 
@@ -300,10 +310,7 @@ fn check(observer: &dyn Observer) -> Result<()> {
 /// are read once.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Batches, with the position where each starts.
-    batches: Vec<(u32, Records)>,
-    bytes: usize,
-    limit: usize,
+    pieces: Vec<Records>,
 }
 
 /// Records in one piece of memory, and whose they are.
@@ -311,14 +318,22 @@ pub(super) struct Kept {
 struct Records {
     words: Vec<u64>,
     ends: Vec<usize>,
-    ordinals: Vec<u32>,
+    owners: Vec<Owner>,
+}
+
+/// A text by its input, chunk and number in that.
+#[derive(Clone, Copy)]
+struct Owner {
+    input: u32,
+    chunk: u32,
+    ordinal: u32,
 }
 
 impl Records {
     /// What was appended to the words is the record of this text.
-    fn end(&mut self, ordinal: u32) {
+    fn end(&mut self, owner: Owner) {
         self.ends.push(self.words.len());
-        self.ordinals.push(ordinal);
+        self.owners.push(owner);
     }
 
     fn start(&self, index: usize) -> usize {
@@ -330,23 +345,59 @@ impl Records {
     }
 }
 
-impl Kept {
-    /// Takes a batch that starts at this position. Whether there is room for more.
-    fn push(&mut self, batch: Records, start: u32) -> bool {
-        if !batch.ordinals.is_empty() {
-            self.bytes += 8 * batch.words.capacity();
-            self.batches.push((start, batch));
-        }
-        self.bytes < self.limit
+/// Pieces of memory for the records that are kept. A thread takes one down, fills it further, and puts it
+/// back.
+struct Shelf {
+    pieces: Mutex<Vec<Records>>,
+    /// Words of a piece, and pieces that may still be made.
+    words: usize,
+    left: AtomicUsize,
+}
+
+impl Shelf {
+    /// Room for so many bytes in all.
+    fn new(bytes: usize, threads: usize) -> Self {
+        /// Large enough for large pages of memory.
+        const MOST: usize = 16 << 20;
+        let piece = (bytes / (2 * threads.max(1))).min(MOST);
+        let left = AtomicUsize::new(bytes.checked_div(piece).unwrap_or(0));
+        Self { pieces: Mutex::default(), words: piece / 8, left }
     }
 
-    /// For every group the batch and the number in it of its record; a number of [`NOWHERE`] where none was
+    /// A piece with room in it, if there is any.
+    fn take(&self) -> Option<Records> {
+        let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        // A quarter of a piece is more than a chunk needs, as a rule.
+        if let Some(at) = pieces.iter().rposition(|piece| piece.words.len() < self.words / 4 * 3) {
+            return Some(pieces.swap_remove(at));
+        }
+        let make = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, make).ok()?;
+        let mut words = Vec::with_capacity(self.words);
+        use_large_pages(&mut words);
+        Some(Records { words, ..Records::default() })
+    }
+
+    fn put(&self, piece: Records) {
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+    }
+
+    fn clear(self) -> Vec<Records> {
+        self.pieces.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// For every group the piece and the number in it of its record; a number of [`NOWHERE`] where none was
     /// kept.
     pub(super) fn places(&self, collection: &Collection) -> Vec<(u32, u32)> {
         let mut places = vec![(0, NOWHERE); collection.groups() as usize];
-        for (number, (start, batch)) in self.batches.iter().enumerate() {
-            for (i, ordinal) in batch.ordinals.iter().enumerate() {
-                let Some(group) = collection.group_of(start + ordinal) else { continue };
+        for (number, piece) in self.pieces.iter().enumerate() {
+            for (i, owner) in piece.owners.iter().enumerate() {
+                let chunk = collection.chunk(owner.input as usize, owner.chunk as usize);
+                let Some(group) = collection.group_of(chunk.start + owner.ordinal) else {
+                    continue;
+                };
                 if places[group as usize].1 == NOWHERE {
                     places[group as usize] = (number as u32, i as u32);
                 }
@@ -356,8 +407,8 @@ impl Kept {
     }
 
     /// The record at such a place, its elements not sorted.
-    pub(super) fn get(&self, (batch, number): (u32, u32)) -> &[u64] {
-        self.batches[batch as usize].1.get(number as usize)
+    pub(super) fn get(&self, (piece, number): (u32, u32)) -> &[u64] {
+        self.pieces[piece as usize].get(number as usize)
     }
 
     /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
@@ -370,14 +421,14 @@ impl Kept {
         records: &mut Lists<u64>,
         places: &mut [u32],
     ) {
-        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.batches.len()];
+        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
         for (group, &(batch, number)) in (0u32..).zip(kept) {
             if wanted[group as usize] != Wanted::Not && number != NOWHERE {
                 groups[batch as usize].push((number, group));
             }
         }
         let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
-            self.batches.into_iter().map(|batch| batch.1).zip(groups).collect();
+            self.pieces.into_iter().zip(groups).collect();
         batches.par_iter_mut().for_each(|(batch, groups)| {
             groups.sort_unstable();
             let Records { words, ends, .. } = batch;
@@ -426,7 +477,6 @@ struct SketchedBatch {
     keys: Block<1>,
     prints: Block<2>,
     ids: Block<2>,
-    kept: Records,
 }
 
 struct Entry {
@@ -521,16 +571,18 @@ struct Worker<'a> {
     settings: &'a Settings,
     lengths: bool,
     recent: &'a Recent,
+    shelf: &'a Shelf,
     layout: Layout,
     input: usize,
 }
 
 impl Worker<'_> {
-    fn sketch_batch(&self, batch: Batch<'_>, keep: bool) -> SketchedBatch {
+    fn sketch_batch(&self, batch: Batch<'_>, number: usize) -> SketchedBatch {
+        let owner = Owner { input: self.input as u32, chunk: number as u32, ordinal: 0 };
         let tables = self.banding.bands().count;
         let (mut prints, mut ids) = (Vec::new(), Vec::new());
         let (mut keys, mut keyed) = (Vec::new(), Vec::new());
-        let mut kept = Records::default();
+        let mut kept = self.shelf.take();
         let mut elements = 0;
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
@@ -546,10 +598,10 @@ impl Worker<'_> {
                 let start = keys.len();
                 self.banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
                 keyed.push(ordinal);
-                if keep {
+                if let Some(kept) = &mut kept {
                     let Buffers { sketch, elements, .. } = &*buffers;
                     self.layout.append(&keys[start..], sketch, elements, &mut kept.words);
-                    kept.end(ordinal);
+                    kept.end(Owner { ordinal, ..owner });
                 }
             }
             prints.push(hash_entry(print, ordinal));
@@ -563,6 +615,9 @@ impl Worker<'_> {
             });
             each.collect()
         });
+        if let Some(kept) = kept {
+            self.shelf.put(kept);
+        }
         let Batch { path, records, items, bad, .. } = batch;
         let entries = items.into_iter().zip(texts).map(|(item, (has_text, length))| {
             let Item { ordinal, line, id, value, .. } = item;
@@ -587,7 +642,6 @@ impl Worker<'_> {
             keys: Block::new(tables * KEY_PARTS, keys),
             prints: Block::new(PRINTS, prints.iter().copied()),
             ids: Block::new(PRINTS, ids.iter().copied()),
-            kept,
         }
     }
 }
@@ -610,7 +664,7 @@ fn load_batch(
             layout.append(&keys, &buffers.sketch, &buffers.elements, &mut records.words);
             let length = layout.finish(&mut records.words[start..]);
             records.words.truncate(start + length);
-            records.end(item.ordinal);
+            records.end(Owner { input: 0, chunk: 0, ordinal: item.ordinal });
         }
     });
     records

@@ -1,7 +1,7 @@
 //! Sorting numbers that are as good as random, digit by digit.
 
 /// Sorts by the high half; entries that agree in it stay in order.
-pub(crate) fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
+pub fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
     /// Fewer entries are sorted faster by comparing.
     const FEW: usize = 512;
     if entries.len() < FEW {
@@ -12,7 +12,7 @@ pub(crate) fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
 }
 
 /// Sorts hashes: two passes over their first bits bring nearly all in order, and the rest has not far to go.
-pub(crate) fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
+pub fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
     match hashes.len() {
         0..64 => return hashes.sort_unstable(),
         64..1024 => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
@@ -50,8 +50,11 @@ fn passes<const BITS: u32, const SIZE: usize, const PASSES: usize>(
             places[digit(value, pass)] += 1;
         }
     }
-    buffer.resize(values.len(), 0);
-    let (mut from, mut to) = (values, &mut buffer[..]);
+    if buffer.len() < values.len() {
+        buffer.resize(values.len(), 0);
+    }
+    let count = values.len();
+    let (mut from, mut to) = (values, &mut buffer[..count]);
     for (pass, places) in places.iter_mut().enumerate() {
         let mut start = 0;
         for place in places.iter_mut() {
@@ -59,7 +62,9 @@ fn passes<const BITS: u32, const SIZE: usize, const PASSES: usize>(
         }
         for &value in &*from {
             let place = &mut places[digit(value, pass)];
-            to[*place as usize] = value;
+            // SAFETY: the places of a digit are as many as there are values with it, those of all digits
+            // together as many as there are values.
+            unsafe { *to.get_unchecked_mut(*place as usize) = value };
             *place += 1;
         }
         (from, to) = (to, from);
@@ -72,14 +77,14 @@ fn passes<const BITS: u32, const SIZE: usize, const PASSES: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::family::hash::mix64;
+    use crate::scalar::mix;
 
     #[test]
     fn entries_come_out_as_from_a_stable_sort() {
         for (count, keys) in
             [(0, 1), (1, 1), (511, 100), (512, 100), (10_000, 50), (70_000, u32::MAX)]
         {
-            let entry = |i: usize| (mix64(i as u64, 3) % u64::from(keys)) << 32 | i as u64;
+            let entry = |i: usize| (mix(i as u64, 3) % u64::from(keys)) << 32 | i as u64;
             let mut entries: Vec<u64> = (0..count).map(entry).collect();
             let mut expected = entries.clone();
             expected.sort_by_key(|entry| entry >> 32);
@@ -91,12 +96,12 @@ mod tests {
     #[test]
     fn all_kinds_of_numbers_are_sorted() {
         let kinds: [fn(u64) -> u64; 6] = [
-            |i| mix64(i, 5),
-            |i| mix64(i, 5) >> 32,
-            |i| mix64(i % 10, 5),
+            |i| mix(i, 5),
+            |i| mix(i, 5) >> 32,
+            |i| mix(i % 10, 5),
             |i| i,
             |i| u64::MAX - i,
-            |i| mix64(i, 5) << 60 | mix64(i, 6) >> 20,
+            |i| mix(i, 5) << 60 | mix(i, 6) >> 20,
         ];
         for kind in kinds {
             for count in [0, 1, 63, 64, 65, 700, 1023, 1024, 5000] {
