@@ -168,6 +168,27 @@ pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
     crate::scalar::minima_lowered(keys, elements, values);
 }
 
+/// See [`crate::any_equal`]. All are looked at, for where the first is cannot be guessed.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn any_equal(a: &[u64], b: &[u64]) -> bool {
+    assert_eq!(a.len(), b.len(), "lists of the same length");
+    let (a_fours, a_rest) = a.as_chunks::<4>();
+    let (b_fours, b_rest) = b.as_chunks::<4>();
+    let mut equal = _mm256_setzero_si256();
+    for (x, y) in a_fours.iter().zip(b_fours) {
+        // SAFETY: 32 bytes are readable at each, and the loads ask for no alignment.
+        let (x, y) = unsafe {
+            (
+                _mm256_loadu_si256(x.as_ptr().cast::<__m256i>()),
+                _mm256_loadu_si256(y.as_ptr().cast::<__m256i>()),
+            )
+        };
+        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi64(x, y));
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(false, |any, (x, y)| any | (x == y));
+    _mm256_movemask_epi8(equal) != 0 || rest
+}
+
 /// See [`crate::hamming`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {

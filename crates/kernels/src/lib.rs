@@ -100,6 +100,12 @@ kernels! {
     /// Unless there is a value for each key.
     fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
 
+    /// Whether two lists have the same number at some place.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn any_equal(a: &[u64], b: &[u64]) -> bool, in [avx2];
+
     /// In how many bits two strings of bits differ.
     ///
     /// # Panics

@@ -231,6 +231,12 @@ pub fn mix(x: u64, key: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// See [`crate::any_equal`].
+pub fn any_equal(a: &[u64], b: &[u64]) -> bool {
+    assert_eq!(a.len(), b.len(), "lists of the same length");
+    a.iter().zip(b).any(|(x, y)| x == y)
+}
+
 /// See [`crate::hamming`].
 pub fn hamming(a: &[u64], b: &[u64]) -> u64 {
     bits_differing(a, b)

@@ -137,6 +137,15 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_see_whether_any_are_equal(pairs in vec((0u64..40, 0u64..40), 0..40), high: u64) {
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.iter().map(|(x, y)| (x ^ high, y ^ high)).unzip();
+        let expected = pairs.iter().any(|(x, y)| x == y);
+        for (name, version) in versions::any_equal() {
+            prop_assert_eq!(version(&a, &b), expected, "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_count_equal_bytes(pairs in vec((0u8..3, 0u8..3), 0..1000)) {
         let (a, b): (Vec<u8>, Vec<u8>) = pairs.into_iter().unzip();
         for start in 0..a.len().min(70) {

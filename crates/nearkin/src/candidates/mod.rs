@@ -8,7 +8,7 @@ pub mod bands;
 pub mod brute_force;
 pub mod identical;
 
-use nearkin_kernels::sort_by_high_half;
+use nearkin_kernels::{any_equal, sort_by_high_half};
 
 /// Bits of a key. Of a billion items, some hundred thousand pairs share a key of a table by accident.
 pub const KEY_BITS: u32 = 37;
@@ -56,5 +56,5 @@ pub fn each_bucket(mut buckets: &[u32]) -> impl Iterator<Item = &[u32]> {
 
 /// Whether two items share a key in one of the first `table` tables: then the pair was met there.
 pub fn shared_before(a: &[u64], b: &[u64], table: usize) -> bool {
-    a[..table].iter().zip(&b[..table]).any(|(x, y)| x == y)
+    any_equal(&a[..table], &b[..table])
 }

@@ -256,14 +256,20 @@ impl Search {
         found: &mut Vec<(u32, u32, Overlap)>,
         compared: &mut Compared,
     ) -> Result<()> {
+        // Members are met again and again: those in memory are looked up once.
+        let in_memory = |&group: &u32| {
+            let place = self.places[group as usize] as usize;
+            Some(self.layout.split(self.records.in_memory(place)?))
+        };
+        let members: Vec<Option<Record<'_>>> = portion.bucket.iter().map(in_memory).collect();
         for i in portion.rows.clone() {
             let a = portion.bucket[i];
-            let record = self.record(a, &mut at.one)?;
-            for &b in &portion.bucket[i + 1..] {
+            let record = members[i].map_or_else(|| self.record(a, &mut at.one), Ok)?;
+            for (&b, other) in portion.bucket.iter().zip(&members).skip(i + 1) {
                 if self.sides.as_ref().is_some_and(|sides| !sides.across(a, b)) {
                     continue;
                 }
-                let other = self.record(b, &mut at.many)?;
+                let other = other.map_or_else(|| self.record(b, &mut at.many), Ok)?;
                 if shared_before(record.keys, other.keys, portion.table) {
                     continue;
                 }

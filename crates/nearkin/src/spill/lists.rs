@@ -127,13 +127,20 @@ impl<T: Plain> Lists<T> {
         Ok(self)
     }
 
+    /// A list, if it is in memory.
+    pub(crate) fn in_memory(&self, number: usize) -> Option<&[T]> {
+        let Place { at, length } = self.places[number];
+        let start = at as u32 as usize;
+        (at & ON_DISK == 0)
+            .then(|| &self.pieces[(at >> 32) as usize][start..start + length as usize])
+    }
+
     /// A list; one that is on disk is read into the cache.
     pub(crate) fn get<'a>(&'a self, number: usize, cache: &'a mut Cache<T>) -> Result<&'a [T]> {
-        let Place { at, length } = self.places[number];
-        if at & ON_DISK == 0 {
-            let start = at as u32 as usize;
-            return Ok(&self.pieces[(at >> 32) as usize][start..start + length as usize]);
+        if let Some(list) = self.in_memory(number) {
+            return Ok(list);
         }
+        let Place { at, length } = self.places[number];
         let Some(file) = &self.file else { return Ok(&[]) };
         cache.get(number, |bytes| {
             bytes.resize(length as usize * T::BYTES, 0);
