@@ -114,17 +114,12 @@ pub(crate) fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
     });
 }
 
-/// See [`crate::throw_again`].
+/// See [`crate::fill_open`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(crate) fn throw_again(
-    throw: &Throw,
-    elements: &[u64],
-    values: &mut [u32],
-    since: &mut [u32],
-) -> usize {
-    crate::scalar::thrown_again(throw, elements, values, since, |throw, elements, count| {
+pub(crate) fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    crate::scalar::open_filled(throw, elements, values, |throw, elements, count| {
         throw_portion(throw, elements, count)
-    })
+    });
 }
 
 /// Throws the first `count` of the elements, four at a time.

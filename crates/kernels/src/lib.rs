@@ -46,9 +46,6 @@ pub struct Throw {
     pub groups: u32,
 }
 
-/// The round of a group that nothing has fallen into yet.
-pub const OPEN: u32 = u32::MAX;
-
 kernels! {
     /// Copies `text` into `padded`, its ASCII letters brought into lower case if asked for, with zeros
     /// behind it, and says what each block of 64 bytes is to words. Whether all of it is ASCII.
@@ -80,14 +77,12 @@ kernels! {
     /// Unless there is a value for each group.
     fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
 
-    /// Throws elements again, in the rounds from 1 up to the number of groups, until every group has been
-    /// hit. A group takes values in one round alone: the first in which something falls into it. In `since`
-    /// is the round in which each was filled, [`OPEN`] where it has not been yet. A value of `u32::MAX` counts
-    /// as one less. How many are open then.
+    /// Gives the groups whose value is `u32::MAX` the smallest value of all elements, in an order of the
+    /// elements that each group has for itself. A value of `u32::MAX` counts as one less.
     ///
     /// # Panics
-    /// Unless there is a value and a round for each group.
-    fn throw_again(throw: &Throw, elements: &[u64], values: &mut [u32], since: &mut [u32]) -> usize, in [avx2 neon];
+    /// Unless there is a value for each group.
+    fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
 
     /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
     /// as it cannot be.

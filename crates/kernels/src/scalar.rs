@@ -1,7 +1,7 @@
 //! Plain Rust versions of every kernel: the reference.
 
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
-use crate::{OPEN, Throw, WordMask};
+use crate::{Throw, WordMask};
 
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
@@ -44,14 +44,9 @@ pub fn throw_all(throw: &Throw, elements: &[u64], values: &mut [u32]) {
     thrown_all(throw, elements, values, throw_portion);
 }
 
-/// See [`crate::throw_again`].
-pub fn throw_again(
-    throw: &Throw,
-    elements: &[u64],
-    values: &mut [u32],
-    since: &mut [u32],
-) -> usize {
-    thrown_again(throw, elements, values, since, throw_portion)
+/// See [`crate::fill_open`].
+pub fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    open_filled(throw, elements, values, throw_portion);
 }
 
 /// Elements that are thrown at a time, before any value is looked at.
@@ -82,102 +77,56 @@ pub(crate) fn thrown_all(
     });
 }
 
-/// [`throw_again`] for any way of throwing a portion.
+/// [`fill_open`] for any way of throwing a portion, to be compiled for several machines.
 #[inline(always)]
-pub(crate) fn thrown_again(
+pub(crate) fn open_filled(
     throw: &Throw,
     elements: &[u64],
     values: &mut [u32],
-    since: &mut [u32],
     portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
-) -> usize {
+) {
+    /// Up to so many groups the list of the open ones stands on the stack.
+    const FEW: usize = 128;
+    /// Elements that are gone over together: a whole number of portions.
+    const MANY: usize = 8 * PORTION;
     throw.assert_places(values);
-    throw.assert_places(since);
-    let mut open = since.iter().filter(|&&round| round == OPEN).count();
-    let mut round = 1;
-    if (1..=PORTION / 2).contains(&elements.len()) {
-        let several = Several::new(elements);
-        while open > 0 && round < throw.groups {
-            let rounds = several.rounds.min(throw.groups - round);
-            let mixed = several.mixed(throw.round(round.into()).key);
-            let count = rounds as usize * elements.len();
-            let thrown = portion(&Throw { key: 0, ..*throw }, &mixed, count);
-            open -= fill(&thrown[..count], |i| round + several.numbers[i], values, since);
-            round += rounds;
-        }
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let open = if values.len() <= FEW {
+        &mut few[..]
     } else {
-        while open > 0 && round < throw.groups && !elements.is_empty() {
-            in_portions(&throw.round(round.into()), elements, &portion, |thrown| {
-                open -= fill(thrown, |_| round, values, since);
-            });
-            round += 1;
-        }
-    }
-    open
-}
-
-/// A few elements as often as they go into a portion, for a round each.
-struct Several {
-    elements: [u64; PORTION],
-    /// How many rounds after the first one each is for, and by how much its key differs.
-    numbers: [u32; PORTION],
-    keys: [u64; PORTION],
-    rounds: u32,
-}
-
-impl Several {
-    #[inline(always)]
-    fn new(few: &[u64]) -> Self {
-        let rounds = (PORTION / few.len()) as u32;
-        let mut several =
-            Self { elements: [0; PORTION], numbers: [0; PORTION], keys: [0; PORTION], rounds };
-        let slots = (0..rounds).flat_map(|number| few.iter().map(move |&x| (number, x)));
-        for (slot, (number, x)) in slots.enumerate() {
-            several.elements[slot] = x;
-            several.numbers[slot] = number;
-            several.keys[slot] = u64::from(number).wrapping_mul(NEXT_KEY);
-        }
-        several
-    }
-
-    /// The elements mixed with their keys, if that of the first round is `key`.
-    #[inline(always)]
-    fn mixed(&self, key: u64) -> [u64; PORTION] {
-        let mut mixed = self.elements;
-        mixed.iter_mut().zip(&self.keys).for_each(|(x, later)| *x ^= key.wrapping_add(*later));
-        mixed
-    }
-}
-
-/// Gives values to the groups that were not filled before the round of an element. How many of them nothing had
-/// fallen into until now.
-#[inline(always)]
-fn fill(
-    thrown: &[u64],
-    round: impl Fn(usize) -> u32,
-    values: &mut [u32],
-    since: &mut [u32],
-) -> usize {
-    // Which fall into an open group cannot be guessed, so these move to the front before anything else.
-    let mut falling = [0; PORTION];
+        many.resize(values.len(), 0);
+        &mut many[..]
+    };
     let mut count = 0;
-    for (i, thrown) in thrown.iter().enumerate() {
-        falling[count % PORTION] = i;
-        // SAFETY: an element's group is below the number of groups.
-        let since = unsafe { *since.get_unchecked((thrown >> 32) as usize) };
-        count += usize::from(since >= round(i));
+    for (group, &value) in (0u32..).zip(&*values) {
+        if value == u32::MAX {
+            open[count] = group;
+            count += 1;
+        }
     }
-    let mut filled = 0;
-    for &i in falling.iter().take(count) {
-        let (group, value, round) = ((thrown[i] >> 32) as usize, thrown[i] as u32, round(i));
-        let (place, since) = (&mut values[group], &mut since[group]);
-        // An earlier round of the same portion may have filled it. No branch, for that is not to be guessed either.
-        let value = if *since >= round { value.min(u32::MAX - 1) } else { u32::MAX };
-        filled += usize::from(*since == OPEN);
-        *since = round.min(*since);
-        *place = value.min(*place);
+    let throw = Throw { groups: 1, ..throw.round(1) };
+    for elements in elements.chunks(MANY) {
+        let mut mixed = [0; MANY];
+        let mut length = 0;
+        in_portions(&throw, elements, &portion, |thrown| {
+            for (place, &thrown) in mixed[length..].iter_mut().zip(thrown) {
+                *place = thrown as u32;
+            }
+            length += thrown.len();
+        });
+        for &group in &open[..count] {
+            let all = mixed[..length].iter().map(|&mixed| value_in(mixed, group));
+            let place = &mut values[group as usize];
+            *place = all.fold(*place, u32::min).min(u32::MAX - 1);
+        }
     }
-    filled
+}
+
+/// The value of a mixed element in an open group: another order of the elements for each group.
+#[inline(always)]
+pub(crate) fn value_in(mixed: u32, group: u32) -> u32 {
+    let x = (mixed ^ group.wrapping_add(1).wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
+    (x ^ x >> 15).wrapping_mul(0xc2b2_ae35)
 }
 
 #[inline(always)]

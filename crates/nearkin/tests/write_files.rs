@@ -244,3 +244,19 @@ fn names_that_are_no_table() {
     );
     assert!(!Path::new("pairs.txt").exists());
 }
+
+#[test]
+fn what_a_killed_run_left_is_removed_and_what_another_writes_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out.jsonl");
+    let left = folder.path().join(".out.jsonl.aBcDeF.part");
+    let other = folder.path().join(".other.jsonl.aBcDeF.part");
+    fs::write(&left, "half").unwrap();
+    fs::write(&other, "half").unwrap();
+    let first = Output::create(Some(&target)).unwrap();
+    assert!(!left.exists() && other.exists());
+    let second = Output::create(Some(&target)).unwrap();
+    second.finish().unwrap();
+    first.finish().unwrap();
+    assert!(target.exists());
+}

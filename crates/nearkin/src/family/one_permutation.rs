@@ -6,15 +6,17 @@
 //! leave the same groups unfilled would look alike there, and a band of unfilled groups is a bucket
 //! for everyone.
 //!
-//! [`OnePermutation`] is the form for banding: the fast similarity sketch of Dahlgaard, Knudsen and
-//! Thorup (FOCS 2017). While groups are unfilled the elements are thrown again with a new hash, and
-//! only groups that all earlier rounds left unfilled take a value. For a group g, consider the first
-//! round in which an element of A ∪ B falls into g, and the smallest element there: it is any element
-//! of the union with the same chance, and A and B agree in g exactly when it lies in both. So
-//! P\[agree in g\] = J(A, B) for every g and for sets of every size, and the expected work is
-//! O(n + k log k) for n elements and k groups.
+//! [`OnePermutation`] is the form for banding: a group that stays unfilled takes the classic minhash of the
+//! whole set, with a hash function of its own. For a group g, order all elements: first those that are
+//! thrown into g, by their value there, then the others, by their value under g's own function. That is a
+//! random order of the elements, and a set's value in g belongs to its first element in it. So A and B
+//! agree in g exactly when the first element of A ∪ B lies in both, and P\[agree in g\] = J(A, B) for
+//! every g and for sets of every size. Long sets are thrown once and are done; of n elements thrown into k
+//! groups about k·exp(−n/k) stay unfilled, so that the second step never takes more than k²/e values, which
+//! machines make several of at a time. (The fast similarity sketch of Dahlgaard, Knudsen and Thorup, FOCS
+//! 2017, throws again and again instead; that takes fewer values, one by one, and longer.)
 
-use nearkin_kernels::{OPEN, Throw, throw_again, throw_all};
+use nearkin_kernels::{Throw, fill_open, throw_all};
 
 use super::hash::{HashFamily, SplitMix, mix64};
 use super::signature::Signature;
@@ -107,7 +109,7 @@ fn mean_inverse_filled(throws: usize, groups: usize) -> f64 {
 /// The value of every group of the empty set, and of no group of any other set.
 pub const EMPTY: u32 = u32::MAX;
 
-/// The fast similarity sketch: `groups` values of 32 bits, each equal between two sets with a
+/// The one-permutation sketch: `groups` values of 32 bits, each equal between two sets with a
 /// probability of their Jaccard similarity.
 ///
 /// Two different elements get the same value by chance in fewer than 1 of 2³² / m comparisons, where
@@ -120,11 +122,6 @@ pub struct OnePermutation {
     /// Chooses the hash functions; sketches are comparable when seed and groups are the same.
     pub seed: u64,
 }
-
-/// Up to so many groups the bookkeeping of the later rounds stands on the stack; clearing no more of it than
-/// needed counts for short texts.
-const FEW: usize = 128;
-const MANY: usize = 1024;
 
 impl OnePermutation {
     /// A sketch of `groups` values.
@@ -149,18 +146,11 @@ impl OnePermutation {
         let throw = self.throw();
         throw_all(&throw, elements, out);
         if !elements.is_empty() && out.contains(&EMPTY) {
-            let groups = self.groups;
-            if groups <= FEW {
-                later_rounds(&throw, elements, out, &mut [0; FEW][..groups]);
-            } else if groups <= MANY {
-                later_rounds(&throw, elements, out, &mut [0; MANY][..groups]);
-            } else {
-                later_rounds(&throw, elements, out, &mut vec![0; groups]);
-            }
+            fill_open(&throw, elements, out);
         }
     }
 
-    /// The hash function of round 0, from which those of the others follow.
+    /// The hash function of the throw, from which that of the unfilled groups follows.
     fn throw(&self) -> Throw {
         let mut seeds = SplitMix::new(mix64(0, self.seed));
         let (key, factors) = (seeds.draw(), seeds.draw());
@@ -180,25 +170,6 @@ impl OnePermutation {
     }
 }
 
-/// The rounds 1, 2, … until every group is filled. `since` gets the round in which each one was.
-///
-/// A value that happens to be [`EMPTY`] counts as one less here, and in round 0 as not thrown, by all sets that
-/// hold the element.
-fn later_rounds(throw: &Throw, elements: &[u64], out: &mut [u32], since: &mut [u32]) {
-    for (&value, since) in out.iter().zip(since.iter_mut()) {
-        *since = if value == EMPTY { OPEN } else { 0 };
-    }
-    if throw_again(throw, elements, out, since) > 0 {
-        // Round `groups` + g throws everything into group g, so that sketches of tiny sets end too.
-        let open = out.iter_mut().enumerate().filter(|(_, value)| **value == EMPTY);
-        for (group, place) in open {
-            let round = throw.round(u64::from(throw.groups) + group as u64);
-            let values = elements.iter().map(|&x| round.throw(x) as u32);
-            *place = values.min().map_or(EMPTY, |value| value.min(EMPTY - 1));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +179,7 @@ mod tests {
     fn values_are_pinned() {
         let mut out = [0; 4];
         OnePermutation { groups: 4, seed: 1 }.sketch(&[1, 2, 3], &mut out);
-        assert_eq!(out, [1_159_176_451, 122_108_896, 1_629_796_728, 3_856_721_372]);
+        assert_eq!(out, [1_897_661_196, 1_799_039_355, 1_629_796_728, 3_856_721_372]);
     }
 
     /// Regular sets, whose elements differ in a few low or high bits only.

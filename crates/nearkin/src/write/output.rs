@@ -213,8 +213,24 @@ fn open(target: &Path) -> io::Result<Raw> {
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
+    // Whoever finds the file unlocked may know that nobody writes it any more.
+    let _ = file.as_file().try_lock();
+    remove_leftovers(folder_of(target), &name);
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
     Ok(Raw::Temporary(file, Early::default()))
+}
+
+/// Removes temporary files of this output that runs left which were killed.
+fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let ours = name.starts_with(prefix.as_encoded_bytes()) && name.ends_with(b".part");
+        if ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
