@@ -42,7 +42,7 @@ use memory::Budget;
 use record::Layout;
 use resume::{Loader, Saver};
 use search::{Partners, Search};
-use sketch::{Kept, NOWHERE, Wanted};
+use sketch::{Kept, Loaded, NOWHERE, Wanted};
 
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
@@ -121,7 +121,10 @@ impl Settings {
     /// The most that the chance of a pair at just the threshold may lose to a first look at the sketches,
     /// which spares most other pairs the exact comparison.
     fn overlooked(&self) -> f64 {
-        (1.0 - self.recall) / 100.0
+        match self.bands {
+            Some(_) => 1e-9, // of a promise that is not ours to spend
+            None => (1.0 - self.recall) / 100.0,
+        }
     }
 
     /// The threshold as a Jaccard similarity of (numbered) shingles.
@@ -515,7 +518,14 @@ impl<'a, S: Source> Run<'a, S> {
 
     /// Saves the result of a stage for another run of the job.
     fn save(&self, after: Stage, write: impl FnOnce(&mut Saver) -> Result<()>) -> Result<()> {
-        self.settings.job.as_ref().map_or(Ok(()), |job| job.save(after.name(), write))
+        let Some(job) = &self.settings.job else { return Ok(()) };
+        job.save(after.name(), write)?;
+        if after == Stage::Verify {
+            // What was loaded has served, and need not go to the disk if it is not there yet.
+            job.forget(Stage::Load.name());
+            job.forget(sketch::RECORDS);
+        }
+        Ok(())
     }
 
     /// Sketches every text and finds who shares a key.
@@ -568,9 +578,13 @@ impl<'a, S: Source> Run<'a, S> {
         let saved = self.saved(Stage::Load, |load| {
             stats.load(load, Stage::Load)?;
             let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
-            Some((records.again(&load.numbers::<u64>()?).ok()?, load.numbers()?))
+            Some(Loaded {
+                records: records.again(&load.numbers::<u64>()?).ok()?,
+                heads: load.lists(self.budget.share(2))?,
+                places: load.numbers()?,
+            })
         });
-        let (records, places) = match saved {
+        let Loaded { records, heads, places } = match saved {
             Some(loaded) => loaded,
             None => {
                 let bytes = self.bytes();
@@ -582,16 +596,17 @@ impl<'a, S: Source> Run<'a, S> {
                 let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
                 let words = candidates as u64 * self.layout.words(elements) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
-                let (mut records, places) = self.load(&collection, &wanted, kept, &kept_places)?;
+                let mut loaded = self.load(&collection, &wanted, kept, &kept_places)?;
                 stats.stages.push(clock.stop(bytes));
-                if let Some(on_disk) = records.settle()? {
+                if let Some(on_disk) = loaded.records.settle()? {
                     self.save(Stage::Load, |save| {
                         stats.save(save)?;
                         save.numbers(&on_disk)?;
-                        save.numbers(&places)
+                        save.lists(&loaded.heads)?;
+                        save.numbers(&loaded.places)
                     })?;
                 }
-                (records, places)
+                loaded
             }
         };
         self.observer.stage(Stage::Verify, None);
@@ -602,6 +617,7 @@ impl<'a, S: Source> Run<'a, S> {
             agreement: self.agreement(),
             layout: self.layout,
             records,
+            heads,
             places: places.into(),
             budget: self.budget.clone(),
             threads: self.settings.threads,
@@ -654,7 +670,8 @@ impl<'a, S: Source> Run<'a, S> {
         let mut cache = Cache::one();
         let head = |group: u32| {
             let place = places[group as usize];
-            (place.1 != NOWHERE).then(|| self.layout.split(kept.get(place)).bytes)
+            (place.1 != NOWHERE)
+                .then(|| self.layout.split_head(self.layout.head_of(kept.get(place))).bytes)
         };
         for partition in 0..buckets.len() {
             let buckets = each_bucket(buckets.get(partition, &mut cache)?);

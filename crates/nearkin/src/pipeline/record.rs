@@ -21,12 +21,17 @@ pub(super) struct Layout {
     bytes: usize,
 }
 
-/// The parts of one list.
+/// What comes first in a list, and is looked at most.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'a> {
+pub(super) struct Head<'a> {
     pub(super) keys: &'a [u64],
     /// The low byte of every value of the sketch, eight to a word.
     pub(super) bytes: &'a [u64],
+}
+
+/// The rest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Body<'a> {
     bitmap: &'a [u64],
     pub(super) elements: &'a [u64],
 }
@@ -77,12 +82,21 @@ impl Layout {
         self.head() + bitmap + count
     }
 
-    pub(super) fn split(self, words: &[u64]) -> Record<'_> {
+    /// The words that [`split_head`](Self::split_head) takes.
+    pub(super) fn head_of(self, words: &[u64]) -> &[u64] {
+        &words[1..self.head()]
+    }
+
+    pub(super) fn split_head(self, head: &[u64]) -> Head<'_> {
+        let (keys, bytes) = head.split_at(self.keys);
+        Head { keys, bytes }
+    }
+
+    /// The rest of a whole record.
+    pub(super) fn body(self, words: &[u64]) -> Body<'_> {
         let (bitmap, count) = ((words[0] >> 32) as usize, words[0] as u32 as usize);
-        let (keys, rest) = words[1..].split_at(self.keys);
-        let (bytes, rest) = rest.split_at(self.bytes);
-        let (bitmap, rest) = rest.split_at(bitmap);
-        Record { keys, bytes, bitmap, elements: &rest[..count] }
+        let (bitmap, rest) = words[self.head()..].split_at(bitmap);
+        Body { bitmap, elements: &rest[..count] }
     }
 
     /// How many bytes of two records agree at least, but for this chance, when the texts have this
@@ -103,9 +117,9 @@ impl Layout {
     }
 }
 
-impl Record<'_> {
+impl Body<'_> {
     /// Elements that are in one of the two and not in the other: not fewer than this.
-    pub(super) fn least_difference(&self, other: &Record<'_>) -> usize {
+    pub(super) fn least_difference(&self, other: &Body<'_>) -> usize {
         let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
             true => (self.bitmap, other.bitmap),
             false => (other.bitmap, self.bitmap),
@@ -169,7 +183,8 @@ mod tests {
             words[1..=length].to_vec()
         };
         let three = record(&[5, 1, 5, 3]);
-        let Record { keys, bytes, bitmap, elements } = layout.split(&three);
+        let Head { keys, bytes } = layout.split_head(layout.head_of(&three));
+        let Body { bitmap, elements } = layout.body(&three);
         assert_eq!((keys, elements), (&[11, 12][..], &[1, 3, 5][..]));
         assert_eq!((bytes, bitmap[0]), (&[0x0807_0605_0403_0201, 0x0a09][..], 0b10_1010));
         let numbers = |start: u64, end: u64| -> Vec<u64> {
@@ -177,7 +192,7 @@ mod tests {
         };
         for (a, b) in [((0, 100), (50, 150)), ((0, 900), (100, 1500)), ((0, 10), (0, 5000))] {
             let [a_set, b_set] = [a, b].map(|(start, end)| record(&numbers(start, end)));
-            let (x, y) = (layout.split(&a_set), layout.split(&b_set));
+            let (x, y) = (layout.body(&a_set), layout.body(&b_set));
             let differ = a.0.abs_diff(b.0) + a.1.abs_diff(b.1);
             let least = x.least_difference(&y);
             assert_eq!(y.least_difference(&x), least);

@@ -93,6 +93,12 @@ impl Job {
         end(&mut file).map_err(failed)
     }
 
+    /// Removes what has this name.
+    pub(super) fn forget(&self, name: &str) {
+        // What cannot be removed now is removed with the folder.
+        let _ = fs::remove_file(self.folder.join(name));
+    }
+
     /// What was saved under a name, if it is there and whole.
     pub(super) fn load<T>(
         &self,

@@ -14,7 +14,7 @@ use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
 use super::memory::Budget;
-use super::record::{Layout, Record};
+use super::record::{Body, Head, Layout};
 use super::resume::{Loader, Saver};
 use super::sketch::NOWHERE;
 use super::{Observer, Stats};
@@ -38,6 +38,7 @@ pub(super) struct Search {
     pub(super) agreement: usize,
     pub(super) layout: Layout,
     pub(super) records: Lists<u64>,
+    pub(super) heads: Lists<u64>,
     /// Where a group's record is.
     pub(super) places: Arc<Vec<u32>>,
     pub(super) budget: Budget,
@@ -83,6 +84,8 @@ impl AddAssign for Compared {
 struct AtHand {
     one: Cache<u64>,
     many: Cache<u64>,
+    one_head: Cache<u64>,
+    many_heads: Cache<u64>,
 }
 
 /// Similar groups of each group that has a record: three numbers each, the other group and what they have
@@ -119,12 +122,23 @@ impl Partners {
 
 impl Search {
     fn at_hand(&self) -> AtHand {
-        AtHand { one: Cache::one(), many: Cache::new(self.budget.share(2) / self.threads.max(1)) }
+        let share = self.budget.share(1) / self.threads.max(1);
+        AtHand {
+            one: Cache::one(),
+            many: Cache::new(share),
+            one_head: Cache::one(),
+            many_heads: Cache::new(share),
+        }
     }
 
-    fn record<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Record<'a>> {
+    fn body<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Body<'a>> {
         let words = self.records.get(self.places[group as usize] as usize, cache)?;
-        Ok(self.layout.split(words))
+        Ok(self.layout.body(words))
+    }
+
+    fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Head<'a>> {
+        let words = self.heads.get(self.places[group as usize] as usize, cache)?;
+        Ok(self.layout.split_head(words))
     }
 
     /// What two groups of one cluster have in common.
@@ -134,20 +148,22 @@ impl Search {
             if a == b {
                 return Ok(self.verifier.identical());
             }
-            let (a, b) = (self.record(a, &mut at.one)?, self.record(b, &mut at.many)?);
+            let (a, b) = (self.body(a, &mut at.one)?, self.body(b, &mut at.many)?);
             Ok(self.verifier.overlap(a.elements, b.elements))
         };
         groups.par_iter().with_min_len(256).map_init(|| self.at_hand(), overlap).collect()
     }
 
-    /// What the two have in common, if they are similar. Where far fewer values of their sketches agree
-    /// than of similar ones, they are not looked at more closely.
-    fn similar(&self, a: Record<'_>, b: Record<'_>, compared: &mut Compared) -> Option<Overlap> {
+    /// Whether so many values of the sketches agree that the two may be similar.
+    fn may_be_similar(&self, a: Head<'_>, b: Head<'_>, compared: &mut Compared) -> bool {
         compared.candidates += 1;
-        if equal_bytes_of(a.bytes, b.bytes) < self.agreement {
-            return None;
-        }
-        compared.exactly += 1;
+        let may_be = equal_bytes_of(a.bytes, b.bytes) >= self.agreement;
+        compared.exactly += u64::from(may_be);
+        may_be
+    }
+
+    /// What the two have in common, if they are similar.
+    fn similar(&self, a: Body<'_>, b: Body<'_>) -> Option<Overlap> {
         let all = a.elements.len() + b.elements.len();
         let need = self.verifier.shared_needed(a.elements.len(), b.elements.len())?;
         if a.least_difference(&b) > all - 2 * need {
@@ -256,24 +272,27 @@ impl Search {
         found: &mut Vec<(u32, u32, Overlap)>,
         compared: &mut Compared,
     ) -> Result<()> {
+        let AtHand { one, many, one_head, many_heads } = at;
         // Members are met again and again: those in memory are looked up once.
         let in_memory = |&group: &u32| {
             let place = self.places[group as usize] as usize;
-            Some(self.layout.split(self.records.in_memory(place)?))
+            Some(self.layout.split_head(self.heads.in_memory(place)?))
         };
-        let members: Vec<Option<Record<'_>>> = portion.bucket.iter().map(in_memory).collect();
+        let members: Vec<Option<Head<'_>>> = portion.bucket.iter().map(in_memory).collect();
         for i in portion.rows.clone() {
             let a = portion.bucket[i];
-            let record = members[i].map_or_else(|| self.record(a, &mut at.one), Ok)?;
+            let head = members[i].map_or_else(|| self.head(a, one_head), Ok)?;
             for (&b, other) in portion.bucket.iter().zip(&members).skip(i + 1) {
                 if self.sides.as_ref().is_some_and(|sides| !sides.across(a, b)) {
                     continue;
                 }
-                let other = other.map_or_else(|| self.record(b, &mut at.many), Ok)?;
-                if shared_before(record.keys, other.keys, portion.table) {
+                let other = other.map_or_else(|| self.head(b, many_heads), Ok)?;
+                if shared_before(head.keys, other.keys, portion.table)
+                    || !self.may_be_similar(head, other, compared)
+                {
                     continue;
                 }
-                if let Some(overlap) = self.similar(record, other, compared) {
+                if let Some(overlap) = self.similar(self.body(a, one)?, self.body(b, many)?) {
                     found.extend([(a, b, overlap), (b, a, overlap)]);
                 }
             }
@@ -414,14 +433,18 @@ impl Search {
         at: &mut AtHand,
     ) -> Result<(Option<(u32, u32)>, Compared)> {
         let mut compared = Compared::default();
+        let AtHand { one, many, one_head, many_heads } = at;
         for &a in class {
-            let record = self.record(a, &mut at.one)?;
+            let head = self.head(a, one_head)?;
             for &b in other {
-                let other = self.record(b, &mut at.many)?;
+                let other = self.head(b, many_heads)?;
                 // A pair that shared an earlier key was compared there, and did not agree.
-                if !shared_before(record.keys, other.keys, table)
-                    && self.similar(record, other, &mut compared).is_some()
+                if shared_before(head.keys, other.keys, table)
+                    || !self.may_be_similar(head, other, &mut compared)
                 {
+                    continue;
+                }
+                if self.similar(self.body(a, one)?, self.body(b, many)?).is_some() {
                     return Ok((Some((a.min(b), a.max(b))), compared));
                 }
             }

@@ -39,6 +39,9 @@ pub(super) struct Sketches {
     pub(super) elements: (u64, u64),
 }
 
+/// Bytes of records kept from the first pass: beyond, reading again is faster than finding so much memory.
+const KEPT: usize = 256 << 20;
+
 /// Partitions of fingerprints: by their first byte.
 const PRINTS: usize = 256;
 
@@ -48,7 +51,7 @@ impl<S: Source> Run<'_, S> {
     pub(super) fn sketch(&self, lengths: bool) -> Result<(Collection, Sketches)> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
         let recent = Recent::new(budget.share(1));
-        let shelf = Shelf::new(budget.share(4), settings.threads);
+        let shelf = Shelf::new(budget.share(4).min(KEPT), settings.threads);
         let mut collection = Collection::new(budget.share(1), &budget.temp);
         let partitions = banding.bands().count * KEY_PARTS;
         let mut sketches = Sketches {
@@ -147,11 +150,12 @@ impl<S: Source> Run<'_, S> {
         wanted: &[Wanted],
         kept: Kept,
         kept_places: &[(u32, u32)],
-    ) -> Result<(Lists<u64>, Vec<u32>)> {
+    ) -> Result<Loaded> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
-        kept.hand_over(kept_places, wanted, self.layout, &mut records, &mut places);
+        let mut heads = Lists::new(budget.share(2), &budget.temp);
+        kept.hand_over(kept_places, wanted, self.layout, &mut records, &mut heads, &mut places)?;
         let is_wanted = |position: u32, places: &[u32]| {
             let group = collection.group_of(position);
             group.is_some_and(|group| {
@@ -164,7 +168,7 @@ impl<S: Source> Run<'_, S> {
         let before = places.clone();
         let is_wanted = |position: u32| is_wanted(position, &before);
         if !(0..collection.records()).any(is_wanted) {
-            return Ok((records, places));
+            return Ok(Loaded { records, heads, places });
         }
         for (input, source) in sources.iter().enumerate() {
             let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
@@ -193,12 +197,13 @@ impl<S: Source> Run<'_, S> {
                             collection.group_of(position).expect("a wanted item has a group");
                         places[group as usize] = records.len() as u32;
                         records.push(&[batch.get(i)])?;
+                        heads.push(&[self.layout.head_of(batch.get(i))])?;
                     }
                     Ok(())
                 },
             )?;
         }
-        Ok((records, places))
+        Ok(Loaded { records, heads, places })
     }
 }
 
@@ -419,8 +424,9 @@ impl Kept {
         wanted: &[Wanted],
         layout: Layout,
         records: &mut Lists<u64>,
+        heads: &mut Lists<u64>,
         places: &mut [u32],
-    ) {
+    ) -> Result<()> {
         let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
         for (group, &(batch, number)) in (0u32..).zip(kept) {
             if wanted[group as usize] != Wanted::Not && number != NOWHERE {
@@ -444,8 +450,9 @@ impl Kept {
             }
         });
         for (batch, groups) in batches {
-            for (i, &(_, group)) in groups.iter().enumerate() {
+            for (i, &(number, group)) in groups.iter().enumerate() {
                 places[group as usize] = (records.len() + i) as u32;
+                heads.push(&[layout.head_of(batch.get(number as usize))])?;
             }
             let range = |&(number, _): &(u32, u32)| {
                 batch.start(number as usize)..batch.ends[number as usize]
@@ -455,7 +462,17 @@ impl Kept {
                 records.adopt(batch.words, ranges.into_iter());
             }
         }
+        Ok(())
     }
+}
+
+/// What the second pass leaves.
+pub(super) struct Loaded {
+    /// The candidates' records, and once more what is first in each.
+    pub(super) records: Lists<u64>,
+    pub(super) heads: Lists<u64>,
+    /// Where a group's record is.
+    pub(super) places: Vec<u32>,
 }
 
 /// Whether a text is a candidate, and whether its elements may be looked at.
