@@ -83,7 +83,6 @@ impl FieldArgs {
                 ErrorPolicy::Stop => OnError::Stop,
                 ErrorPolicy::Skip => OnError::Skip,
             },
-            ..ReadOptions::default()
         };
         Input::open(inputs, options)
     }

@@ -251,7 +251,7 @@ impl Search {
 
     /// The buckets of some more partitions, each with its table: enough for all threads, and as many at any
     /// limit of memory.
-    fn round(&self, next: &mut usize) -> Result<Option<Vec<(usize, Vec<u32>)>>> {
+    fn round(&self, next: &mut usize) -> Result<Option<Round>> {
         const MEMBERS: usize = 1 << 16;
         let (mut round, mut members) = (Vec::new(), 0);
         let mut cache = Cache::one();
@@ -452,6 +452,9 @@ impl Search {
         Ok((None, compared))
     }
 }
+
+/// The buckets of several partitions, each with its table.
+type Round = Vec<(usize, Vec<u32>)>;
 
 /// Some rows of a bucket's pairs.
 struct Portion<'a> {
