@@ -93,6 +93,7 @@ impl FieldArgs {
 pub(crate) fn job(
     temp: Option<&Path>,
     sources: &[&Input],
+    shingle: &ShingleArgs,
     settings: &Settings,
 ) -> Result<Option<Arc<Job>>> {
     let Some(temp) = temp else { return Ok(None) };
@@ -100,7 +101,10 @@ pub(crate) fn job(
     let Some(stamps) = stamps else { return Ok(None) };
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let folder = std::env::current_dir().unwrap_or_default();
-    let purpose = format!("{arguments:?} {} {}", folder.display(), chunk_bytes(settings));
+    // The list that a name in the arguments stands for, should it have changed.
+    let stop_words = shingle.stop_words.as_ref().map(std::fs::read).transpose().ok().flatten();
+    let chunk = chunk_bytes(settings);
+    let purpose = format!("{arguments:?} {} {chunk} {stop_words:?}", folder.display());
     Job::open(temp, &purpose, &stamps.join("\n\n")).map(|job| Some(job.into()))
 }
 

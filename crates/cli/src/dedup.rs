@@ -54,7 +54,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();
     args.run.check(&[args.clusters.as_deref()], &inputs)?;
     args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
-    settings.job = job(fields.temp.as_deref(), &[&source], &settings)?;
+    settings.job = job(fields.temp.as_deref(), &[&source], &args.similarity.shingle, &settings)?;
     let progress = Progress::start(args.run.quiet)?;
     let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
 
@@ -72,7 +72,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
-        ready.push(write_clusters(&result, path)?);
+        // Before the records, which may take the place of the input.
+        ready.insert(0, write_clusters(&result, path)?);
     }
     result.stats.stages.push(clock.stop(source.bytes()));
     progress.finish();

@@ -54,11 +54,8 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
         .transpose()?;
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
-    settings.job = job(
-        fields.temp.as_deref(),
-        &std::iter::once(&source).chain(&against).collect::<Vec<_>>(),
-        &settings,
-    )?;
+    let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
+    settings.job = job(fields.temp.as_deref(), &sources, &args.similarity.shingle, &settings)?;
     let progress = Progress::start(args.run.quiet)?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
     progress.stage(Stage::Write, None);

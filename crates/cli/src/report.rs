@@ -127,7 +127,7 @@ pub(crate) fn finish(
     if let Some(path) = &run.stats {
         let mut output = Output::create(Some(path))?;
         output.put(format!("{:#}\n", as_json(stats, settings)).as_bytes())?;
-        ready.push(output.ready()?);
+        ready.insert(0, output.ready()?);
     }
     ready.into_iter().try_for_each(Ready::appear)?;
     if let Some(job) = &settings.job {

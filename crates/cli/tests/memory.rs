@@ -64,23 +64,28 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     let place = Place::new();
     place.write("in.jsonl", collection(3_000));
     fs::create_dir(place.path("temp")).unwrap();
+    let mut went_on = 0;
     for (line, outputs) in JOBS {
-        place.ok(&format!("{line} --memory 16M"));
+        place.ok(&format!("{line} --memory 16M --stats stats.json"));
         let expected: Vec<String> = outputs.iter().map(|name| place.read(name)).collect();
-        let line = format!("{line} --memory 16M --temp temp");
+        let line = format!("{line} --memory 16M --temp temp --stats stats.json");
         let files = place.files();
         // As soon as a file with this in its name is there, in the folder of the job or beside the output.
-        for moment in ["lock", "candidates.part", "candidates", "load", "verify", ".part"] {
+        let moments = ["lock", "candidates.part", "candidates", "load", "verify", ".part"];
+        for (moment, later) in moments.into_iter().zip(moments.into_iter().skip(1).chain(["none"]))
+        {
             outputs.iter().for_each(|name| fs::remove_file(place.path(name)).unwrap());
             kill_when(&place, &line, moment);
-            kill_when(&place, &line, moment);
+            kill_when(&place, &line, later);
             place.ok(&line);
+            went_on += usize::from(place.read("stats.json").contains("\"resumed_after\": \""));
             let written: Vec<String> = outputs.iter().map(|name| place.read(name)).collect();
             assert!(written == expected, "{line} killed at {moment}");
             assert_eq!(place.files(), files, "nothing is left beside the output");
             assert_eq!(fs::read_dir(place.path("temp")).unwrap().count(), 0, "nothing is left");
         }
     }
+    assert!(went_on > 0, "no run was killed in time, and this test shows nothing");
 }
 
 /// Starts the command and kills it, as the system does when memory is short, when a file of this name is
@@ -121,9 +126,27 @@ fn a_folder_too_small_for_temporary_files_is_told_with_what_is_needed() {
         return;
     }
     let line = "dedup in.jsonl -o kept.jsonl --memory 16M --temp small";
-    place.fails(line, &["small", "free", "MiB are needed", "--temp"]);
-    assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "nothing is left");
+    let outcome = place.run(line);
     assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    for part in ["small", "free", "MiB are needed", "--temp"] {
+        assert!(outcome.stderr.contains(part), "{part} is not in {}", outcome.stderr);
+    }
+    assert!(!place.exists("kept.jsonl"));
+}
+
+#[test]
+fn another_list_of_stop_words_is_another_job() {
+    let place = Place::new();
+    place.write("in.jsonl", collection(50));
+    fs::create_dir(place.path("temp")).unwrap();
+    let line =
+        "dedup in.jsonl --shingle stopwords --stop-words list --temp temp --clusters /dev/full";
+    for (list, jobs) in [("w1 w2", 1), ("w3", 2), ("w1 w2", 2)] {
+        place.write("list", list);
+        assert_eq!(place.run(line).code, Some(1));
+        assert_eq!(fs::read_dir(place.path("temp")).unwrap().count(), jobs, "{list}");
+    }
 }
 
 #[test]

@@ -89,6 +89,8 @@ pub(crate) fn open_filled(
     const FEW: usize = 128;
     /// Elements that are gone over together: a whole number of portions.
     const MANY: usize = 8 * PORTION;
+    /// Elements that a machine takes on at a time.
+    const BLOCK: usize = 32;
     throw.assert_places(values);
     let (mut few, mut many) = ([0; FEW], Vec::new());
     let open = if values.len() <= FEW {
@@ -114,10 +116,20 @@ pub(crate) fn open_filled(
             }
             length += thrown.len();
         });
+        // Blocks are whole: one element more often than once changes no minimum.
+        let blocks = length.div_ceil(BLOCK);
+        let first = mixed[0];
+        mixed[length..blocks * BLOCK].fill(first);
         for &group in &open[..count] {
-            let all = mixed[..length].iter().map(|&mixed| value_in(mixed, group));
+            let mut least = [u32::MAX - 1; BLOCK];
+            for block in &mixed.as_chunks::<BLOCK>().0[..blocks] {
+                for (least, &mixed) in least.iter_mut().zip(block) {
+                    *least = (*least).min(value_in(mixed, group));
+                }
+            }
+            let least = least.into_iter().fold(u32::MAX - 1, u32::min);
             let place = &mut values[group as usize];
-            *place = all.fold(*place, u32::min).min(u32::MAX - 1);
+            *place = (*place).min(least);
         }
     }
 }

@@ -10,7 +10,7 @@ pub mod identical;
 
 use nearkin_kernels::{any_equal, sort_by_high_half};
 
-/// Bits of a key. Of a billion items, some hundred thousand pairs share a key of a table by accident.
+/// Bits of a key. Of a billion items, some four million pairs share a key of a table by accident.
 pub const KEY_BITS: u32 = 37;
 
 /// Parts into which the keys of a table fall by their first bits.

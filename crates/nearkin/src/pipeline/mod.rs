@@ -40,7 +40,7 @@ use crate::verify::{Limit, Measure, Overlap, Verifier};
 use crate::{Error, Result};
 use memory::Budget;
 use record::Layout;
-use resume::{Loader, Saver};
+use resume::{Loader, Saver, start_of_system};
 use search::{Partners, Search};
 use sketch::{Kept, Loaded, NOWHERE, Wanted};
 
@@ -168,10 +168,10 @@ pub fn pairs<S: Source>(
         let found = run.candidates(false, &mut stats)?;
         let limit = run.budget.share(2);
         let saved = run.saved(Stage::Verify, |load| {
-            stats.load(load, Stage::Verify)?;
-            Partners::load(load, limit)
+            Some((stats.load(load, Stage::Verify)?, Partners::load(load, limit)?))
         });
-        if let Some(partners) = saved {
+        if let Some((saved, partners)) = saved {
+            stats = saved;
             return Ok((found.collection, partners));
         }
         let (collection, search) = run.load_candidates(found, &mut stats)?;
@@ -356,8 +356,7 @@ pub fn dedup<S: Source>(
     in_pool(settings.threads, || {
         let found = run.candidates(*keep == Keep::Longest, &mut stats)?;
         let saved = run.saved(Stage::Verify, |load| {
-            stats.load(load, Stage::Verify)?;
-            Clustered::load(load)
+            Some((stats.load(load, Stage::Verify)?, Clustered::load(load)?))
         });
         let done = |collection, groups: Clustered, stats: &mut Stats| {
             let mut result = Deduplicated {
@@ -370,8 +369,8 @@ pub fn dedup<S: Source>(
             result.count();
             result
         };
-        if let Some(groups) = saved {
-            return Ok(done(found.collection, groups, &mut stats));
+        if let Some((mut saved, groups)) = saved {
+            return Ok(done(found.collection, groups, &mut saved));
         }
         let (collection, search) = run.load_candidates(found, &mut stats)?;
         let clock = Clock::start(Stage::Verify);
@@ -522,10 +521,16 @@ impl<'a, S: Source> Run<'a, S> {
         job.save(after.name(), write)?;
         if after == Stage::Verify {
             // What was loaded has served, and need not go to the disk if it is not there yet.
-            job.forget(Stage::Load.name());
-            job.forget(sketch::RECORDS);
+            self.forget(Stage::Load.name());
+            self.forget(sketch::RECORDS);
         }
         Ok(())
+    }
+
+    fn forget(&self, name: &str) {
+        if let Some(job) = &self.settings.job {
+            job.forget(name);
+        }
     }
 
     /// Sketches every text and finds who shares a key.
@@ -533,15 +538,17 @@ impl<'a, S: Source> Run<'a, S> {
         stats.bands = Some(self.banding.bands());
         stats.recall_promised = self.settings.promised()?;
         let saved = self.saved(Stage::Candidates, |load| {
-            stats.load(load, Stage::Candidates)?;
-            Some(Found {
+            let saved = stats.load(load, Stage::Candidates)?;
+            let found = Found {
                 collection: Collection::load(load, self.budget.share(1))?,
                 buckets: load.lists(self.budget.share(2))?,
                 kept: Kept::default(),
                 elements: load.number()? as usize,
-            })
+            };
+            Some((saved, found))
         });
-        if let Some(found) = saved {
+        if let Some((saved, found)) = saved {
+            *stats = saved;
             return Ok(found);
         }
         let bytes = self.bytes();
@@ -576,17 +583,26 @@ impl<'a, S: Source> Run<'a, S> {
         let sides = collection.sides();
         let limit = self.budget.share(4);
         let saved = self.saved(Stage::Load, |load| {
-            stats.load(load, Stage::Load)?;
+            let saved = stats.load(load, Stage::Load)?;
+            if load.text()? != start_of_system() {
+                return None;
+            }
             let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
-            Some(Loaded {
+            let loaded = Loaded {
                 records: records.again(&load.numbers::<u64>()?).ok()?,
                 heads: load.lists(self.budget.share(2))?,
                 places: load.numbers()?,
-            })
+            };
+            Some((saved, loaded))
         });
         let Loaded { records, heads, places } = match saved {
-            Some(loaded) => loaded,
+            Some((saved, loaded)) => {
+                *stats = saved;
+                loaded
+            }
             None => {
+                // What is written now must not be taken for what was saved before.
+                self.forget(Stage::Load.name());
                 let bytes = self.bytes();
                 self.observer.stage(Stage::Load, Some(bytes));
                 let clock = Clock::start(Stage::Load);
@@ -596,11 +612,12 @@ impl<'a, S: Source> Run<'a, S> {
                 let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
                 let words = candidates as u64 * self.layout.words(elements) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
-                let mut loaded = self.load(&collection, &wanted, kept, &kept_places)?;
+                let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
                 stats.stages.push(clock.stop(bytes));
                 if let Some(on_disk) = loaded.records.settle()? {
                     self.save(Stage::Load, |save| {
                         stats.save(save)?;
+                        save.text(&start_of_system())?;
                         save.numbers(&on_disk)?;
                         save.lists(&loaded.heads)?;
                         save.numbers(&loaded.places)
@@ -712,9 +729,11 @@ impl<'a, S: Source> Run<'a, S> {
         let (_, of) = self.sources[0].place(&chunk);
         let batch = self.sources[0].decode(&chunk, &|_| true)?;
         let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
-        // Two hashes and a key a band for every record; half of them candidates, a shingle every six bytes.
+        // Two hashes and a key a band for every record; a tenth of them candidates, a shingle every six bytes.
+        // How many candidates there really are is checked again when they are known.
         let keys = records * (32.0 + 8.0 * self.banding.bands().count as f64);
-        let loaded = (records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0) / 2.0;
+        let loaded =
+            (records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0) / 10.0;
         let beyond = |needed: f64, share: usize| {
             (needed as u64).saturating_sub(self.budget.share(share) as u64)
         };

@@ -112,7 +112,7 @@ impl Stats {
     }
 
     /// What was saved after a stage, with what is known anyway as it is here.
-    pub(super) fn load(&mut self, load: &mut Loader, resumed: Stage) -> Option<()> {
+    pub(super) fn load(&self, load: &mut Loader, resumed: Stage) -> Option<Self> {
         let counts: Vec<u64> = load.numbers()?;
         let (&counts, stages) = counts.split_first_chunk::<9>()?;
         let [items, skipped, empty, identical, distinct, rest @ ..] = counts;
@@ -122,7 +122,7 @@ impl Stats {
             Some(StageTime { stage, seconds: f64::from_bits(seconds), bytes })
         };
         let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
-        *self = Self {
+        Some(Self {
             items,
             skipped,
             empty,
@@ -135,8 +135,7 @@ impl Stats {
             stages,
             resumed: Some(resumed),
             ..self.clone()
-        };
-        Some(())
+        })
     }
 }
 

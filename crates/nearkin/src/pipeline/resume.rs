@@ -4,8 +4,9 @@
 //! the result is saved there, under a name that appears when all is written; a run that finds it takes it up
 //! instead of doing the work. The folder of a job that is finished is removed.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
@@ -24,8 +25,10 @@ impl Job {
     /// Opens the job of this purpose in `temp`: `purpose` names everything that decides the result, and
     /// `input` is what tells whether the input has changed, which makes what was saved worthless.
     pub fn open(temp: &Path, purpose: &str, input: &str) -> Result<Self> {
+        let wanted = purpose;
         let purpose = format!("{} {} {purpose}", env!("CARGO_PKG_VERSION"), FORMAT);
-        let name = format!("nearkin-{:016x}", xxh3_128(purpose.as_bytes()) as u64);
+        // Hidden, so that it is no document where the folder is an input.
+        let name = format!(".nearkin-{:016x}", xxh3_128(purpose.as_bytes()) as u64);
         let folder = temp.join(name);
         let failed = |error: io::Error| Temp::passing(temp.to_owned()).failed(&error);
         match fs::create_dir(&folder) {
@@ -34,11 +37,21 @@ impl Job {
             }
             _ => {}
         }
-        let lock = File::create(folder.join("lock")).map_err(failed)?;
-        if lock.try_lock().is_err() {
-            let what =
-                "is in use by a run with the same arguments; wait for it, or give another --temp";
-            return Err(Error::File { path: folder, what: what.into() });
+        let path = folder.join("lock");
+        let lock = File::create(&path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let what = "is in use by a run with the same arguments; wait for it, or give another --temp";
+                return Err(Error::File { path: folder, what: what.into() });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        // A run that ended in between may have taken the folder with it.
+        let same =
+            |there: fs::Metadata| lock.metadata().is_ok_and(|ours| ours.ino() == there.ino());
+        if !fs::metadata(&path).is_ok_and(same) {
+            return Self::open(temp, wanted, input);
         }
         let seen = folder.join("input");
         let input = format!("{purpose}\n{input}");
@@ -127,8 +140,14 @@ impl Drop for Job {
     }
 }
 
+/// Which start of the system this is. Files that were not brought to the disk are as they were left only while it
+/// is the same.
+pub(super) fn start_of_system() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
 /// Changes when what is saved changes its meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The length of what a file holds before its checksum, if the checksum is right.
 fn whole(path: &Path) -> Option<u64> {

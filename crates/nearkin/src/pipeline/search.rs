@@ -122,7 +122,7 @@ impl Partners {
 
 impl Search {
     fn at_hand(&self) -> AtHand {
-        let share = self.budget.share(1) / self.threads.max(1);
+        let share = self.budget.share(1) / 2 / self.threads.max(1);
         AtHand {
             one: Cache::one(),
             many: Cache::new(share),
@@ -143,15 +143,16 @@ impl Search {
 
     /// What two groups of one cluster have in common.
     pub(super) fn overlaps(&self, centres: &[u32]) -> Result<Vec<Overlap>> {
-        let groups: Vec<(u32, u32)> = (0u32..).zip(centres.iter().copied()).collect();
-        let overlap = |at: &mut AtHand, &(a, b): &(u32, u32)| {
+        let overlap = |at: &mut AtHand, a: u32| {
+            let b = centres[a as usize];
             if a == b {
                 return Ok(self.verifier.identical());
             }
             let (a, b) = (self.body(a, &mut at.one)?, self.body(b, &mut at.many)?);
             Ok(self.verifier.overlap(a.elements, b.elements))
         };
-        groups.par_iter().with_min_len(256).map_init(|| self.at_hand(), overlap).collect()
+        let groups = (0..centres.len() as u32).into_par_iter().with_min_len(256);
+        groups.map_init(|| self.at_hand(), overlap).collect()
     }
 
     /// Whether so many values of the sketches agree that the two may be similar.
@@ -176,10 +177,23 @@ impl Search {
     pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
         let shift = usize::BITS - self.records.len().leading_zeros();
         let shift = shift.saturating_sub(PARTS.ilog2());
-        let matches = Partitions::new(PARTS, self.budget.share(2), &self.budget.temp);
+        let matches = Partitions::new(PARTS, self.budget.share(1), &self.budget.temp);
         let matches = Mutex::new(matches);
         let mut compared = Compared::default();
         let mut similar = 0;
+        let hand_over = |found: &mut Vec<(u32, u32, Overlap)>| {
+            if found.is_empty() {
+                return Ok(());
+            }
+            let entries = found.iter().map(|&(a, b, overlap)| {
+                let place = self.places[a as usize];
+                let common = u64::from(overlap.shared) << 32 | u64::from(overlap.union);
+                ((place >> shift) as usize, [u64::from(place) << 32 | u64::from(b), common])
+            });
+            let block = Block::new(PARTS, entries);
+            found.clear();
+            matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)
+        };
         let mut next = 0;
         while let Some(round) = self.round(&mut next)? {
             let portions: Vec<Portion<'_>> =
@@ -190,26 +204,20 @@ impl Search {
                     || self.at_hand(),
                     |at, portions| {
                         let (mut found, mut compared) = (Vec::new(), Compared::default());
+                        let mut similar = 0;
                         for portion in portions {
                             if observer.stopped() {
                                 return Err(Error::Interrupted);
                             }
                             self.compare(portion, at, &mut found, &mut compared)?;
+                            if found.len() > PORTION {
+                                similar += found.len() as u64 / 2;
+                                hand_over(&mut found)?;
+                            }
                         }
-                        let entries = found.iter().map(|&(a, b, overlap): &(u32, u32, Overlap)| {
-                            let place = self.places[a as usize];
-                            let common = u64::from(overlap.shared) << 32 | u64::from(overlap.union);
-                            (
-                                (place >> shift) as usize,
-                                [u64::from(place) << 32 | u64::from(b), common],
-                            )
-                        });
-                        if !found.is_empty() {
-                            let mut matches =
-                                matches.lock().unwrap_or_else(PoisonError::into_inner);
-                            matches.push(Block::new(PARTS, entries))?;
-                        }
-                        Ok((compared, found.len() as u64 / 2))
+                        similar += found.len() as u64 / 2;
+                        hand_over(&mut found)?;
+                        Ok((compared, similar))
                     },
                 )
                 .collect::<Result<_>>()?;

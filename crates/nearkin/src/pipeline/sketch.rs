@@ -122,8 +122,8 @@ impl<S: Source> Run<'_, S> {
         let mut repeats = Vec::new();
         each_partition(ids, settings.threads, runs, |(_, position)| repeats.push(position))?;
         repeats.sort_unstable();
-        for &position in repeats.iter().take(Collection::MESSAGES) {
-            let error = repeated_id(sources, collection, position)?;
+        let told = if settings.skip_duplicate_ids { Collection::MESSAGES } else { 1 };
+        for error in repeated_ids(sources, collection, &repeats[..repeats.len().min(told)])? {
             if !settings.skip_duplicate_ids {
                 return Err(error);
             }
@@ -147,7 +147,7 @@ impl<S: Source> Run<'_, S> {
     pub(super) fn load(
         &self,
         collection: &Collection,
-        wanted: &[Wanted],
+        mut wanted: Vec<Wanted>,
         kept: Kept,
         kept_places: &[(u32, u32)],
     ) -> Result<Loaded> {
@@ -155,18 +155,16 @@ impl<S: Source> Run<'_, S> {
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
         let mut heads = Lists::new(budget.share(2), &budget.temp);
-        kept.hand_over(kept_places, wanted, self.layout, &mut records, &mut heads, &mut places)?;
-        let is_wanted = |position: u32, places: &[u32]| {
+        kept.hand_over(kept_places, &wanted, self.layout, &mut records, &mut heads, &mut places)?;
+        for (wanted, _) in wanted.iter_mut().zip(&places).filter(|(_, place)| **place != NOWHERE) {
+            *wanted = Wanted::Not;
+        }
+        let is_wanted = |position: u32| {
             let group = collection.group_of(position);
             group.is_some_and(|group| {
-                wanted[group as usize] != Wanted::Not
-                    && places[group as usize] == NOWHERE
-                    && collection.first(group) == position
+                wanted[group as usize] != Wanted::Not && collection.first(group) == position
             })
         };
-        // The groups that are placed below do not become wanted again, so a look at the places before will do.
-        let before = places.clone();
-        let is_wanted = |position: u32| is_wanted(position, &before);
         if !(0..collection.records()).any(is_wanted) {
             return Ok(Loaded { records, heads, places });
         }
@@ -252,24 +250,32 @@ fn runs(mut entries: Vec<[u64; 2]>) -> Vec<(u32, u32)> {
     others.collect()
 }
 
-/// The message for a record whose id was there before: it is read again for its id and its line.
-fn repeated_id<S: Source>(sources: &[&S], collection: &Collection, position: u32) -> Result<Error> {
-    let (input, number) = collection.chunk_of(position);
-    let start = collection.chunk(input, number).start;
-    let source = sources[input];
-    for chunk in source.scan(&|other| other != number)? {
-        let chunk = chunk?;
-        if source.place(&chunk).0 != number {
+/// The messages for records whose ids were there before: these are read again for their ids and lines.
+fn repeated_ids<S: Source>(
+    sources: &[&S],
+    collection: &Collection,
+    positions: &[u32],
+) -> Result<Vec<Error>> {
+    let mut errors = Vec::new();
+    let chunks: Vec<(usize, usize)> =
+        positions.iter().map(|&position| collection.chunk_of(position)).collect();
+    for (input, source) in sources.iter().enumerate() {
+        if !chunks.iter().any(|chunk| chunk.0 == input) {
             continue;
         }
-        let batch = source.decode(&chunk, &|ordinal| start + ordinal == position)?;
-        if let Some((item, id)) =
-            batch.items.first().and_then(|item| Some((item, item.id.as_ref()?)))
-        {
-            return Ok(duplicate_id(&batch.path, item.line, id));
+        for chunk in source.scan(&|number| !chunks.contains(&(input, number)))? {
+            let chunk = chunk?;
+            let start = collection.chunk(input, source.place(&chunk).0).start;
+            let wanted = |ordinal: u32| positions.contains(&(start + ordinal));
+            let batch = source.decode(&chunk, &wanted)?;
+            let error = |item: &Item| Some(duplicate_id(&batch.path, item.line, item.id.as_ref()?));
+            errors.extend(batch.items.iter().filter_map(error));
         }
     }
-    Ok(changed(PathBuf::from("input")))
+    if errors.len() < positions.len() {
+        return Err(changed(PathBuf::from("input")));
+    }
+    Ok(errors)
 }
 
 fn changed(path: PathBuf) -> Error {
@@ -615,7 +621,10 @@ impl Worker<'_> {
                 let start = keys.len();
                 self.banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
                 keyed.push(ordinal);
-                if let Some(kept) = &mut kept {
+                let words = self.layout.words(buffers.elements.len());
+                if let Some(kept) = &mut kept
+                    && kept.words.len() + words <= kept.words.capacity()
+                {
                     let Buffers { sketch, elements, .. } = &*buffers;
                     self.layout.append(&keys[start..], sketch, elements, &mut kept.words);
                     kept.end(Owner { ordinal, ..owner });

@@ -124,7 +124,12 @@ impl<T: Plain> Lists<T> {
         let places = places.as_chunks().0.iter();
         self.places = places.map(|&[at, length]| Place { at, length: length as u32 }).collect();
         self.file = self.name.map(|name| self.temp.again(name)).transpose()?;
-        Ok(self)
+        let end = |place: &Place| (place.at & !ON_DISK) + u64::from(place.length) * T::BYTES as u64;
+        let needed = self.places.iter().map(end).max().unwrap_or(0);
+        match &self.file {
+            Some(file) if file.len() >= needed => Ok(self),
+            _ => Err(self.temp.failed(&std::io::ErrorKind::UnexpectedEof.into())),
+        }
     }
 
     /// A list, if it is in memory.

@@ -209,12 +209,18 @@ fn open(target: &Path) -> io::Result<Raw> {
     // What a plain create gives, less the umask; tempfile alone would keep others out.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder_of(target))?;
+    let file = loop {
+        let file = builder.tempfile_in(folder_of(target))?;
+        // Whoever finds the file unlocked may know that nobody writes it any more, and remove it; as it may
+        // have been in the moment before the lock.
+        let _ = file.as_file().try_lock();
+        if file.path().exists() {
+            break file;
+        }
+    };
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
-    // Whoever finds the file unlocked may know that nobody writes it any more.
-    let _ = file.as_file().try_lock();
     remove_leftovers(folder_of(target), &name);
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
     Ok(Raw::Temporary(file, Early::default()))
@@ -225,9 +231,13 @@ fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        let ours = name.starts_with(prefix.as_encoded_bytes()) && name.ends_with(b".part");
-        if ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        let random = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let random = random.and_then(|rest| rest.strip_suffix(b".part"));
+        let ours = random.is_some_and(|random| {
+            random.len() == 6 && random.iter().all(u8::is_ascii_alphanumeric)
+        });
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if ours && is_file && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry.path());
         }
     }
