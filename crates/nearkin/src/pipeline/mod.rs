@@ -18,6 +18,7 @@ mod sketch;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use nearkin_kernels::equal_bytes_of;
 use rayon::ThreadPoolBuilder;
@@ -676,45 +677,52 @@ impl<'a, S: Source> Run<'a, S> {
     fn wanted(
         &self,
         buckets: &Lists<u32>,
-        worth: impl Fn(&[u32]) -> bool,
+        worth: impl Fn(&[u32]) -> bool + Sync,
         kept: &Kept,
         places: &[(u32, u32)],
     ) -> Result<Vec<Wanted>> {
         /// A bucket with more members is not gone through pair by pair for that.
         const FEW: usize = 64;
         let agreement = self.agreement();
-        let mut wanted = vec![Wanted::Not; places.len()];
-        let mut cache = Cache::one();
+        // Only ever raised, so that it does not matter who comes first.
+        let wanted: Vec<AtomicU8> =
+            places.iter().map(|_| AtomicU8::new(Wanted::Not as u8)).collect();
+        let is_close =
+            |group: u32| wanted[group as usize].load(Ordering::Relaxed) == Wanted::Closely as u8;
+        let want = |group: u32, how: Wanted| {
+            wanted[group as usize].fetch_max(how as u8, Ordering::Relaxed);
+        };
         let head = |group: u32| {
             let place = places[group as usize];
             (place.1 != NOWHERE)
                 .then(|| self.layout.split_head(self.layout.head_of(kept.get(place))).bytes)
         };
-        for partition in 0..buckets.len() {
-            let buckets = each_bucket(buckets.get(partition, &mut cache)?);
+        let look = |cache: &mut Cache<u32>, partition: usize| -> Result<()> {
+            let buckets = each_bucket(buckets.get(partition, cache)?);
             for bucket in buckets.filter(|bucket| worth(bucket)) {
+                let all = if bucket.len() > FEW { Wanted::Closely } else { Wanted::Loosely };
+                bucket.iter().for_each(|&group| want(group, all));
+                if all == Wanted::Closely {
+                    continue;
+                }
                 for (i, &a) in bucket.iter().enumerate() {
-                    if wanted[a as usize] == Wanted::Not {
-                        wanted[a as usize] = Wanted::Loosely;
-                    }
-                    if bucket.len() > FEW {
-                        wanted[a as usize] = Wanted::Closely;
-                        continue;
-                    }
                     for &b in &bucket[..i] {
-                        if [a, b].iter().all(|&group| wanted[group as usize] == Wanted::Closely) {
+                        if is_close(a) && is_close(b) {
                             continue;
                         }
                         let heads = head(a).zip(head(b));
                         if heads.is_none_or(|(a, b)| equal_bytes_of(a, b) >= agreement) {
-                            wanted[a as usize] = Wanted::Closely;
-                            wanted[b as usize] = Wanted::Closely;
+                            want(a, Wanted::Closely);
+                            want(b, Wanted::Closely);
                         }
                     }
                 }
             }
-        }
-        Ok(wanted)
+            Ok(())
+        };
+        let partitions = (0..buckets.len()).into_par_iter();
+        partitions.map_init(Cache::one, look).collect::<Result<()>>()?;
+        Ok(wanted.into_iter().map(|how| Wanted::from(how.into_inner())).collect())
     }
 
     /// Refuses a run for whose temporary files there is no room, as far as the first records tell.

@@ -441,7 +441,8 @@ impl Kept {
         }
         let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
             self.pieces.into_iter().zip(groups).collect();
-        batches.par_iter_mut().for_each(|(batch, groups)| {
+        let mut unfinished: Vec<&mut [u64]> = Vec::new();
+        for (batch, groups) in &mut batches {
             groups.sort_unstable();
             let Records { words, ends, .. } = batch;
             let (mut rest, mut at) = (&mut words[..], 0);
@@ -450,10 +451,13 @@ impl Kept {
                 let (_, from) = rest.split_at_mut(start - at);
                 let (record, behind) = from.split_at_mut(ends[number as usize] - start);
                 if wanted[group as usize] == Wanted::Closely {
-                    layout.finish(record);
+                    unfinished.push(record);
                 }
                 (rest, at) = (behind, ends[number as usize]);
             }
+        }
+        unfinished.into_par_iter().with_min_len(16).for_each(|record| {
+            layout.finish(record);
         });
         for (batch, groups) in batches {
             for (i, &(number, group)) in groups.iter().enumerate() {
@@ -487,6 +491,16 @@ pub(super) enum Wanted {
     Not,
     Loosely,
     Closely,
+}
+
+impl From<u8> for Wanted {
+    fn from(number: u8) -> Self {
+        match number {
+            0 => Self::Not,
+            1 => Self::Loosely,
+            _ => Self::Closely,
+        }
+    }
 }
 
 /// A chunk after the first pass's work.
