@@ -99,7 +99,10 @@ pub(crate) fn job(
     let Some(temp) = temp else { return Ok(None) };
     let stamps: Option<Vec<String>> = sources.iter().map(|source| source.stamp()).collect();
     let Some(stamps) = stamps else { return Ok(None) };
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    // These decide nothing.
+    let mut arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    arguments.retain(|word| !["-q", "--quiet"].contains(&word.as_str()));
     let folder = std::env::current_dir().unwrap_or_default();
     // The list that a name in the arguments stands for, should it have changed.
     let stop_words = shingle.stop_words.as_ref().map(std::fs::read).transpose().ok().flatten();

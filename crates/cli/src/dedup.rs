@@ -28,7 +28,7 @@ pub(crate) struct DedupArgs {
     #[command(flatten)]
     similarity: SimilarityArgs,
     /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD (numbers by size, before
-    /// texts by their bytes; items without a value last)
+    /// texts by their bytes; null last)
     #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Groups")]
     keep: Keep,
     /// Only group items that are similar to the kept one themselves, not through others
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
     settings.job = job(fields.temp.as_deref(), &[&source], &args.similarity.shingle, &settings)?;
     let progress = Progress::start(args.run.quiet)?;
-    let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)?;
+    let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)
+        .map_err(|error| report::stopped(error, &settings))?;
 
     let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();

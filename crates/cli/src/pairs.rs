@@ -57,7 +57,8 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
     settings.job = job(fields.temp.as_deref(), &sources, &args.similarity.shingle, &settings)?;
     let progress = Progress::start(args.run.quiet)?;
-    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)?;
+    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)
+        .map_err(|error| report::stopped(error, &settings))?;
     progress.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
     let written = report::unless_closed(write_pairs(&similar, args, &progress))?;

@@ -115,6 +115,13 @@ pub(crate) fn unless_closed<T>(written: Result<T>) -> Result<Option<T>> {
     }
 }
 
+/// Says of a run that was stopped how it goes on, where it can.
+pub(crate) fn stopped(error: Error, settings: &Settings) -> anyhow::Error {
+    let goes_on = settings.job.is_some() && matches!(error, Error::Interrupted);
+    let error = anyhow::Error::new(error);
+    if goes_on { error.context("to go on, start it again with the same arguments") } else { error }
+}
+
 /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
 /// appear together.
 pub(crate) fn finish(

@@ -14,6 +14,8 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 use crate::spill::{Cache, Lists, Plain, Temp};
 use crate::{Error, Result};
 
+use super::Stage;
+
 /// A folder that runs with the same purpose share, one at a time.
 #[derive(Debug)]
 pub struct Job {
@@ -127,15 +129,17 @@ impl Job {
 }
 
 impl Drop for Job {
-    /// A job of which nothing was saved leaves nothing behind.
+    /// A job of which nothing was saved leaves nothing behind, and another only what was saved.
     fn drop(&mut self) {
-        let is_result = |name: &str| !["lock", "input"].contains(&name) && !name.ends_with(".part");
-        let Ok(mut entries) = fs::read_dir(&self.folder) else { return };
-        let saved = entries.any(|entry| {
-            entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_result))
-        });
-        if !saved {
-            self.finish();
+        let is_saved = |stage: Stage| self.folder.join(stage.name()).exists();
+        if ![Stage::Candidates, Stage::Load, Stage::Verify].into_iter().any(is_saved) {
+            return self.finish();
+        }
+        if !is_saved(Stage::Load) {
+            self.forget(super::sketch::RECORDS);
+        }
+        for stage in [Stage::Candidates, Stage::Load, Stage::Verify] {
+            self.forget(&format!("{}.part", stage.name()));
         }
     }
 }
@@ -260,7 +264,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let open = |input| Job::open(temp.path(), "a run", input).unwrap();
         let load = |job: &Job| {
-            job.load("stage", |load| {
+            job.load("verify", |load| {
                 let numbers: Vec<u32> = load.numbers()?;
                 Some((load.number()?, numbers, load.text()?))
             })
@@ -268,7 +272,7 @@ mod tests {
         let job = open("one");
         assert!(Job::open(temp.path(), "a run", "one").is_err(), "one at a time");
         assert_eq!(load(&job), None);
-        job.save("stage", |save| {
+        job.save("verify", |save| {
             save.numbers(&[1u32, 2, 3])?;
             save.number(7)?;
             save.text("é")
@@ -280,8 +284,8 @@ mod tests {
         assert_eq!(load(&open("one")), saved);
         assert_eq!(load(&open("two")), None);
         let job = open("two");
-        job.save("stage", |save| save.numbers(&[1u32, 2, 3])).unwrap();
-        let path = job.folder.join("stage");
+        job.save("verify", |save| save.numbers(&[1u32, 2, 3])).unwrap();
+        let path = job.folder.join("verify");
         let mut bytes = fs::read(&path).unwrap();
         bytes[9] ^= 1;
         fs::write(&path, bytes).unwrap();

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use xxhash_rust::xxh3::Xxh3Default;
+
 use crate::{Error, Result};
 
 /// Where temporary files go.
@@ -57,7 +59,8 @@ impl Temp {
             }
         };
         let file = file.map_err(|error| self.failed(&error))?;
-        Ok(TempFile { temp: self.clone(), file, length: 0 })
+        let sum = name.filter(|_| self.lasting).map(|_| Xxh3Default::new());
+        Ok(TempFile { temp: self.clone(), file, length: 0, sum })
     }
 
     /// A file that an earlier run left.
@@ -65,7 +68,18 @@ impl Temp {
         let file = OpenOptions::new().read(true).append(true).open(self.folder.join(name));
         let file = file.map_err(|error| self.failed(&error))?;
         let length = file.metadata().map_err(|error| self.failed(&error))?.len();
-        Ok(TempFile { temp: self.clone(), file, length })
+        let mut again = TempFile { temp: self.clone(), file, length, sum: None };
+        let mut sum = Xxh3Default::new();
+        let mut bytes = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < length {
+            let piece = (length - at).min(1 << 20) as usize;
+            again.read(at, &mut bytes[..piece])?;
+            sum.update(&bytes[..piece]);
+            at += piece as u64;
+        }
+        again.sum = Some(sum);
+        Ok(again)
     }
 
     pub(crate) fn failed(&self, error: &io::Error) -> Error {
@@ -85,14 +99,20 @@ impl Temp {
 }
 
 /// A file that grows at its end and is read anywhere.
-#[derive(Debug)]
 pub(crate) struct TempFile {
     temp: Temp,
     file: File,
     length: u64,
+    /// Of a file that a later run may want.
+    sum: Option<Xxh3Default>,
 }
 
 impl TempFile {
+    /// The checksum of all that is in it, where it has a name.
+    pub(crate) fn sum(&self) -> u64 {
+        self.sum.as_ref().map_or(0, Xxh3Default::digest)
+    }
+
     /// Bytes written.
     pub(crate) fn len(&self) -> u64 {
         self.length
@@ -102,6 +122,9 @@ impl TempFile {
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| self.temp.failed(&error))?;
         self.length += bytes.len() as u64;
+        if let Some(sum) = &mut self.sum {
+            sum.update(bytes);
+        }
         self.temp.expect(self.length);
         Ok(())
     }
@@ -109,5 +132,11 @@ impl TempFile {
     /// Reads so many bytes from a place.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(|error| self.temp.failed(&error))
+    }
+}
+
+impl std::fmt::Debug for TempFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TempFile").field("file", &self.file).finish_non_exhaustive()
     }
 }

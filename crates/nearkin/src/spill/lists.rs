@@ -101,7 +101,7 @@ impl<T: Plain> Lists<T> {
     }
 
     /// Brings everything to the file, where some of it is there already and will last. Where each list is
-    /// then.
+    /// then, and the file's checksum.
     pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
         if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
             return Ok(None);
@@ -115,19 +115,19 @@ impl<T: Plain> Lists<T> {
             self.open.iter().for_each(|&list| self.places[list as usize].at &= u64::from(u32::MAX));
             self.write()?;
         }
+        let sum = self.file.as_ref().map_or(0, TempFile::sum);
         let places = self.places.iter().flat_map(|place| [place.at, u64::from(place.length)]);
-        Ok(Some(places.collect()))
+        Ok(Some(places.chain([sum]).collect()))
     }
 
-    /// Takes up the file of an earlier run, in which lists are at these places.
+    /// Takes up the file of an earlier run, if it is whole, in which lists are at these places.
     pub(crate) fn again(mut self, places: &[u64]) -> Result<Self> {
-        let places = places.as_chunks().0.iter();
-        self.places = places.map(|&[at, length]| Place { at, length: length as u32 }).collect();
+        let (places, rest) = places.as_chunks();
+        self.places =
+            places.iter().map(|&[at, length]| Place { at, length: length as u32 }).collect();
         self.file = self.name.map(|name| self.temp.again(name)).transpose()?;
-        let end = |place: &Place| (place.at & !ON_DISK) + u64::from(place.length) * T::BYTES as u64;
-        let needed = self.places.iter().map(end).max().unwrap_or(0);
         match &self.file {
-            Some(file) if file.len() >= needed => Ok(self),
+            Some(file) if rest == [file.sum()] => Ok(self),
             _ => Err(self.temp.failed(&std::io::ErrorKind::UnexpectedEof.into())),
         }
     }
