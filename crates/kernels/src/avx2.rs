@@ -229,130 +229,50 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
     32 * blocks.len() + crate::scalar::string_special(rest)
 }
 
-/// See [`crate::shared_at_least`]. Where the next values are depends on the last ones, and the processor has to
-/// wait for it; so long lists are cut in two at one value, and both parts are walked at the same time.
+/// See [`crate::shared_at_least`]: blocks of four against blocks of four, each pair of values once.
+///
+/// Which block is left behind depends on the last values of both. Those of the blocks after them are read a
+/// step early, so that no step waits for memory.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    /// Fewer values are not worth a cut.
-    const LONG: usize = 64;
-    if a.len().min(b.len()) < LONG {
-        return walk(a, b, need);
-    }
-    let (a_low, a_high) = a.split_at(a.len() / 2);
-    let (b_low, b_high) = b.split_at(b.partition_point(|&x| x < a_high[0]));
-    let (Some(mut low), Some(mut high)) = (Walk::start(a_low, b_low), Walk::start(a_high, b_high))
-    else {
-        return walk(a, b, need);
-    };
-    let mut count = 0;
-    loop {
-        let (left_low, left_high) = (low.left(), high.left());
-        if count + left_low + left_high < need {
-            return None;
-        }
-        if left_low.min(left_high) < 8 {
-            break;
-        }
-        let mut equal = _mm256_setzero_si256();
-        for _ in 0..STRIDE.min((left_low.min(left_high) - 4) / 4) {
-            // SAFETY: a step leaves at most four values behind, and there are as many steps as leave eight
-            // before each of them.
-            unsafe {
-                equal = _mm256_sub_epi64(equal, low.step());
-                equal = _mm256_sub_epi64(equal, high.step());
-            }
-        }
-        count += sum(equal);
-    }
-    count += walk(&a_low[low.i..], &b_low[low.j..], need.saturating_sub(count + high.left()))?;
-    Some(count + walk(&a_high[high.i..], &b_high[high.j..], need.saturating_sub(count))?)
-}
-
-/// Steps between two looks at whether enough is left.
-const STRIDE: usize = 16;
-
-/// How far two lists have been walked along, in blocks of four.
-struct Walk<'a> {
-    a: &'a [u64],
-    b: &'a [u64],
-    i: usize,
-    j: usize,
-    /// The last values of the next blocks.
-    a_last: u64,
-    b_last: u64,
-}
-
-impl<'a> Walk<'a> {
-    #[inline]
-    fn start(a: &'a [u64], b: &'a [u64]) -> Option<Self> {
-        let (a_last, b_last) = (a.first_chunk::<4>()?[3], b.first_chunk::<4>()?[3]);
-        Some(Self { a, b, i: 0, j: 0, a_last, b_last })
-    }
-
-    /// Values that are left of the shorter rest.
-    #[inline]
-    fn left(&self) -> usize {
-        (self.a.len() - self.i).min(self.b.len() - self.j)
-    }
-
-    /// Compares two blocks, leaves the one behind that ends first, or both, and gives −1 for every value that
-    /// they share.
-    ///
-    /// # Safety
-    /// At least eight values are left.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn step(&mut self) -> __m256i {
-        // SAFETY: eight values are left of each.
-        let (x, y, a_next, b_next) = unsafe {
-            (
-                &*self.a.as_ptr().add(self.i).cast::<[u64; 4]>(),
-                &*self.b.as_ptr().add(self.j).cast::<[u64; 4]>(),
-                *self.a.get_unchecked(self.i + 7),
-                *self.b.get_unchecked(self.j + 7),
-            )
-        };
-        let (a_behind, b_behind) = (self.a_last <= self.b_last, self.b_last <= self.a_last);
-        self.i += 4 * usize::from(a_behind);
-        self.j += 4 * usize::from(b_behind);
-        self.a_last = if a_behind { a_next } else { self.a_last };
-        self.b_last = if b_behind { b_next } else { self.b_last };
-        equal_values(x, y)
-    }
-}
-
-/// The sum of four numbers.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn sum(four: __m256i) -> usize {
-    let mut numbers = [0; 4];
-    // SAFETY: 32 bytes are writable at `numbers`, and the store asks for no alignment.
-    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast::<__m256i>(), four) };
-    numbers.iter().sum()
-}
-
-/// [`shared_at_least`] in one walk.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn walk(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
-    let Some(mut walk) = Walk::start(a, b) else {
+    /// Steps between two looks at whether enough is left.
+    const STRIDE: usize = 16;
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    let (Some(x), Some(y)) = (a.first_chunk::<4>(), b.first_chunk::<4>()) else {
         return crate::scalar::shared_from(a, b, (0, 0), 0, need);
     };
-    let mut count = 0;
+    let (mut a_last, mut b_last) = (x[3], y[3]);
     loop {
-        let left = walk.left();
+        let left = (a.len() - i).min(b.len() - j);
         if count + left < need {
             return None;
         }
         if left < 8 {
-            return crate::scalar::shared_from(a, b, (walk.i, walk.j), count, need);
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
         }
         let mut equal = _mm256_setzero_si256();
         for _ in 0..STRIDE.min((left - 4) / 4) {
             // SAFETY: a step leaves at most four values behind, and there are as many steps as leave eight
             // before each of them.
-            equal = _mm256_sub_epi64(equal, unsafe { walk.step() });
+            let (x, y, a_next, b_next) = unsafe {
+                (
+                    &*a.as_ptr().add(i).cast::<[u64; 4]>(),
+                    &*b.as_ptr().add(j).cast::<[u64; 4]>(),
+                    *a.get_unchecked(i + 7),
+                    *b.get_unchecked(j + 7),
+                )
+            };
+            equal = _mm256_sub_epi64(equal, equal_values(x, y));
+            let (a_behind, b_behind) = (a_last <= b_last, b_last <= a_last);
+            i += 4 * usize::from(a_behind);
+            j += 4 * usize::from(b_behind);
+            a_last = if a_behind { a_next } else { a_last };
+            b_last = if b_behind { b_next } else { b_last };
         }
-        count += sum(equal);
+        let mut equals = [0; 4];
+        // SAFETY: 32 bytes are writable at `equals`, and the store asks for no alignment.
+        unsafe { _mm256_storeu_si256(equals.as_mut_ptr().cast::<__m256i>(), equal) };
+        count += equals.iter().sum::<usize>();
     }
 }
 
