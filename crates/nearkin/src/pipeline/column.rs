@@ -92,25 +92,23 @@ fn number<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
+fn put(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
+    bytes.push(kind);
+    bytes.extend_from_slice(content);
+}
+
 impl Stored for Id {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::Int(number) => {
-                bytes.push(INT);
-                bytes.extend(number.to_le_bytes());
-            }
-            Self::Text(text) => {
-                bytes.push(TEXT);
-                bytes.extend(text.as_bytes());
-            }
+            Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
+            Self::Text(text) => put(bytes, TEXT, text.as_bytes()),
         }
     }
 
     fn from_stored(bytes: &[u8]) -> Self {
         match bytes.split_first() {
             Some((&INT, rest)) => Self::Int(i64::from_le_bytes(number(rest))),
-            Some((_, rest)) => Self::Text(text(rest)),
-            None => Self::Text("".into()),
+            stored => Self::Text(text(stored.map_or(&[], |(_, rest)| rest))),
         }
     }
 }
@@ -118,18 +116,9 @@ impl Stored for Id {
 impl Stored for Value {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::Int(number) => {
-                bytes.push(INT);
-                bytes.extend(number.to_le_bytes());
-            }
-            Self::Number(number) => {
-                bytes.push(NUMBER);
-                bytes.extend(number.to_le_bytes());
-            }
-            Self::Text(text) => {
-                bytes.push(TEXT);
-                bytes.extend(text.as_bytes());
-            }
+            Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
+            Self::Number(number) => put(bytes, NUMBER, &number.to_le_bytes()),
+            Self::Text(text) => put(bytes, TEXT, text.as_bytes()),
         }
     }
 
@@ -137,8 +126,7 @@ impl Stored for Value {
         match bytes.split_first() {
             Some((&INT, rest)) => Self::Int(i128::from_le_bytes(number(rest))),
             Some((&NUMBER, rest)) => Self::Number(f64::from_le_bytes(number(rest))),
-            Some((_, rest)) => Self::Text(text(rest)),
-            None => Self::Text("".into()),
+            stored => Self::Text(text(stored.map_or(&[], |(_, rest)| rest))),
         }
     }
 }
