@@ -13,10 +13,11 @@ use crate::spill::{Block, Cache, Lists, Partitions};
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
+use super::kept::NOWHERE;
 use super::memory::Budget;
 use super::record::{Body, Head, Layout};
 use super::resume::{Loader, Saver};
-use super::sketch::NOWHERE;
+
 use super::{Observer, Stats};
 
 /// Comparisons that one thread takes on at a time.
@@ -230,27 +231,24 @@ impl Search {
         let matches = matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         let mut list: Vec<u32> = Vec::new();
-        let parts: Vec<usize> = (0..PARTS).collect();
-        for some in parts.chunks(4 * self.threads.max(1)) {
-            let sorted = some.par_iter().map(|&part| {
-                let mut entries = matches.partition(part)?;
-                entries.sort_unstable();
-                Ok(entries)
-            });
-            for entries in sorted.collect::<Result<Vec<_>>>()? {
-                for run in entries.chunk_by(|a, b| a[0] >> 32 == b[0] >> 32) {
-                    let place = (run[0][0] >> 32) as usize;
-                    while lists.len() < place {
-                        lists.push(&[])?;
-                    }
-                    list.clear();
-                    for [pair, common] in run {
-                        list.extend([*pair as u32, (common >> 32) as u32, *common as u32]);
-                    }
-                    lists.push(&[&list])?;
+        let sort = |mut entries: Vec<[u64; 2]>| {
+            entries.sort_unstable();
+            Ok(entries)
+        };
+        matches.each(self.threads, sort, |entries| {
+            for run in entries.chunk_by(|a, b| a[0] >> 32 == b[0] >> 32) {
+                let place = (run[0][0] >> 32) as usize;
+                while lists.len() < place {
+                    lists.push(&[])?;
                 }
+                list.clear();
+                for [pair, common] in run {
+                    list.extend([*pair as u32, (common >> 32) as u32, *common as u32]);
+                }
+                lists.push(&[&list])?;
             }
-        }
+            Ok(())
+        })?;
         while lists.len() < self.records.len() {
             lists.push(&[])?;
         }

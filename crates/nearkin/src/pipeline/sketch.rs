@@ -4,11 +4,8 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use nearkin_kernels::use_large_pages;
-use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::candidates::bands::Banding;
@@ -22,8 +19,10 @@ use crate::spill::{Block, Lists, Partitions};
 use crate::{Error, Result};
 
 use super::collection::Known;
+use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
 use super::record::{Layout, sort_elements};
-use super::{Collection, Observer, Run, Settings};
+use super::run::Run;
+use super::{Collection, Observer, Settings};
 
 /// What the first pass leaves, besides the collection.
 pub(super) struct Sketches {
@@ -106,7 +105,7 @@ impl<S: Source> Run<'_, S> {
             )?;
         }
         collection.finish()?;
-        sketches.kept = Kept { pieces: shelf.clear() };
+        sketches.kept = shelf.clear();
         Ok((collection, sketches))
     }
 
@@ -120,7 +119,14 @@ impl<S: Source> Run<'_, S> {
     ) -> Result<()> {
         let Self { sources, settings, .. } = self;
         let mut repeats = Vec::new();
-        each_partition(ids, settings.threads, runs, |(_, position)| repeats.push(position))?;
+        ids.each(
+            settings.threads,
+            |entries| Ok(runs(entries)),
+            |found| {
+                repeats.extend(found.into_iter().map(|(_, position)| position));
+                Ok(())
+            },
+        )?;
         repeats.sort_unstable();
         let told = if settings.skip_duplicate_ids { Collection::MESSAGES } else { 1 };
         for error in repeated_ids(sources, collection, &repeats[..repeats.len().min(told)])? {
@@ -134,9 +140,12 @@ impl<S: Source> Run<'_, S> {
         let mut same = Vec::new();
         let copies = |mut entries: Vec<[u64; 2]>| {
             entries.retain(|entry| live.is_item(entry[1] as u32));
-            runs(entries)
+            Ok(runs(entries))
         };
-        each_partition(prints, settings.threads, copies, |copy| same.push(copy))?;
+        prints.each(settings.threads, copies, |found| {
+            same.extend(found);
+            Ok(())
+        })?;
         same.into_iter().for_each(|(first, position)| collection.same_text(position, first));
         collection.number_groups();
         Ok(())
@@ -221,24 +230,6 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
     Error::Input { path: path.to_owned(), line, what }
 }
 
-/// Calls `take` with what `find` finds in each partition, some of them at a time in parallel.
-fn each_partition<T: Send>(
-    partitions: &Partitions<2>,
-    threads: usize,
-    find: impl Fn(Vec<[u64; 2]>) -> Vec<T> + Sync,
-    mut take: impl FnMut(T),
-) -> Result<()> {
-    let numbers: Vec<usize> = (0..partitions.count()).collect();
-    for some in numbers.chunks(4 * threads.max(1)) {
-        let found: Vec<Vec<T>> = some
-            .par_iter()
-            .map(|&number| partitions.partition(number).map(&find))
-            .collect::<Result<_>>()?;
-        found.into_iter().flatten().for_each(&mut take);
-    }
-    Ok(())
-}
-
 /// Of entries with the same hash, the first's position with every other's.
 fn runs(mut entries: Vec<[u64; 2]>) -> Vec<(u32, u32)> {
     entries.sort_unstable();
@@ -285,9 +276,6 @@ fn changed(path: PathBuf) -> Error {
 /// The name of the file with the candidates' records.
 pub(super) const RECORDS: &str = "records";
 
-/// The place of a group that is not wanted.
-pub(super) const NOWHERE: u32 = u32::MAX;
-
 /// Reads, decodes and shingles every text and keeps nothing: what no run can be faster than. The number of
 /// shingles.
 pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
@@ -317,165 +305,6 @@ fn check(observer: &dyn Observer) -> Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Records of the first texts of a collection, kept from the first pass for the second: small collections
-/// are read once.
-#[derive(Default)]
-pub(super) struct Kept {
-    pieces: Vec<Records>,
-}
-
-/// Records in one piece of memory, and whose they are.
-#[derive(Default)]
-struct Records {
-    words: Vec<u64>,
-    ends: Vec<usize>,
-    owners: Vec<Owner>,
-}
-
-/// A text by its input, chunk and number in that.
-#[derive(Clone, Copy)]
-struct Owner {
-    input: u32,
-    chunk: u32,
-    ordinal: u32,
-}
-
-impl Records {
-    /// What was appended to the words is the record of this text.
-    fn end(&mut self, owner: Owner) {
-        self.ends.push(self.words.len());
-        self.owners.push(owner);
-    }
-
-    fn start(&self, index: usize) -> usize {
-        if index == 0 { 0 } else { self.ends[index - 1] }
-    }
-
-    fn get(&self, index: usize) -> &[u64] {
-        &self.words[self.start(index)..self.ends[index]]
-    }
-}
-
-/// Pieces of memory for the records that are kept. A thread takes one down, fills it further, and puts it
-/// back.
-struct Shelf {
-    pieces: Mutex<Vec<Records>>,
-    /// Words of a piece, and pieces that may still be made.
-    words: usize,
-    left: AtomicUsize,
-}
-
-impl Shelf {
-    /// Room for so many bytes in all.
-    fn new(bytes: usize, threads: usize) -> Self {
-        /// Large enough for large pages of memory.
-        const MOST: usize = 16 << 20;
-        let piece = (bytes / (2 * threads.max(1))).min(MOST);
-        let left = AtomicUsize::new(bytes.checked_div(piece).unwrap_or(0));
-        Self { pieces: Mutex::default(), words: piece / 8, left }
-    }
-
-    /// A piece with room in it, if there is any.
-    fn take(&self) -> Option<Records> {
-        let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        // A quarter of a piece is more than a chunk needs, as a rule.
-        if let Some(at) = pieces.iter().rposition(|piece| piece.words.len() < self.words / 4 * 3) {
-            return Some(pieces.swap_remove(at));
-        }
-        let make = |left: usize| left.checked_sub(1);
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, make).ok()?;
-        let mut words = Vec::with_capacity(self.words);
-        use_large_pages(&mut words);
-        Some(Records { words, ..Records::default() })
-    }
-
-    fn put(&self, piece: Records) {
-        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).push(piece);
-    }
-
-    fn clear(self) -> Vec<Records> {
-        self.pieces.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
-    /// For every group the piece and the number in it of its record; a number of [`NOWHERE`] where none was
-    /// kept.
-    pub(super) fn places(&self, collection: &Collection) -> Vec<(u32, u32)> {
-        let mut places = vec![(0, NOWHERE); collection.groups() as usize];
-        for (number, piece) in self.pieces.iter().enumerate() {
-            for (i, owner) in piece.owners.iter().enumerate() {
-                let chunk = collection.chunk(owner.input as usize, owner.chunk as usize);
-                let Some(group) = collection.group_of(chunk.start + owner.ordinal) else {
-                    continue;
-                };
-                if places[group as usize].1 == NOWHERE {
-                    places[group as usize] = (number as u32, i as u32);
-                }
-            }
-        }
-        places
-    }
-
-    /// The record at such a place, its elements not sorted.
-    pub(super) fn get(&self, (piece, number): (u32, u32)) -> &[u64] {
-        self.pieces[piece as usize].get(number as usize)
-    }
-
-    /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
-    /// is.
-    fn hand_over(
-        self,
-        kept: &[(u32, u32)],
-        wanted: &[Wanted],
-        layout: Layout,
-        records: &mut Lists<u64>,
-        heads: &mut Lists<u64>,
-        places: &mut [u32],
-    ) -> Result<()> {
-        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
-        for (group, &(batch, number)) in (0u32..).zip(kept) {
-            if wanted[group as usize] != Wanted::Not && number != NOWHERE {
-                groups[batch as usize].push((number, group));
-            }
-        }
-        let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
-            self.pieces.into_iter().zip(groups).collect();
-        let mut unfinished: Vec<&mut [u64]> = Vec::new();
-        for (batch, groups) in &mut batches {
-            groups.sort_unstable();
-            let Records { words, ends, .. } = batch;
-            let (mut rest, mut at) = (&mut words[..], 0);
-            for &(number, group) in &*groups {
-                let start = if number == 0 { 0 } else { ends[number as usize - 1] };
-                let (_, from) = rest.split_at_mut(start - at);
-                let (record, behind) = from.split_at_mut(ends[number as usize] - start);
-                if wanted[group as usize] == Wanted::Closely {
-                    unfinished.push(record);
-                }
-                (rest, at) = (behind, ends[number as usize]);
-            }
-        }
-        unfinished.into_par_iter().with_min_len(16).for_each(|record| {
-            layout.finish(record);
-        });
-        for (batch, groups) in batches {
-            for (i, &(number, group)) in groups.iter().enumerate() {
-                places[group as usize] = (records.len() + i) as u32;
-                heads.push(&[layout.head_of(batch.get(number as usize))])?;
-            }
-            let range = |&(number, _): &(u32, u32)| {
-                batch.start(number as usize)..batch.ends[number as usize]
-            };
-            let ranges: Vec<_> = groups.iter().map(range).collect();
-            if !ranges.is_empty() {
-                records.adopt(batch.words, ranges.into_iter());
-            }
-        }
-        Ok(())
-    }
-}
-
 /// What the second pass leaves.
 pub(super) struct Loaded {
     /// The candidates' records, and once more what is first in each.
@@ -483,24 +312,6 @@ pub(super) struct Loaded {
     pub(super) heads: Lists<u64>,
     /// Where a group's record is.
     pub(super) places: Vec<u32>,
-}
-
-/// Whether a text is a candidate, and whether its elements may be looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Not,
-    Loosely,
-    Closely,
-}
-
-impl From<u8> for Wanted {
-    fn from(number: u8) -> Self {
-        match number {
-            0 => Self::Not,
-            1 => Self::Loosely,
-            _ => Self::Closely,
-        }
-    }
 }
 
 /// A chunk after the first pass's work.
@@ -641,7 +452,7 @@ impl Worker<'_> {
                 {
                     let Buffers { sketch, elements, .. } = &*buffers;
                     self.layout.append(&keys[start..], sketch, elements, &mut kept.words);
-                    kept.end(Owner { ordinal, ..owner });
+                    kept.end_of(Owner { ordinal, ..owner });
                 }
             }
             prints.push(hash_entry(print, ordinal));
@@ -696,7 +507,7 @@ fn load_batch(
     let mut records = Records::default();
     let mut keys = Vec::new();
     BUFFERS.with_borrow_mut(|buffers| {
-        for (i, item) in batch.items.iter().enumerate() {
+        for i in 0..batch.items.len() {
             buffers.take(batch.text(i), settings);
             keys.clear();
             banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
@@ -704,7 +515,7 @@ fn load_batch(
             layout.append(&keys, &buffers.sketch, &buffers.elements, &mut records.words);
             let length = layout.finish(&mut records.words[start..]);
             records.words.truncate(start + length);
-            records.end(Owner { input: 0, chunk: 0, ordinal: item.ordinal });
+            records.end();
         }
     });
     records

@@ -1,5 +1,7 @@
 //! Entries that come in any order and go partition by partition.
 
+use rayon::prelude::*;
+
 use crate::Result;
 
 use super::{Plain, Temp, TempFile};
@@ -87,11 +89,6 @@ impl<const W: usize> Partitions<W> {
         }
     }
 
-    /// Number of partitions.
-    pub(crate) fn count(&self) -> usize {
-        self.partitions
-    }
-
     /// Takes a block.
     pub(crate) fn push(&mut self, block: Block<W>) -> Result<()> {
         self.held += block.bytes();
@@ -125,8 +122,24 @@ impl<const W: usize> Partitions<W> {
         Ok(())
     }
 
+    /// Works through all partitions in order: `find` on many threads, some partitions at a time, and `take`
+    /// with what was found.
+    pub(crate) fn each<T: Send>(
+        &self,
+        threads: usize,
+        find: impl Fn(Vec<[u64; W]>) -> Result<T> + Sync,
+        mut take: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let numbers: Vec<usize> = (0..self.partitions).collect();
+        for some in numbers.chunks(4 * threads.max(1)) {
+            let found = some.par_iter().map(|&number| self.partition(number).and_then(&find));
+            found.collect::<Result<Vec<T>>>()?.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
     /// The entries of a partition, in the order in which their blocks came.
-    pub(crate) fn partition(&self, partition: usize) -> Result<Vec<[u64; W]>> {
+    fn partition(&self, partition: usize) -> Result<Vec<[u64; W]>> {
         let mut words: Vec<u64> = Vec::new();
         if let Some(file) = &self.file {
             let mut bytes = Vec::new();

@@ -1,0 +1,199 @@
+//! What is kept of the first texts from the first pass for the comparison: small collections are read once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use nearkin_kernels::use_large_pages;
+use rayon::prelude::*;
+
+use crate::Result;
+use crate::spill::Lists;
+
+use super::Collection;
+use super::record::Layout;
+
+/// The place of a group that has none.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// Whether a text is a candidate, and whether its elements may be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Not,
+    Loosely,
+    Closely,
+}
+
+impl From<u8> for Wanted {
+    fn from(number: u8) -> Self {
+        match number {
+            0 => Self::Not,
+            1 => Self::Loosely,
+            _ => Self::Closely,
+        }
+    }
+}
+
+/// Records of the first texts of a collection, kept from the first pass for the second: small collections
+/// are read once.
+#[derive(Default)]
+pub(super) struct Kept {
+    pieces: Vec<Records>,
+}
+
+/// Records in one piece of memory, and whose they are.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) words: Vec<u64>,
+    ends: Vec<usize>,
+    owners: Vec<Owner>,
+}
+
+/// A text by its input, chunk and number in that.
+#[derive(Clone, Copy)]
+pub(super) struct Owner {
+    pub(super) input: u32,
+    pub(super) chunk: u32,
+    pub(super) ordinal: u32,
+}
+
+impl Records {
+    /// What was appended to the words is one record.
+    pub(super) fn end(&mut self) {
+        self.ends.push(self.words.len());
+    }
+
+    /// The same, and whose it is.
+    pub(super) fn end_of(&mut self, owner: Owner) {
+        self.end();
+        self.owners.push(owner);
+    }
+
+    fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.ends[index - 1] }
+    }
+
+    pub(super) fn get(&self, index: usize) -> &[u64] {
+        &self.words[self.start(index)..self.ends[index]]
+    }
+}
+
+/// Pieces of memory for the records that are kept. A thread takes one down, fills it further, and puts it
+/// back.
+pub(super) struct Shelf {
+    pieces: Mutex<Vec<Records>>,
+    /// Words of a piece, and pieces that may still be made.
+    words: usize,
+    left: AtomicUsize,
+}
+
+impl Shelf {
+    /// Room for so many bytes in all.
+    pub(super) fn new(bytes: usize, threads: usize) -> Self {
+        /// Large enough for large pages of memory.
+        const MOST: usize = 16 << 20;
+        let piece = (bytes / (2 * threads.max(1))).min(MOST);
+        let left = AtomicUsize::new(bytes.checked_div(piece).unwrap_or(0));
+        Self { pieces: Mutex::default(), words: piece / 8, left }
+    }
+
+    /// A piece with room in it, if there is any.
+    pub(super) fn take(&self) -> Option<Records> {
+        let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        // A quarter of a piece is more than a chunk needs, as a rule.
+        if let Some(at) = pieces.iter().rposition(|piece| piece.words.len() < self.words / 4 * 3) {
+            return Some(pieces.swap_remove(at));
+        }
+        let make = |left: usize| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, make).ok()?;
+        let mut words = Vec::with_capacity(self.words);
+        use_large_pages(&mut words);
+        Some(Records { words, ..Records::default() })
+    }
+
+    pub(super) fn put(&self, piece: Records) {
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+    }
+
+    /// What was kept.
+    pub(super) fn clear(self) -> Kept {
+        Kept { pieces: self.pieces.into_inner().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
+impl Kept {
+    /// For every group the piece and the number in it of its record; a number of [`NOWHERE`] where none was
+    /// kept.
+    pub(super) fn places(&self, collection: &Collection) -> Vec<(u32, u32)> {
+        let mut places = vec![(0, NOWHERE); collection.groups() as usize];
+        for (number, piece) in self.pieces.iter().enumerate() {
+            for (i, owner) in piece.owners.iter().enumerate() {
+                let chunk = collection.chunk(owner.input as usize, owner.chunk as usize);
+                let Some(group) = collection.group_of(chunk.start + owner.ordinal) else {
+                    continue;
+                };
+                if places[group as usize].1 == NOWHERE {
+                    places[group as usize] = (number as u32, i as u32);
+                }
+            }
+        }
+        places
+    }
+
+    /// The record at such a place, its elements not sorted.
+    pub(super) fn get(&self, (piece, number): (u32, u32)) -> &[u64] {
+        self.pieces[piece as usize].get(number as usize)
+    }
+
+    /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
+    /// is.
+    pub(super) fn hand_over(
+        self,
+        kept: &[(u32, u32)],
+        wanted: &[Wanted],
+        layout: Layout,
+        records: &mut Lists<u64>,
+        heads: &mut Lists<u64>,
+        places: &mut [u32],
+    ) -> Result<()> {
+        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
+        for (group, &(batch, number)) in (0u32..).zip(kept) {
+            if wanted[group as usize] != Wanted::Not && number != NOWHERE {
+                groups[batch as usize].push((number, group));
+            }
+        }
+        let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
+            self.pieces.into_iter().zip(groups).collect();
+        let mut unfinished: Vec<&mut [u64]> = Vec::new();
+        for (batch, groups) in &mut batches {
+            groups.sort_unstable();
+            let Records { words, ends, .. } = batch;
+            let (mut rest, mut at) = (&mut words[..], 0);
+            for &(number, group) in &*groups {
+                let start = if number == 0 { 0 } else { ends[number as usize - 1] };
+                let (_, from) = rest.split_at_mut(start - at);
+                let (record, behind) = from.split_at_mut(ends[number as usize] - start);
+                if wanted[group as usize] == Wanted::Closely {
+                    unfinished.push(record);
+                }
+                (rest, at) = (behind, ends[number as usize]);
+            }
+        }
+        unfinished.into_par_iter().with_min_len(16).for_each(|record| {
+            layout.finish(record);
+        });
+        for (batch, groups) in batches {
+            for (i, &(number, group)) in groups.iter().enumerate() {
+                places[group as usize] = (records.len() + i) as u32;
+                heads.push(&[layout.head_of(batch.get(number as usize))])?;
+            }
+            let range = |&(number, _): &(u32, u32)| {
+                batch.start(number as usize)..batch.ends[number as usize]
+            };
+            let ranges: Vec<_> = groups.iter().map(range).collect();
+            if !ranges.is_empty() {
+                records.adopt(batch.words, ranges.into_iter());
+            }
+        }
+        Ok(())
+    }
+}

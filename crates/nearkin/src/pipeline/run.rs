@@ -1,0 +1,320 @@
+//! The steps that `pairs` and `dedup` share: who are candidates, and what is needed to compare them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use nearkin_kernels::equal_bytes_of;
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
+use crate::candidates::bands::Banding;
+use crate::candidates::{buckets, each_bucket};
+use crate::item::Source;
+use crate::spill::{Cache, Lists, Partitions, Temp};
+use crate::verify::Verifier;
+use crate::{Error, Result};
+
+use super::kept::{Kept, NOWHERE, Wanted};
+use super::memory::{self, Budget};
+use super::record::Layout;
+use super::resume::{Loader, Saver, start_of_system};
+use super::search::Search;
+use super::sketch::{self, Loaded};
+use super::{Clock, Collection, Observer, Settings, Stage, Stats};
+
+/// One run.
+pub(super) struct Run<'a, S> {
+    pub(super) sources: &'a [&'a S],
+    pub(super) settings: &'a Settings,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) banding: Banding,
+    pub(super) budget: Budget,
+    pub(super) layout: Layout,
+}
+
+/// Who shares a key with whom, and what is known of them already.
+pub(super) struct Found {
+    pub(super) collection: Collection,
+    buckets: Lists<u32>,
+    kept: Kept,
+    /// Elements of a text, on average.
+    elements: usize,
+}
+
+impl<'a, S: Source> Run<'a, S> {
+    pub(super) fn new(
+        sources: &'a [&'a S],
+        settings: &'a Settings,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
+        let banding = Banding::new(settings.bands()?, settings.seed)?;
+        let temp = match &settings.job {
+            Some(job) => job.temp(),
+            None => Temp::passing(memory::folder(settings.temp.as_ref())),
+        };
+        let budget = Budget::new(settings.memory, temp);
+        let layout = Layout::new(banding.bands());
+        Ok(Self { sources, settings, observer, banding, budget, layout })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sources.iter().map(|source| source.bytes()).sum()
+    }
+
+    /// What a run of the same job saved after a stage.
+    pub(super) fn saved<T>(
+        &self,
+        after: Stage,
+        read: impl FnOnce(&mut Loader) -> Option<T>,
+    ) -> Option<T> {
+        self.settings.job.as_ref()?.load(after.name(), read)
+    }
+
+    /// Saves the result of a stage for another run of the job.
+    pub(super) fn save(
+        &self,
+        after: Stage,
+        write: impl FnOnce(&mut Saver) -> Result<()>,
+    ) -> Result<()> {
+        let Some(job) = &self.settings.job else { return Ok(()) };
+        job.save(after.name(), write)?;
+        if after == Stage::Verify {
+            // What was loaded has served, and need not go to the disk if it is not there yet.
+            self.forget(Stage::Load.name());
+            self.forget(sketch::RECORDS);
+        }
+        Ok(())
+    }
+
+    fn forget(&self, name: &str) {
+        if let Some(job) = &self.settings.job {
+            job.forget(name);
+        }
+    }
+
+    /// Sketches every text and finds who shares a key.
+    pub(super) fn candidates(&self, lengths: bool, stats: &mut Stats) -> Result<Found> {
+        stats.bands = Some(self.banding.bands());
+        stats.recall_promised = self.settings.promised()?;
+        let saved = self.saved(Stage::Candidates, |load| {
+            let saved = stats.load(load, Stage::Candidates)?;
+            let found = Found {
+                collection: Collection::load(load, self.budget.share(1))?,
+                buckets: load.lists(self.budget.share(2))?,
+                kept: Kept::default(),
+                elements: load.number()? as usize,
+            };
+            Some((saved, found))
+        });
+        if let Some((saved, found)) = saved {
+            *stats = saved;
+            return Ok(found);
+        }
+        let bytes = self.bytes();
+        self.check_space()?;
+        self.observer.stage(Stage::Sketch, Some(bytes));
+        let clock = Clock::start(Stage::Sketch);
+        let (mut collection, sketches) = self.sketch(lengths)?;
+        let sketch::Sketches { keys, prints, ids, kept, elements } = sketches;
+        stats.stages.push(clock.stop(bytes));
+
+        self.observer.stage(Stage::Candidates, None);
+        let clock = Clock::start(Stage::Candidates);
+        self.fold(&mut collection, &prints, &ids)?;
+        drop((prints, ids));
+        collection.count(stats);
+        let buckets = self.buckets(&collection, &keys)?;
+        drop(keys);
+        stats.stages.push(clock.stop(0));
+        let elements = (elements.0 / elements.1.max(1)) as usize;
+        self.save(Stage::Candidates, |save| {
+            stats.save(save)?;
+            collection.save(save)?;
+            save.lists(&buckets)?;
+            save.number(elements as u64)
+        })?;
+        Ok(Found { collection, buckets, kept, elements })
+    }
+
+    /// Loads what is needed to compare the candidates.
+    pub(super) fn load_candidates(
+        &self,
+        found: Found,
+        stats: &mut Stats,
+    ) -> Result<(Collection, Search)> {
+        let Found { collection, buckets, kept, elements } = found;
+        let sides = collection.sides();
+        let limit = self.budget.share(4);
+        let saved = self.saved(Stage::Load, |load| {
+            let saved = stats.load(load, Stage::Load)?;
+            if load.text()? != start_of_system() {
+                return None;
+            }
+            let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
+            let loaded = Loaded {
+                records: records.again(&load.numbers::<u64>()?).ok()?,
+                heads: load.lists(self.budget.share(2))?,
+                places: load.numbers()?,
+            };
+            Some((saved, loaded))
+        });
+        let Loaded { records, heads, places } = match saved {
+            Some((saved, loaded)) => {
+                *stats = saved;
+                loaded
+            }
+            None => {
+                // What is written now must not be taken for what was saved before.
+                self.forget(Stage::Load.name());
+                let bytes = self.bytes();
+                self.observer.stage(Stage::Load, Some(bytes));
+                let clock = Clock::start(Stage::Load);
+                let kept_places = kept.places(&collection);
+                let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
+                let wanted = self.wanted(&buckets, worth, &kept, &kept_places)?;
+                let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
+                let words = candidates as u64 * self.layout.words(elements) as u64;
+                self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
+                let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
+                stats.stages.push(clock.stop(bytes));
+                if let Some(on_disk) = loaded.records.settle()? {
+                    self.save(Stage::Load, |save| {
+                        stats.save(save)?;
+                        save.text(&start_of_system())?;
+                        save.numbers(&on_disk)?;
+                        save.lists(&loaded.heads)?;
+                        save.numbers(&loaded.places)
+                    })?;
+                }
+                loaded
+            }
+        };
+        self.observer.stage(Stage::Verify, None);
+        let search = Search {
+            buckets,
+            sides,
+            verifier: Verifier::new(self.settings.measure, self.settings.limit())?,
+            agreement: self.agreement(),
+            layout: self.layout,
+            records,
+            heads,
+            places: places.into(),
+            budget: self.budget.clone(),
+            threads: self.settings.threads,
+        };
+        Ok((collection, search))
+    }
+
+    /// The buckets of every partition of the keys.
+    fn buckets(&self, collection: &Collection, keys: &Partitions<1>) -> Result<Lists<u32>> {
+        let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
+        let find = |entries: Vec<[u64; 1]>| {
+            if self.observer.stopped() {
+                return Err(Error::Interrupted);
+            }
+            let entries = entries.into_iter().filter_map(|[entry]| {
+                let group = collection.group_of(entry as u32)?;
+                Some(entry >> 32 << 32 | u64::from(group))
+            });
+            Ok(buckets(entries.collect()))
+        };
+        keys.each(self.settings.threads, find, |buckets| lists.push(&[&buckets]))?;
+        Ok(lists)
+    }
+
+    /// Values of two sketches that must agree for an exact comparison to be worth it.
+    fn agreement(&self) -> usize {
+        let settings = self.settings;
+        self.layout.least_agreement(settings.jaccard_threshold(), settings.overlooked())
+    }
+
+    /// For every group, whether it is in a bucket worth comparing, and whether its elements may be looked
+    /// at there: so much the sketches that were kept can tell.
+    fn wanted(
+        &self,
+        buckets: &Lists<u32>,
+        worth: impl Fn(&[u32]) -> bool + Sync,
+        kept: &Kept,
+        places: &[(u32, u32)],
+    ) -> Result<Vec<Wanted>> {
+        /// A bucket with more members is not gone through pair by pair for that.
+        const FEW: usize = 64;
+        let agreement = self.agreement();
+        // Only ever raised, so that it does not matter who comes first.
+        let wanted: Vec<AtomicU8> =
+            places.iter().map(|_| AtomicU8::new(Wanted::Not as u8)).collect();
+        let is_close =
+            |group: u32| wanted[group as usize].load(Ordering::Relaxed) == Wanted::Closely as u8;
+        let want = |group: u32, how: Wanted| {
+            wanted[group as usize].fetch_max(how as u8, Ordering::Relaxed);
+        };
+        let head = |group: u32| {
+            let place = places[group as usize];
+            (place.1 != NOWHERE)
+                .then(|| self.layout.split_head(self.layout.head_of(kept.get(place))).bytes)
+        };
+        let look = |cache: &mut Cache<u32>, partition: usize| -> Result<()> {
+            let buckets = each_bucket(buckets.get(partition, cache)?);
+            for bucket in buckets.filter(|bucket| worth(bucket)) {
+                let all = if bucket.len() > FEW { Wanted::Closely } else { Wanted::Loosely };
+                bucket.iter().for_each(|&group| want(group, all));
+                if all == Wanted::Closely {
+                    continue;
+                }
+                for (i, &a) in bucket.iter().enumerate() {
+                    for &b in &bucket[..i] {
+                        if is_close(a) && is_close(b) {
+                            continue;
+                        }
+                        let heads = head(a).zip(head(b));
+                        if heads.is_none_or(|(a, b)| equal_bytes_of(a, b) >= agreement) {
+                            want(a, Wanted::Closely);
+                            want(b, Wanted::Closely);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        let partitions = (0..buckets.len()).into_par_iter();
+        partitions.map_init(Cache::one, look).collect::<Result<()>>()?;
+        Ok(wanted.into_iter().map(|how| Wanted::from(how.into_inner())).collect())
+    }
+
+    /// Refuses a run for whose temporary files there is no room, as far as the first records tell.
+    fn check_space(&self) -> Result<()> {
+        let (bytes, memory) = (self.bytes(), self.settings.memory as u64);
+        if bytes < memory / 4 {
+            return Ok(());
+        }
+        let Some(chunk) = self.sources[0].scan(&|_| false)?.next().transpose()? else {
+            return Ok(());
+        };
+        let (_, of) = self.sources[0].place(&chunk);
+        let batch = self.sources[0].decode(&chunk, &|_| true)?;
+        let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
+        // Two hashes and a key a band for every record; a tenth of them candidates, a shingle every six bytes.
+        // How many candidates there really are is checked again when they are known.
+        let keys = records * (32.0 + 8.0 * self.banding.bands().count as f64);
+        let loaded =
+            (records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0) / 10.0;
+        let beyond = |needed: f64, share: usize| {
+            (needed as u64).saturating_sub(self.budget.share(share) as u64)
+        };
+        self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
+    }
+}
+
+/// Runs `work` with this many threads for whatever it does in parallel.
+pub(super) fn in_pool<R: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<R> + Send,
+) -> Result<R> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
+        Error::File {
+            path: PathBuf::from("threads"),
+            what: format!("cannot start {threads}: {error}"),
+        }
+    })?;
+    pool.install(work)
+}
