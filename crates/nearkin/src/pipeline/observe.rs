@@ -72,7 +72,7 @@ pub struct Stats {
     pub in_candidates: u64,
     /// Pairs of distinct texts that share a key.
     pub candidates: u64,
-    /// Pairs compared exactly.
+    /// Pairs of them whose sets were compared, many by their bitmaps alone; none is reported without.
     pub verified: u64,
     /// Pairs of distinct texts found similar.
     pub similar: u64,

@@ -7,7 +7,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
@@ -19,7 +19,7 @@ use super::Stage;
 /// A folder that runs with the same purpose share, one at a time.
 #[derive(Debug)]
 pub struct Job {
-    folder: PathBuf,
+    temp: Temp,
     _lock: File,
 }
 
@@ -27,10 +27,9 @@ impl Job {
     /// Opens the job of this purpose in `temp`: `purpose` names everything that decides the result, and
     /// `input` is what tells whether the input has changed, which makes what was saved worthless.
     pub fn open(temp: &Path, purpose: &str, input: &str) -> Result<Self> {
-        let wanted = purpose;
-        let purpose = format!("{} {} {purpose}", env!("CARGO_PKG_VERSION"), FORMAT);
+        let named = format!("{} {} {purpose}", env!("CARGO_PKG_VERSION"), FORMAT);
         // Hidden, so that it is no document where the folder is an input.
-        let name = format!(".nearkin-{:016x}", xxh3_128(purpose.as_bytes()) as u64);
+        let name = format!(".nearkin-{:016x}", xxh3_128(named.as_bytes()) as u64);
         let folder = temp.join(name);
         let failed = |error: io::Error| Temp::passing(temp.to_owned()).failed(&error);
         match fs::create_dir(&folder) {
@@ -53,12 +52,12 @@ impl Job {
         let same =
             |there: fs::Metadata| lock.metadata().is_ok_and(|ours| ours.ino() == there.ino());
         if !fs::metadata(&path).is_ok_and(same) {
-            return Self::open(temp, wanted, input);
+            return Self::open(temp, purpose, input);
         }
         let seen = folder.join("input");
-        let input = format!("{purpose}\n{input}");
+        let input = format!("{named}\n{input}");
         if fs::read_to_string(&seen).is_ok_and(|before| before == input) {
-            return Ok(Self { folder, _lock: lock });
+            return Ok(Self { temp: Temp::lasting(folder), _lock: lock });
         }
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
@@ -67,18 +66,22 @@ impl Job {
             }
         }
         fs::write(&seen, input).map_err(failed)?;
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { temp: Temp::lasting(folder), _lock: lock })
+    }
+
+    fn folder(&self) -> &Path {
+        self.temp.folder()
     }
 
     /// Where its temporary files go.
     pub(super) fn temp(&self) -> Temp {
-        Temp::lasting(self.folder.clone())
+        self.temp.clone()
     }
 
     /// The job is done: nothing of it stays.
     pub fn finish(&self) {
         // What cannot be removed does no harm, and the result is there.
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(self.folder());
     }
 
     /// Saves what `write` writes under a name.
@@ -87,12 +90,13 @@ impl Job {
         name: &str,
         write: impl FnOnce(&mut Saver) -> Result<()>,
     ) -> Result<()> {
-        let failed = |error: io::Error| self.temp().failed(&error);
-        let part = self.folder.join(format!("{name}.part"));
+        let failed = |error: io::Error| self.temp.failed(&error);
+        let part = self.folder().join(format!("{name}.part"));
         let file = File::create(&part).map_err(failed)?;
         let mut saver = Saver {
             file: BufWriter::with_capacity(1 << 20, file),
             sum: Xxh3Default::new(),
+            length: 0,
             temp: self.temp(),
             bytes: Vec::new(),
         };
@@ -103,7 +107,7 @@ impl Job {
             file.write_all(&sum.to_le_bytes())?;
             file.flush()?;
             file.get_ref().sync_data()?;
-            fs::rename(&part, self.folder.join(name))
+            fs::rename(&part, self.folder().join(name))
         };
         end(&mut file).map_err(failed)
     }
@@ -111,7 +115,7 @@ impl Job {
     /// Removes what has this name.
     pub(super) fn forget(&self, name: &str) {
         // What cannot be removed now is removed with the folder.
-        let _ = fs::remove_file(self.folder.join(name));
+        let _ = fs::remove_file(self.folder().join(name));
     }
 
     /// What was saved under a name, if it is there and whole.
@@ -120,7 +124,7 @@ impl Job {
         name: &str,
         read: impl FnOnce(&mut Loader) -> Option<T>,
     ) -> Option<T> {
-        let path = self.folder.join(name);
+        let path = self.folder().join(name);
         let length = whole(&path)?;
         let file = BufReader::with_capacity(1 << 20, File::open(&path).ok()?);
         let mut loader = Loader { file: file.take(length), temp: self.temp(), bytes: Vec::new() };
@@ -131,7 +135,7 @@ impl Job {
 impl Drop for Job {
     /// A job of which nothing was saved leaves nothing behind, and another only what was saved.
     fn drop(&mut self) {
-        let is_saved = |stage: Stage| self.folder.join(stage.name()).exists();
+        let is_saved = |stage: Stage| self.folder().join(stage.name()).exists();
         if ![Stage::Candidates, Stage::Load, Stage::Verify].into_iter().any(is_saved) {
             return self.finish();
         }
@@ -175,6 +179,7 @@ fn whole(path: &Path) -> Option<u64> {
 pub(super) struct Saver {
     file: BufWriter<File>,
     sum: Xxh3Default,
+    length: u64,
     temp: Temp,
     bytes: Vec<u8>,
 }
@@ -182,6 +187,8 @@ pub(super) struct Saver {
 impl Saver {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.sum.update(bytes);
+        self.length += bytes.len() as u64;
+        self.temp.expect(self.length);
         self.file.write_all(bytes).map_err(|error| self.temp.failed(&error))
     }
 
@@ -285,7 +292,7 @@ mod tests {
         assert_eq!(load(&open("two")), None);
         let job = open("two");
         job.save("verify", |save| save.numbers(&[1u32, 2, 3])).unwrap();
-        let path = job.folder.join("verify");
+        let path = job.folder().join("verify");
         let mut bytes = fs::read(&path).unwrap();
         bytes[9] ^= 1;
         fs::write(&path, bytes).unwrap();

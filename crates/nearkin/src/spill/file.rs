@@ -87,7 +87,7 @@ impl Temp {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 let needed = self.needed.load(Ordering::Relaxed);
                 format!(
-                    "is full, and about {} are needed for temporary files; make room, name another \
+                    "is full, and at least {} are needed for temporary files; make room, name another \
                      folder with --temp, or allow more with --memory",
                     super::size(needed)
                 )
@@ -120,12 +120,12 @@ impl TempFile {
 
     /// Writes at the end.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.temp.expect(self.length + bytes.len() as u64);
         self.file.write_all(bytes).map_err(|error| self.temp.failed(&error))?;
         self.length += bytes.len() as u64;
         if let Some(sum) = &mut self.sum {
             sum.update(bytes);
         }
-        self.temp.expect(self.length);
         Ok(())
     }
 
