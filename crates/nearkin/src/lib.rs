@@ -17,6 +17,7 @@ pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
 pub mod shingle;
+pub mod space;
 mod spill;
 pub mod verify;
 #[cfg(feature = "files")]

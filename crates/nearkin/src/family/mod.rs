@@ -26,3 +26,16 @@ pub use minhash::MinHash;
 pub use one_permutation::{Grouped, OnePermutation};
 pub use permutation::Permutation;
 pub use signature::{Agreement, INFINITY, Signature};
+
+/// Functions of the items of one collection under which close items tend to get equal values.
+///
+/// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
+/// same seed.
+pub trait Family: Sync {
+    /// The values of an item under the functions `from..from + values.len()`.
+    fn hash(&self, item: u32, from: usize, values: &mut [u64]);
+
+    /// The chance that a function agrees on two items that are `distance` apart, in the distance of the
+    /// family's measure.
+    fn agreement(&self, distance: f64) -> f64;
+}

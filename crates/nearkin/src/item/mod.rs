@@ -1,9 +1,13 @@
 //! What can be compared, and collections of it.
 
+mod bits;
 mod id;
 mod sets;
 mod source;
+mod vectors;
 
+pub use bits::Bits;
 pub use id::{Id, Value};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
+pub use vectors::Vectors;

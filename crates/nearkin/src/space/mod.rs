@@ -1,0 +1,47 @@
+//! These items under this measure: how far apart are these two?
+//!
+//! A [`Space`] is a collection in memory together with one measure and, where one is set, a limit. It is
+//! what pairs are checked against: whatever found a pair, the number that is reported comes from here.
+//! Items of two collections that are to be joined stand in one space, the second after the first.
+
+/// Whether a value says how alike two items are or how far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Larger is closer.
+    Similarity,
+    /// Smaller is closer.
+    Distance,
+}
+
+impl Form {
+    /// Whether `a` is closer than `b`.
+    pub fn closer(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Similarity => a > b,
+            Self::Distance => a < b,
+        }
+    }
+}
+
+/// Items in memory under one measure.
+pub trait Space: Sync {
+    /// Number of items.
+    fn len(&self) -> usize;
+
+    /// Whether there is no item.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What [`value`](Self::value) says.
+    fn form(&self) -> Form;
+
+    /// The exact similarity or distance of two items.
+    fn value(&self, a: u32, b: u32) -> f64;
+
+    /// The same, if it reaches `limit`, which is of the same form; may stop as soon as it cannot.
+    fn reaching(&self, a: u32, b: u32, limit: f64) -> Option<f64> {
+        let value = self.value(a, b);
+        (!self.form().closer(limit, value)).then_some(value)
+    }
+}
