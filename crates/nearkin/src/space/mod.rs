@@ -45,3 +45,25 @@ pub trait Space: Sync {
         (!self.form().closer(limit, value)).then_some(value)
     }
 }
+
+/// Two items and their exact similarity or distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// The item that comes first.
+    pub a: u32,
+    /// The other.
+    pub b: u32,
+    /// What [`Space::value`] says of them.
+    pub value: f64,
+}
+
+/// Which pairs of a space are looked for.
+#[derive(Clone, Copy)]
+pub struct Join<'a> {
+    /// Pairs that reach this similarity or distance.
+    pub limit: f64,
+    /// Where the second collection begins, when pairs of one item of each are looked for.
+    pub split: Option<u32>,
+    /// Whether to give up.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
