@@ -298,3 +298,45 @@ fn keep_longest_keeps_the_longest() {
     assert_eq!(kept, [1, 1, 2]);
     assert!(result.clusters().all(|cluster| cluster.unwrap().1.similarity() == 1.0));
 }
+
+/// The k best of each item by sorting all pairs of brute force.
+fn closest_by_brute_force(
+    pairs: &BTreeMap<(u32, u32), f64>,
+    both_ways: bool,
+    k: usize,
+) -> Vec<(u32, u32, f64)> {
+    let mut rows: Vec<(u32, u32, f64)> = pairs.iter().map(|(&(a, b), &s)| (a, b, s)).collect();
+    if both_ways {
+        rows.extend(pairs.iter().map(|(&(a, b), &s)| (b, a, s)));
+    }
+    rows.sort_by(|x, y| x.0.cmp(&y.0).then(y.2.total_cmp(&x.2)).then(x.1.cmp(&y.1)));
+    rows.chunk_by(|x, y| x.0 == y.0).flat_map(|row| row.iter().take(k).copied()).collect()
+}
+
+#[test]
+fn s8_7_the_most_similar_of_each_equal_brute_force() {
+    let mut all = texts(40, 6, 40, 9);
+    all.extend(all[..20].to_vec());
+    all.extend(all[..10].to_vec());
+    all.push(String::new());
+    let (a, b) = all.split_at(130);
+    for k in [1, 3, 10] {
+        for (left, right) in [(&all[..], None), (a, Some(b))] {
+            let (source, against) = (Texts(left), right.map(Texts));
+            let similar =
+                pairs(&source, against.as_ref(), &almost_complete(0.4), &NoObserver).unwrap();
+            let mut found = Vec::new();
+            let count = similar
+                .closest(k, |a, b, overlap| {
+                    found.push((a, b, overlap.similarity()));
+                    Ok(())
+                })
+                .unwrap();
+            let pairs = brute_force(left, right, 5, 0.4);
+            let expected = closest_by_brute_force(&pairs, right.is_none(), k);
+            assert_eq!(found, expected);
+            assert_eq!(count, expected.len() as u64);
+            assert!(count > 50);
+        }
+    }
+}

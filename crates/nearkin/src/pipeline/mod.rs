@@ -17,6 +17,7 @@ mod run;
 mod sample;
 mod search;
 mod sketch;
+mod top;
 
 use std::num::NonZero;
 use std::path::PathBuf;
