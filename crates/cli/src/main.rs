@@ -10,7 +10,9 @@ mod pairs;
 mod plan;
 mod progress;
 mod report;
+mod search;
 mod shell;
+mod top;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -29,6 +31,7 @@ struct Command {
 enum Job {
     Pairs(pairs::PairsArgs),
     Dedup(dedup::DedupArgs),
+    Top(top::TopArgs),
     Compare(compare::CompareArgs),
     Plan(plan::PlanArgs),
     Limit(limit::LimitArgs),
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let result = match Command::parse().job {
         Job::Pairs(args) => pairs::run(&args),
         Job::Dedup(args) => dedup::run(&args),
+        Job::Top(args) => top::run(&args),
         Job::Compare(args) => compare::run(&args),
         Job::Plan(args) => plan::run(&args),
         Job::Limit(args) => limit::run(&args),

@@ -1,0 +1,121 @@
+//! What `pairs` and `top` have in common: find what is similar, and write rows of two items each.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nearkin::Error;
+use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
+use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+
+use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
+use crate::progress::Progress;
+use crate::report;
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Pair the items of INPUT with the items of these instead of among themselves; repeat for several
+    #[arg(long, value_name = "OTHER", num_args = 1, help_heading = "Input")]
+    against: Vec<PathBuf>,
+    #[command(flatten)]
+    similarity: SimilarityArgs,
+    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
+    /// output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Which rows are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rows {
+    /// Every similar pair, once.
+    Pairs,
+    /// Each item with so many of those most similar to it.
+    Closest(usize),
+}
+
+impl Rows {
+    fn each(
+        self,
+        similar: &Similar,
+        row: impl FnMut(u32, u32, nearkin::verify::Overlap) -> nearkin::Result<()>,
+    ) -> nearkin::Result<u64> {
+        match self {
+            Self::Pairs => similar.each(row),
+            Self::Closest(k) => similar.closest(k, row),
+        }
+    }
+}
+
+pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+    let fields = &args.input.fields;
+    let mut settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
+    if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
+    {
+        return Err(
+            Error::parameter("-", "on both sides", "on one: standard input is read once").into()
+        );
+    }
+    let against = (!args.against.is_empty())
+        .then(|| fields.open(&args.against, None, Some(&settings)))
+        .transpose()?;
+    let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
+    args.run.check(&[args.output.as_deref()], &inputs)?;
+    let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
+    settings.job = job(fields.temp.as_deref(), &sources, &args.similarity.shingle, &settings)?;
+    let progress = Progress::start(args.run.quiet)?;
+    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)
+        .map_err(|error| report::stopped(error, &settings))?;
+    progress.stage(Stage::Write, None);
+    let clock = Clock::start(Stage::Write);
+    let written = report::unless_closed(write_rows(&similar, rows, args, &progress))?;
+    similar.stats.stages.push(clock.stop(0));
+    similar.stats.pairs = written.as_ref().map(|written| written.0);
+    let ready = written.into_iter().map(|written| written.1).collect();
+    progress.finish();
+    report::finish(&similar.stats, &similar.collection, &settings, &args.run, ready)
+}
+
+/// Writes the rows, and says how many.
+fn write_rows(
+    similar: &Similar,
+    rows: Rows,
+    args: &SearchArgs,
+    progress: &Progress,
+) -> nearkin::Result<(u64, Ready)> {
+    let collection = &similar.collection;
+    let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
+    let kind = |input| match collection.ids_are_numbers(input) {
+        true => ColumnKind::IntId,
+        false => ColumnKind::Id,
+    };
+    let as_distance = args.similarity.within.is_some();
+    let columns = [
+        Column { name: "a", kind: kind(0) },
+        Column { name: "b", kind: kind(right) },
+        Column {
+            name: if as_distance { "distance" } else { "similarity" },
+            kind: ColumnKind::Float,
+        },
+    ];
+    let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
+    let mut first = None; // the rows of one item follow each other
+    let count = rows.each(similar, |a, b, overlap| {
+        if progress.stopped() {
+            return Err(Error::Interrupted);
+        }
+        let (_, a) = match first.take() {
+            Some(known @ (position, _)) if position == a => first.insert(known),
+            _ => first.insert((a, ids.get(a)?)),
+        };
+        let b = other_ids.get(b + start)?;
+        let value = if as_distance { overlap.distance() } else { overlap.similarity() };
+        table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
+    })?;
+    Ok((count, table.ready()?))
+}
