@@ -52,7 +52,7 @@ impl Bands {
     }
 
     // Without the detour of an expression: tuning asks for millions of these.
-    fn chance(&self, s: f64) -> Chance {
+    pub(super) fn chance(&self, s: f64) -> Chance {
         Chance::new(s).all(self.rows).any(self.count)
     }
 

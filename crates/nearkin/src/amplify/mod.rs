@@ -19,4 +19,4 @@ pub use bands::Bands;
 pub use expression::Expression;
 pub use functions::functions_needed;
 pub use sensitive::Sensitive;
-pub use tune::{Cost, Expected, MAX_FUNCTIONS};
+pub use tune::{Choice, Cost, Expected, MAX_FUNCTIONS, Sampled, Work};
