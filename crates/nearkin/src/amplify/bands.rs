@@ -5,6 +5,8 @@
 //! one judges such a curve: where it passes one half, where it is steepest, which similarity it
 //! leaves as it is, and the areas of missed and wasted pairs on both sides of a threshold.
 
+use super::chance::{Chance, Jet, Logic, fixed_point};
+use super::expression::{Expression, MOST_FUNCTIONS};
 use crate::{Error, Result};
 
 /// `count` bands of `rows` rows each; a pair is a candidate when it agrees in all rows of one band.
@@ -17,21 +19,18 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// More functions than this are a slip of the hand.
-    const MOST: usize = 1 << 16;
-
     /// `count` bands of `rows` rows.
     ///
     /// # Errors
-    /// When either is 0, or both together are 65,536 functions or more.
+    /// When either is 0, or both together are more than 65,536 functions.
     pub fn new(count: usize, rows: usize) -> Result<Self> {
         for (name, value) in [("bands", count), ("rows", rows)] {
             if value == 0 {
                 return Err(Error::parameter(name, value, "at least 1"));
             }
         }
-        if count.checked_mul(rows).is_none_or(|functions| functions > Self::MOST) {
-            let must = format!("at most {} with {rows} rows", Self::MOST / rows);
+        if count.checked_mul(rows).is_none_or(|functions| functions > MOST_FUNCTIONS) {
+            let must = format!("at most {} with {rows} rows", MOST_FUNCTIONS / rows);
             return Err(Error::parameter("bands", count, must));
         }
         Ok(Self { count, rows })
@@ -44,17 +43,17 @@ impl Bands {
 
     /// The probability that a pair of similarity `s` becomes a candidate. `s` is taken into 0..=1.
     pub fn probability(&self, s: f64) -> f64 {
-        -self.log_missed(s).exp_m1()
+        self.chance(s).yes
     }
 
     /// The probability that a pair of similarity `s` is missed, accurate where it is tiny.
     pub fn missed(&self, s: f64) -> f64 {
-        self.log_missed(s).exp()
+        self.chance(s).no
     }
 
-    /// ln (1 − s^r)^b
-    fn log_missed(&self, s: f64) -> f64 {
-        self.count as f64 * (-s.clamp(0.0, 1.0).powf(self.rows as f64)).ln_1p()
+    // Without the detour of an expression: tuning asks for millions of these.
+    pub(super) fn chance(&self, s: f64) -> Chance {
+        Chance::new(s).all(self.rows).any(self.count)
     }
 
     /// The similarity with probability exactly ½: (1 − 2^(−1/b))^(1/r).
@@ -75,25 +74,12 @@ impl Bands {
         if self.count < 2 || self.rows < 2 {
             return None;
         }
-        let (mut low, mut high) = (0.0, 1.0);
-        // 64 halvings exhaust the precision of a double. The signs are taken on the side that is
-        // small, so that a fixed point near 0 or near 1 is found as well.
-        for _ in 0..64 {
-            let middle = 0.5 * (low + high);
-            let damped = if middle < 0.5 {
-                self.probability(middle) < middle
-            } else {
-                self.missed(middle) > 1.0 - middle
-            };
-            if damped { low = middle } else { high = middle }
-        }
-        Some(0.5 * (low + high))
+        Some(fixed_point(|s| self.chance(s)))
     }
 
     /// P′(s) = b·r·s^(r−1)·(1 − s^r)^(b−1)
     pub fn slope(&self, s: f64) -> f64 {
-        let (b, r, s) = (self.count as f64, self.rows as f64, s.clamp(0.0, 1.0));
-        b * r * s.powf(r - 1.0) * (1.0 - s.powf(r)).powf(b - 1.0)
+        Jet::new(s).all(self.rows).any(self.count).slope
     }
 
     /// Where the curve is steepest, and how steep: s^r = (r − 1)/(b·r − 1), from P″(s) = 0. One row
@@ -117,7 +103,7 @@ impl Bands {
 
     /// The bands as an expression of functions, such as `or(20, and(5, minhash))`.
     pub fn expression(&self) -> String {
-        format!("or({}, and({}, minhash))", self.count, self.rows)
+        Expression::from(*self).to_string()
     }
 }
 

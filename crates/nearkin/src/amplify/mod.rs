@@ -1,13 +1,22 @@
 //! From functions that agree with some probability to a search that almost surely finds the similar
 //! and almost never the dissimilar.
 //!
-//! [`bands`] holds the S-curve of b bands of r rows, [`tune`] chooses b and r for what the user asks,
-//! and [`functions`] says how many functions an estimate needs.
+//! An [`Expression`] is any AND and OR of functions, with the curve that follows from it; [`sensitive`] says
+//! what that does to a family at two distances. [`bands`] is the expression that most searches run, b bands of
+//! r rows, [`tune`] chooses b and r for what the user asks, and [`functions`] says how many functions an
+//! estimate needs.
 
 pub mod bands;
+mod chance;
+pub mod expression;
+mod formula;
 pub mod functions;
+mod parse;
+pub mod sensitive;
 pub mod tune;
 
 pub use bands::Bands;
+pub use expression::Expression;
 pub use functions::functions_needed;
-pub use tune::{Cost, Expected, MAX_FUNCTIONS};
+pub use sensitive::Sensitive;
+pub use tune::{Choice, Cost, Expected, MAX_FUNCTIONS, Sampled, Work};

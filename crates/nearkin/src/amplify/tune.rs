@@ -3,7 +3,8 @@
 //! What the user asks comes in, [`Bands`] go out. Asked for a recall, the number of bands follows
 //! from the number of rows, and the rows are chosen by cost; given a number of functions instead, the
 //! areas of missed and of wasted pairs are weighed (*Mining of Massive Datasets*, 3.4.3). With a
-//! sample of similarities from the data both kinds of error come out as counts.
+//! sample of similarities from the data both kinds of error come out as counts, and with what each step
+//! takes the cost is that of the very search: [`Bands::for_sample`].
 
 use super::bands::Bands;
 use crate::{Error, Result};
@@ -54,6 +55,66 @@ impl Cost {
     }
 }
 
+/// Pairs of a collection that are like one of a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampled {
+    /// The chance that one function agrees on such a pair.
+    pub agreement: f64,
+    /// How many pairs of the collection it stands for.
+    pub pairs: f64,
+}
+
+/// What the steps of a search cost, all in one unit such as nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// How many items there are.
+    pub items: f64,
+    /// One function evaluated on one item.
+    pub function: f64,
+    /// One item entered in one table, and found there.
+    pub entry: f64,
+    /// One exact comparison.
+    pub comparison: f64,
+}
+
+impl Work {
+    /// The cost of comparing everything with everything, which a search must stay below.
+    pub fn brute_force(&self, sample: &[Sampled]) -> f64 {
+        self.comparison * sample.iter().map(|sampled| sampled.pairs).sum::<f64>()
+    }
+
+    /// The cost of making and filling the tables.
+    fn tables(&self, bands: &Bands) -> f64 {
+        self.items * (self.function * bands.functions() as f64 + self.entry * bands.count as f64)
+    }
+
+    fn check(&self) -> Result<()> {
+        let parts = [
+            ("items", self.items),
+            ("function", self.function),
+            ("entry", self.entry),
+            ("comparison", self.comparison),
+        ];
+        for (name, value) in parts {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::parameter(name, value, "a number from 0 on"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bands that were chosen for a sample, and what is to be expected of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The bands.
+    pub bands: Bands,
+    /// What becomes of the pairs of the collection.
+    pub expected: Expected,
+    /// What the search costs, in the unit of [`Work`].
+    pub cost: f64,
+}
+
 /// What a curve does to a sample of pairs, in expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
@@ -87,20 +148,59 @@ impl Bands {
         max_functions: usize,
         cost: &Cost,
     ) -> Result<Self> {
-        check_threshold(threshold)?;
-        if !(recall > 0.0 && recall < 1.0) {
-            return Err(Error::parameter("recall", recall, "above 0 and below 1"));
+        check_threshold("threshold", threshold)?;
+        check_recall(recall)?;
+        let choices = Self::keeping(threshold, recall, max_functions).take(MAX_ROWS);
+        cheapest(choices, |bands| cost.of(bands, threshold))
+            .ok_or_else(|| too_many("threshold", threshold, recall, max_functions))
+    }
+
+    /// The bands with which a search costs least that makes a pair on which functions agree with probability
+    /// `agreement`, as they do at the threshold, a candidate with a probability of at least `recall`.
+    ///
+    /// The sample's pairs with that agreement or more are the similar ones. For a number of rows the fewest
+    /// bands that keep the recall are the cheapest, since each more adds to every part of the cost.
+    ///
+    /// # Errors
+    /// When `agreement` is not above 0 and at most 1, `recall` is not above 0 and below 1, a cost, an agreement
+    /// or a number of pairs is not a number from 0 on, or `max_functions` are not enough.
+    pub fn for_sample(
+        agreement: f64,
+        recall: f64,
+        max_functions: usize,
+        sample: &[Sampled],
+        work: &Work,
+    ) -> Result<Choice> {
+        check_threshold("agreement", agreement)?;
+        check_recall(recall)?;
+        work.check()?;
+        if let Some(bad) = sample.iter().find(|sampled| !sampled.is_sound()) {
+            let must = "of agreements between 0 and 1 and numbers of pairs from 0 on";
+            return Err(Error::parameter("sample", format!("one with {bad:?}"), must));
         }
-        let choices = (1..=MAX_ROWS).map_while(|rows| {
+        let mut best: Option<Choice> = None;
+        for bands in Self::keeping(agreement, recall, max_functions) {
+            let tables = work.tables(&bands);
+            // With more rows the tables only get dearer.
+            if best.is_some_and(|best| best.cost <= tables) {
+                break;
+            }
+            let pairs = sample.iter().map(|sampled| (sampled.agreement, sampled.pairs));
+            let expected = bands.expected_of(pairs, agreement);
+            let cost = tables + work.comparison * expected.candidates;
+            if best.is_none_or(|best| cost < best.cost) {
+                best = Some(Choice { bands, expected, cost });
+            }
+        }
+        best.ok_or_else(|| too_many("agreement", agreement, recall, max_functions))
+    }
+
+    /// For 1, 2, … rows the fewest bands that keep the recall, while the functions suffice: with more rows it
+    /// takes more bands too.
+    fn keeping(threshold: f64, recall: f64, max_functions: usize) -> impl Iterator<Item = Self> {
+        (1..=max_functions).map_while(move |rows| {
             let bands = Self::fewest(rows, threshold, recall)?;
             (bands.functions() <= max_functions).then_some(bands)
-        });
-        cheapest(choices, |bands| cost.of(bands, threshold)).ok_or_else(|| {
-            let must = format!(
-                "higher for a recall of {recall}: this takes more than {max_functions} hash functions; \
-                 raise the threshold or lower the recall"
-            );
-            Error::parameter("threshold", threshold, must)
         })
     }
 
@@ -132,7 +232,7 @@ impl Bands {
     /// When `threshold` is not above 0 and at most 1, `functions` is 0, or `weight` is not between 0
     /// and 1.
     pub fn balanced(threshold: f64, functions: usize, weight: f64) -> Result<Self> {
-        check_threshold(threshold)?;
+        check_threshold("threshold", threshold)?;
         if !(0.0..=1.0).contains(&weight) {
             return Err(Error::parameter("weight", weight, "between 0 and 1"));
         }
@@ -149,26 +249,54 @@ impl Bands {
     /// The expected numbers of missed pairs, wasted candidates and candidates among pairs of these
     /// similarities. From a sample, scale them by (pairs in all) / (pairs in the sample).
     pub fn expected(&self, similarities: &[f64], threshold: f64) -> Expected {
+        self.expected_of(similarities.iter().map(|&s| (s, 1.0)), threshold)
+    }
+
+    /// The same for pairs of these similarities, so many each.
+    fn expected_of(&self, pairs: impl Iterator<Item = (f64, f64)>, threshold: f64) -> Expected {
         let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
-        for &s in similarities {
-            let probability = self.probability(s);
-            expected.candidates += probability;
+        for (s, pairs) in pairs {
+            let chance = self.chance(s);
+            expected.candidates += pairs * chance.yes;
             if s >= threshold {
-                expected.missed += self.missed(s);
+                expected.missed += pairs * chance.no;
             } else {
-                expected.wasted += probability;
+                expected.wasted += pairs * chance.yes;
             }
         }
         expected
     }
 }
 
-fn check_threshold(threshold: f64) -> Result<()> {
+impl Sampled {
+    fn is_sound(&self) -> bool {
+        (0.0..=1.0).contains(&self.agreement) && self.pairs >= 0.0 && self.pairs.is_finite()
+    }
+}
+
+fn check_threshold(name: &'static str, threshold: f64) -> Result<()> {
     if threshold > 0.0 && threshold <= 1.0 {
         Ok(())
     } else {
-        Err(Error::parameter("threshold", threshold, "above 0 and at most 1"))
+        Err(Error::parameter(name, threshold, "above 0 and at most 1"))
     }
+}
+
+fn check_recall(recall: f64) -> Result<()> {
+    if recall > 0.0 && recall < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter("recall", recall, "above 0 and below 1"))
+    }
+}
+
+/// The recall cannot be kept.
+fn too_many(name: &'static str, threshold: f64, recall: f64, max_functions: usize) -> Error {
+    let must = format!(
+        "higher for a recall of {recall}: this takes more than {max_functions} hash functions; \
+         raise the threshold or lower the recall"
+    );
+    Error::parameter(name, threshold, must)
 }
 
 /// The choice of least cost; of equals the first.

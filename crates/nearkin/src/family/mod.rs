@@ -32,7 +32,8 @@ pub use signature::{Agreement, INFINITY, Signature};
 /// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
 /// same seed.
 pub trait Family: Sync {
-    /// The values of an item under the functions `from..from + values.len()`.
+    /// The values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
+    /// has none, as the empty set has no minhash: it agrees with nothing, not even with another.
     fn hash(&self, item: u32, from: usize, values: &mut [u64]);
 
     /// The chance that a function agrees on two items that are `distance` apart, in the distance of the

@@ -1,0 +1,284 @@
+//! From an expression to tables: which functions make each table's key, and how tables decide a pair.
+
+use std::ops::Range;
+
+use super::super::KEY_BITS;
+use crate::amplify::Expression;
+use crate::family::hash::mix64;
+use crate::family::{Family, INFINITY};
+use crate::{Error, Result};
+use nearkin_kernels::any_equal;
+
+/// Families by the names that an expression calls them by.
+pub type Families<'a> = [(&'a str, &'a dyn Family)];
+
+/// Some consecutive functions of one family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Run {
+    family: usize,
+    functions: Range<usize>,
+}
+
+/// How equal keys decide a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Formula {
+    /// The keys of one of these tables are equal.
+    Tables(Range<usize>),
+    /// All of these hold.
+    All(Vec<Formula>),
+    /// One of these holds.
+    Any(Vec<Formula>),
+}
+
+impl Formula {
+    /// Whether it holds for two rows of keys.
+    pub(super) fn holds(&self, a: &[u64], b: &[u64]) -> bool {
+        match self {
+            Self::Tables(tables) if tables.len() == 1 => a[tables.start] == b[tables.start],
+            Self::Tables(tables) => any_equal(&a[tables.clone()], &b[tables.clone()]),
+            Self::All(parts) => parts.iter().all(|part| part.holds(a, b)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(a, b)),
+        }
+    }
+
+    /// One of these holds; neighbouring tables are taken together.
+    fn any(parts: Vec<Self>) -> Self {
+        let mut merged: Vec<Self> = Vec::new();
+        for part in parts {
+            match (merged.last_mut(), part) {
+                (Some(Self::Tables(last)), Self::Tables(next)) if last.end == next.start => {
+                    last.end = next.end;
+                }
+                (_, part) => merged.push(part),
+            }
+        }
+        if merged.len() == 1 { merged.remove(0) } else { Self::Any(merged) }
+    }
+
+    fn all(mut parts: Vec<Self>) -> Self {
+        if parts.len() == 1 { parts.remove(0) } else { Self::All(parts) }
+    }
+
+    /// Whether there is an AND in it, and with it a choice of tables to search.
+    pub(super) fn has_choice(&self) -> bool {
+        match self {
+            Self::Tables(_) => false,
+            Self::All(_) => true,
+            Self::Any(parts) => parts.iter().any(Self::has_choice),
+        }
+    }
+
+    /// The cheapest tables of which every pair that satisfies this shares one, appended to `tables`, and
+    /// their cost. Of an AND it is enough to search one part.
+    pub(super) fn cheapest(&self, cost: &[f64], tables: &mut Vec<Range<usize>>) -> f64 {
+        match self {
+            Self::Tables(range) => {
+                tables.push(range.clone());
+                cost[range.clone()].iter().sum()
+            }
+            Self::Any(parts) => parts.iter().map(|part| part.cheapest(cost, tables)).sum(),
+            Self::All(parts) => {
+                let choices = parts.iter().map(|part| {
+                    let mut tables = Vec::new();
+                    (part.cheapest(cost, &mut tables), tables)
+                });
+                let best = choices.min_by(|(a, _), (b, _)| a.total_cmp(b));
+                let (cost, mut chosen) = best.unwrap_or_default();
+                tables.append(&mut chosen);
+                cost
+            }
+        }
+    }
+
+    /// The same with tables renumbered. Those of a range stay neighbours: they are searched all or none.
+    fn renumbered(&self, number: &[usize]) -> Self {
+        let inside = |parts: &[Self]| parts.iter().map(|part| part.renumbered(number)).collect();
+        match self {
+            Self::Tables(range) => {
+                let start = number[range.start];
+                Self::Tables(start..start + range.len())
+            }
+            Self::All(parts) => Self::All(inside(parts)),
+            Self::Any(parts) => Self::Any(inside(parts)),
+        }
+    }
+}
+
+/// An expression made ready to be run.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) formula: Formula,
+    /// How many tables are searched for pairs: the first ones.
+    pub(super) searched: usize,
+    /// The functions of each table.
+    tables: Vec<Vec<Run>>,
+    /// Functions used of each family.
+    used: Vec<usize>,
+}
+
+impl Plan {
+    /// Functions are numbered in the order of the expression, those of each family from 0.
+    ///
+    /// # Errors
+    /// When the expression cannot be run, or names a family that is not there.
+    pub(super) fn new(expression: &Expression, families: &Families<'_>) -> Result<Self> {
+        expression.check()?;
+        let names: Vec<&str> = families.iter().map(|(name, _)| *name).collect();
+        let used = vec![0; names.len()];
+        let mut maker = Maker { names: &names, used, tables: Vec::new() };
+        let formula = maker.formula(expression)?;
+        let Maker { used, tables, .. } = maker;
+        Ok(Self { formula, searched: tables.len(), tables, used })
+    }
+
+    /// Tables, and with them keys of an item.
+    pub(super) fn tables(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Searches the cheapest tables instead of all, and numbers them first.
+    pub(super) fn choose(&mut self, cost: &[f64]) {
+        let mut chosen = Vec::new();
+        self.formula.cheapest(cost, &mut chosen);
+        let mut searched = vec![false; self.tables.len()];
+        chosen.into_iter().for_each(|range| searched[range].fill(true));
+        let mut order: Vec<usize> = (0..self.tables.len()).collect();
+        order.sort_by_key(|&table| !searched[table]);
+        let mut number = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            number[old] = new;
+        }
+        self.searched = searched.iter().filter(|&&searched| searched).count();
+        self.formula = self.formula.renumbered(&number);
+        self.tables = order.iter().map(|&old| std::mem::take(&mut self.tables[old])).collect();
+    }
+
+    /// Whether a pair that shares a key of a searched table needs no more.
+    pub(super) fn sure(&self) -> bool {
+        self.formula == Formula::Tables(0..self.searched)
+    }
+
+    /// The keys of an item, one a table. Where a function of a table has no value, the key is one that no
+    /// other item has.
+    pub(super) fn keys(
+        &self,
+        families: &Families<'_>,
+        item: u32,
+        values: &mut Vec<u64>,
+        keys: &mut [u64],
+    ) {
+        let mut starts = Vec::with_capacity(self.used.len());
+        values.clear();
+        for (&used, (_, family)) in self.used.iter().zip(families) {
+            starts.push(values.len());
+            values.resize(values.len() + used, 0);
+            if used > 0 {
+                family.hash(item, 0, &mut values[starts[starts.len() - 1]..]);
+            }
+        }
+        for (key, runs) in keys.iter_mut().zip(&self.tables) {
+            let of = |run: &Run| {
+                let start = starts[run.family];
+                &values[start + run.functions.start..start + run.functions.end]
+            };
+            *key = key_of(runs.iter().flat_map(of)).unwrap_or(NO_KEY | u64::from(item));
+        }
+    }
+}
+
+/// Set in keys that stand for none.
+pub(super) const NO_KEY: u64 = 1 << 63;
+
+/// The hash of the values of a table's functions; none if one has no value.
+fn key_of<'a>(values: impl Iterator<Item = &'a u64>) -> Option<u64> {
+    let mut hash = 0;
+    for &value in values {
+        if value == INFINITY {
+            return None;
+        }
+        hash = mix64(value, hash);
+    }
+    Some(hash >> (64 - KEY_BITS))
+}
+
+/// Numbers functions and tables while it walks through an expression.
+struct Maker<'a> {
+    names: &'a [&'a str],
+    used: Vec<usize>,
+    tables: Vec<Vec<Run>>,
+}
+
+impl Maker<'_> {
+    fn formula(&mut self, expression: &Expression) -> Result<Formula> {
+        if expression.is_table() {
+            let mut runs = Vec::new();
+            self.functions(expression, &mut runs)?;
+            return Ok(self.table(runs));
+        }
+        let repeated = |maker: &mut Self, count: usize, inside: &Expression| {
+            (0..count).map(|_| maker.formula(inside)).collect::<Result<Vec<_>>>()
+        };
+        Ok(match expression {
+            Expression::Function(_) => unreachable!("a function is a table"),
+            Expression::And(count, inside) => Formula::all(repeated(self, *count, inside)?),
+            Expression::Or(count, inside) => Formula::any(repeated(self, *count, inside)?),
+            Expression::All(parts) => self.all(parts)?,
+            Expression::Any(parts) => {
+                let parts = parts.iter().map(|part| self.formula(part));
+                Formula::any(parts.collect::<Result<_>>()?)
+            }
+        })
+    }
+
+    /// What has no choice in it becomes one table: fewer keys, and smaller buckets.
+    fn all(&mut self, parts: &[Expression]) -> Result<Formula> {
+        let (mut runs, mut formulas) = (Vec::new(), Vec::new());
+        for part in parts {
+            if part.is_table() {
+                self.functions(part, &mut runs)?;
+            } else {
+                formulas.push(self.formula(part)?);
+            }
+        }
+        if !runs.is_empty() {
+            formulas.push(self.table(runs));
+        }
+        Ok(Formula::all(formulas))
+    }
+
+    fn table(&mut self, runs: Vec<Run>) -> Formula {
+        self.tables.push(runs);
+        Formula::Tables(self.tables.len() - 1..self.tables.len())
+    }
+
+    /// Appends the functions of an expression without a choice.
+    fn functions(&mut self, expression: &Expression, runs: &mut Vec<Run>) -> Result<()> {
+        match expression {
+            Expression::Function(name) => {
+                let family = self.family(name)?;
+                let number = self.used[family];
+                self.used[family] += 1;
+                match runs.last_mut() {
+                    Some(last) if last.family == family && last.functions.end == number => {
+                        last.functions.end += 1;
+                    }
+                    _ => runs.push(Run { family, functions: number..number + 1 }),
+                }
+                Ok(())
+            }
+            Expression::And(count, inside) | Expression::Or(count, inside) => {
+                (0..*count).try_for_each(|_| self.functions(inside, runs))
+            }
+            Expression::All(parts) | Expression::Any(parts) => {
+                parts.iter().try_for_each(|part| self.functions(part, runs))
+            }
+        }
+    }
+
+    fn family(&self, name: &str) -> Result<usize> {
+        self.names.iter().position(|known| *known == name).ok_or_else(|| {
+            let known = self.names.join(", ");
+            Error::parameter("function", name, format!("one of those that apply here: {known}"))
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! Running an expression: which pairs does it make candidates?
+//!
+//! An [`Expression`] and the families it names come in, all pairs that satisfy it go out, or those that a
+//! query satisfies it with. Each part without an OR in it is a table, in which an item has one key, a hash of
+//! the values of the functions in that part. An OR is a union of tables, an AND of ORs an intersection.
+//!
+//! No set of pairs is ever stored. All keys of an item lie together, so that the whole expression can be
+//! evaluated on two rows of keys. What remains is to meet every pair that could satisfy it: for an OR all its
+//! parts are searched, for an AND the one part in which the fewest pairs meet, by sorting. A pair is met in the first
+//! of the searched tables that it shares.
+
+mod formula;
+
+use std::ops::{AddAssign, Range};
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+pub use formula::Families;
+use formula::{NO_KEY, Plan};
+
+use super::{KEY_BITS, KEY_PARTS, buckets, each_bucket, shared_before};
+use crate::amplify::Expression;
+use crate::space::{Found, Join, Space};
+use crate::{Error, Result};
+
+/// Pairs that one thread looks at before it asks whether to stop.
+const PORTION: usize = 1 << 14;
+
+/// Items that are looked at to see in which tables few pairs meet.
+const SAMPLE: usize = 1 << 13;
+
+/// An expression with the keys of a collection's items.
+pub struct Cascade {
+    plan: Plan,
+    items: usize,
+    /// Row by row, a row an item.
+    keys: Vec<u64>,
+    lookup: OnceLock<Vec<Sorted>>,
+}
+
+/// How many pairs a join looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Pairs that share a key of a searched table, each counted once.
+    pub candidates: u64,
+    /// Those of them that satisfy the whole expression, and were compared exactly.
+    pub verified: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.candidates += other.candidates;
+        self.verified += other.verified;
+    }
+}
+
+impl Cascade {
+    /// Computes the keys of items 0..`items`, on all threads.
+    ///
+    /// Functions are numbered in the order of the expression, those of each family from 0.
+    ///
+    /// # Errors
+    /// When the expression cannot be run or names a family that is not there, or the keys do not fit in
+    /// memory.
+    pub fn new(expression: &Expression, families: &Families<'_>, items: usize) -> Result<Self> {
+        let mut plan = Plan::new(expression, families)?;
+        if u32::try_from(items).is_err() {
+            return Err(Error::parameter("items", items, "fewer than 2^32"));
+        }
+        if plan.formula.has_choice() {
+            let cost = costs(&plan, families, items)?;
+            plan.choose(&cost);
+        }
+        let keys = keys_of(&plan, families, items, 1)?;
+        Ok(Self { plan, items, keys, lookup: OnceLock::new() })
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// Keys of an item.
+    pub fn tables(&self) -> usize {
+        self.plan.tables()
+    }
+
+    /// How many of the tables are searched; the others only decide.
+    pub fn searched(&self) -> usize {
+        self.plan.searched
+    }
+
+    /// The keys of an item.
+    ///
+    /// # Panics
+    /// When there is no such item.
+    pub fn keys(&self, item: u32) -> &[u64] {
+        &self.keys[item as usize * self.tables()..][..self.tables()]
+    }
+
+    /// The keys of any item that the families know, to ask [`candidates_of`](Self::candidates_of) with. The
+    /// families must be those, in the same order, that the items were hashed by.
+    ///
+    /// # Panics
+    /// When there are fewer families.
+    pub fn query_keys(&self, families: &Families<'_>, item: u32) -> Vec<u64> {
+        let mut keys = vec![0; self.tables()];
+        self.plan.keys(families, item, &mut Vec::new(), &mut keys);
+        // An item outside this collection may have the number of one inside.
+        keys.iter_mut().filter(|key| **key & NO_KEY != 0).for_each(|key| *key = u64::MAX);
+        keys
+    }
+
+    /// The items that satisfy the expression with one that has these keys, ascending; an item of the
+    /// collection finds itself too.
+    ///
+    /// # Panics
+    /// When the keys were made for another expression and are fewer.
+    pub fn candidates_of(&self, keys: &[u64]) -> Vec<u32> {
+        let lookup = self.lookup.get_or_init(|| {
+            let tables = (0..self.searched()).into_par_iter();
+            tables.map(|table| Sorted::new(self.entries(table))).collect()
+        });
+        let sure = self.plan.sure();
+        let mut found = Vec::new();
+        for (table, sorted) in lookup.iter().enumerate() {
+            found.extend(sorted.items(keys[table]).filter(|&item| {
+                let row = self.keys(item);
+                !shared_before(keys, row, table) && (sure || self.plan.formula.holds(keys, row))
+            }));
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// All pairs that satisfy the expression and reach the limit, in order, with their exact value.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
+    pub fn join(&self, space: &dyn Space, join: &Join<'_>) -> Result<(Vec<Found>, Counts)> {
+        if space.len() < self.items {
+            let must = format!("at least {}, as many as were hashed", self.items);
+            return Err(Error::parameter("items", space.len(), must));
+        }
+        let (mut found, mut counts) = (Vec::new(), Counts::default());
+        let tables: Vec<usize> = (0..self.searched()).collect();
+        // A table for each thread at a time: what their buckets take is little beside the keys.
+        for tables in tables.chunks(rayon::current_num_threads()) {
+            if (join.stopped)() {
+                return Err(Error::Interrupted);
+            }
+            let buckets: Vec<(usize, Vec<u32>)> = tables
+                .par_iter()
+                .map(|&table| (table, self.entries(table).into_iter().flat_map(buckets).collect()))
+                .collect();
+            let portions: Vec<Portion<'_>> = buckets
+                .iter()
+                .flat_map(|(table, buckets)| portions(*table, buckets, join.split))
+                .collect();
+            let results: Vec<(Vec<Found>, Counts)> = portions
+                .par_chunks(64)
+                .map(|portions| self.compare(portions, space, join))
+                .collect::<Result<_>>()?;
+            for (mut more, count) in results {
+                found.append(&mut more);
+                counts += count;
+            }
+        }
+        found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        Ok((found, counts))
+    }
+
+    /// The entries of a table, as [`buckets`] takes them, in parts by the first bits of their key.
+    fn entries(&self, table: usize) -> Vec<Vec<u64>> {
+        let room = self.items / KEY_PARTS + self.items / (4 * KEY_PARTS);
+        let mut parts: Vec<Vec<u64>> = (0..KEY_PARTS).map(|_| Vec::with_capacity(room)).collect();
+        for (row, item) in self.keys.chunks_exact(self.tables()).zip(0u64..) {
+            if row[table] >> KEY_BITS == 0 {
+                parts[(row[table] >> 32) as usize].push(row[table] << 32 | item);
+            }
+        }
+        parts
+    }
+
+    fn compare(
+        &self,
+        portions: &[Portion<'_>],
+        space: &dyn Space,
+        join: &Join<'_>,
+    ) -> Result<(Vec<Found>, Counts)> {
+        let (mut found, mut counts) = (Vec::new(), Counts::default());
+        let sure = self.plan.sure();
+        for portion in portions {
+            if (join.stopped)() {
+                return Err(Error::Interrupted);
+            }
+            for i in portion.rows.clone() {
+                let a = portion.bucket[i];
+                let keys = self.keys(a);
+                for &b in &portion.bucket[portion.partners.max(i + 1)..] {
+                    let others = self.keys(b);
+                    if shared_before(keys, others, portion.table) {
+                        continue;
+                    }
+                    counts.candidates += 1;
+                    if !sure && !self.plan.formula.holds(keys, others) {
+                        continue;
+                    }
+                    counts.verified += 1;
+                    let value = space.reaching(a, b, join.limit);
+                    found.extend(value.map(|value| Found { a, b, value }));
+                }
+            }
+        }
+        Ok((found, counts))
+    }
+}
+
+/// Some rows of a bucket's pairs: each of these members with all after it, from a certain one on.
+struct Portion<'a> {
+    table: usize,
+    bucket: &'a [u32],
+    rows: Range<usize>,
+    partners: usize,
+}
+
+/// All buckets, cut so that no thread is left with a giant.
+fn portions(
+    table: usize,
+    buckets: &[u32],
+    split: Option<u32>,
+) -> impl Iterator<Item = Portion<'_>> {
+    each_bucket(buckets).flat_map(move |bucket| {
+        let (rows, partners) = match split {
+            None => (bucket.len() - 1, 0),
+            Some(split) => {
+                let left = bucket.partition_point(|&item| item < split);
+                (if left < bucket.len() { left } else { 0 }, left)
+            }
+        };
+        let step = (PORTION / (bucket.len() - partners).max(1)).max(1);
+        let starts = (0..rows).step_by(step);
+        starts.map(move |start| {
+            let rows = start..(start + step).min(rows);
+            Portion { table, bucket, rows, partners }
+        })
+    })
+}
+
+/// The items of a table in the order of their keys.
+struct Sorted {
+    /// The last 32 bits of the key in the high half, the item in the low half.
+    parts: Vec<Vec<u64>>,
+}
+
+impl Sorted {
+    fn new(mut parts: Vec<Vec<u64>>) -> Self {
+        parts.iter_mut().for_each(|part| {
+            part.sort_unstable();
+            part.shrink_to_fit();
+        });
+        Self { parts }
+    }
+
+    /// The items with this key.
+    fn items(&self, key: u64) -> impl Iterator<Item = u32> {
+        let part = if key >> KEY_BITS == 0 { &*self.parts[(key >> 32) as usize] } else { &[] };
+        let key = key as u32;
+        let start = part.partition_point(|&entry| ((entry >> 32) as u32) < key);
+        let same = part[start..].iter().take_while(move |&&entry| (entry >> 32) as u32 == key);
+        same.map(|&entry| entry as u32)
+    }
+}
+
+/// The keys of every `step`-th item.
+fn keys_of(plan: &Plan, families: &Families<'_>, items: usize, step: usize) -> Result<Vec<u64>> {
+    let (tables, rows) = (plan.tables(), items.div_ceil(step));
+    let mut keys = Vec::new();
+    let room = rows.checked_mul(tables).is_some_and(|all| keys.try_reserve_exact(all).is_ok());
+    if !room {
+        let must = format!("fewer: {rows} items with so many keys each do not fit in memory");
+        return Err(Error::parameter("tables", tables, must));
+    }
+    keys.resize(rows * tables, 0);
+    keys.par_chunks_exact_mut(tables)
+        .enumerate()
+        .with_min_len(16)
+        .for_each_init(Vec::new, |values, (row, keys)| {
+            plan.keys(families, (row * step) as u32, values, keys)
+        });
+    Ok(keys)
+}
+
+/// What it costs to search each table, from a sample of the items: a look at every pair that meets, and the
+/// sorting of an entry an item, which takes about as long as four looks.
+fn costs(plan: &Plan, families: &Families<'_>, items: usize) -> Result<Vec<f64>> {
+    let keys = keys_of(plan, families, items, items.div_ceil(SAMPLE).max(1))?;
+    let rows = keys.len() / plan.tables();
+    let all = (items as f64 / rows.max(1) as f64).powi(2);
+    let cost = |table: usize| {
+        let mut column: Vec<u64> =
+            keys.iter().skip(table).step_by(plan.tables()).copied().collect();
+        column.sort_unstable();
+        let runs = column.chunk_by(|a, b| a == b).map(|run| run.len() as f64);
+        let pairs: f64 = runs.map(|run| run * (run - 1.0) / 2.0).sum();
+        all * pairs + 4.0 * items as f64
+    };
+    Ok((0..plan.tables()).into_par_iter().map(cost).collect())
+}
