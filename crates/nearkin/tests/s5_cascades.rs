@@ -13,6 +13,7 @@ use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
 use nearkin::space::{Form, Found, Join, Space};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn expression(text: &str) -> Expression {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -64,7 +65,7 @@ fn s5_2_256_functions() {
     let cascade = expression("and(4, or(4, or(4, and(4, minhash))))");
     let amplified = Sensitive::minhash(0.2, 0.8).unwrap().amplified(&cascade);
     assert_eq!(format!("{:.7} {:.7}", amplified.p1, amplified.p2), "0.9991285 0.0000004");
-    assert!(near(amplified.p1, 0.999_128_515_648_892_193, 1e-15));
+    assert!(near(amplified.p1, 0.999_128_515_648_892_2, 1e-15));
     assert!(near(amplified.p2 / 4.093_967_192_701_942_6e-7, 1.0, 1e-14));
     assert_eq!((cascade.functions(), cascade.tables()), (256, 64));
     assert_eq!(cascade.formula(), "(1-(1-p^4)^16)^4");
@@ -475,16 +476,14 @@ fn satisfied(
             agree(name, used[place].1 - 1)
         }
         Expression::And(n, inside) => {
-            (0..*n).fold(true, |all, _| satisfied(inside, agree, used) && all)
+            (0..*n).filter(|_| satisfied(inside, agree, used)).count() == *n
         }
-        Expression::Or(n, inside) => {
-            (0..*n).fold(false, |any, _| satisfied(inside, agree, used) || any)
-        }
+        Expression::Or(n, inside) => (0..*n).filter(|_| satisfied(inside, agree, used)).count() > 0,
         Expression::All(parts) => {
-            parts.iter().fold(true, |all, part| satisfied(part, agree, used) && all)
+            parts.iter().filter(|part| satisfied(part, agree, used)).count() == parts.len()
         }
         Expression::Any(parts) => {
-            parts.iter().fold(false, |any, part| satisfied(part, agree, used) || any)
+            parts.iter().filter(|part| satisfied(part, agree, used)).count() > 0
         }
     }
 }
@@ -551,6 +550,24 @@ fn s5_2_a_cascade_finds_what_it_means() {
     }
 }
 
+/// Where it pays, an AND is searched by combinations of its tables, and no pair is met twice or lost.
+#[test]
+fn s5_2_combinations_of_tables_find_what_they_mean() {
+    for text in [
+        "and(3, or(2, and(3, f)))",
+        "or(and(2, or(2, and(3, f))), and(or(and(4, g), and(3, f)), and(2, g)))",
+        "and(2, or(and(4, f), and(or(2, and(3, g)), or(2, and(2, f)))))",
+    ] {
+        let cascade = expression(text);
+        agrees_with_brute_force(&cascade, 400, 9);
+        let (f, g) = (Bits::new(400, 9), Bits::new(400, 10));
+        let running = Cascade::new(&cascade, &[("f", &f), ("g", &g)], 400).unwrap();
+        // The cheapest parts alone would be sorted by at most this many tables.
+        let (_, counts) = running.join(&Everything(400), &WHOLE).unwrap();
+        assert!(running.searched() > 4, "{text} {} {counts:?}", running.searched());
+    }
+}
+
 /// 1,000 pairs in three bits: the buckets are large, are cut, and are compared once.
 #[test]
 fn s5_2_same_at_any_number_of_threads() {
@@ -588,12 +605,14 @@ fn s5_2_an_and_is_searched_where_few_meet() {
         ("and(or(2, f), or(4, and(12, g)), or(3, f))", 9, 4),
         ("and(or(2, f), and(10, g))", 3, 1),
         ("or(and(or(2, f), and(10, g)), and(12, f))", 4, 2),
+        // Here the combinations of both parts are worth sorting by.
+        ("and(or(3, and(4, f)), and(5, g))", 4, 3),
     ] {
         let running = Cascade::new(&expression(text), &[("f", &f), ("g", &g)], items).unwrap();
         assert_eq!((running.tables(), running.searched()), (tables, searched), "{text}");
         let (_, counts) = running.join(&Everything(items), &WHOLE).unwrap();
         let all = (items * (items - 1) / 2) as u64;
-        assert!(counts.candidates < all / 50 && counts.verified < counts.candidates, "{counts:?}");
+        assert!(counts.candidates < all / 50 && counts.verified <= counts.candidates, "{counts:?}");
     }
 }
 
@@ -719,7 +738,7 @@ fn any_expression() -> impl Strategy<Value = Expression> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(5), ..ProptestConfig::default() })]
 
     #[test]
     fn s5_2_text_and_value_are_one(cascade in any_expression()) {
@@ -791,7 +810,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, rng_seed: RngSeed::Fixed(6), ..ProptestConfig::default() })]
 
     #[test]
     fn s5_2_any_cascade_finds_what_it_means(cascade in any_expression(), seed in 0u64..1000) {

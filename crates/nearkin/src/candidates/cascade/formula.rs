@@ -1,4 +1,4 @@
-//! From an expression to tables: which functions make each table's key, and how tables decide a pair.
+//! From an expression to tables: which functions make each table's key, and how keys decide a pair.
 
 use std::ops::Range;
 
@@ -67,49 +67,12 @@ impl Formula {
             Self::Any(parts) => parts.iter().any(Self::has_choice),
         }
     }
-
-    /// The cheapest tables of which every pair that satisfies this shares one, appended to `tables`, and
-    /// their cost. Of an AND it is enough to search one part.
-    pub(super) fn cheapest(&self, cost: &[f64], tables: &mut Vec<Range<usize>>) -> f64 {
-        match self {
-            Self::Tables(range) => {
-                tables.push(range.clone());
-                cost[range.clone()].iter().sum()
-            }
-            Self::Any(parts) => parts.iter().map(|part| part.cheapest(cost, tables)).sum(),
-            Self::All(parts) => {
-                let choices = parts.iter().map(|part| {
-                    let mut tables = Vec::new();
-                    (part.cheapest(cost, &mut tables), tables)
-                });
-                let best = choices.min_by(|(a, _), (b, _)| a.total_cmp(b));
-                let (cost, mut chosen) = best.unwrap_or_default();
-                tables.append(&mut chosen);
-                cost
-            }
-        }
-    }
-
-    /// The same with tables renumbered. Those of a range stay neighbours: they are searched all or none.
-    fn renumbered(&self, number: &[usize]) -> Self {
-        let inside = |parts: &[Self]| parts.iter().map(|part| part.renumbered(number)).collect();
-        match self {
-            Self::Tables(range) => {
-                let start = number[range.start];
-                Self::Tables(start..start + range.len())
-            }
-            Self::All(parts) => Self::All(inside(parts)),
-            Self::Any(parts) => Self::Any(inside(parts)),
-        }
-    }
 }
 
 /// An expression made ready to be run.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) formula: Formula,
-    /// How many tables are searched for pairs: the first ones.
-    pub(super) searched: usize,
     /// The functions of each table.
     tables: Vec<Vec<Run>>,
     /// Functions used of each family.
@@ -128,34 +91,12 @@ impl Plan {
         let mut maker = Maker { names: &names, used, tables: Vec::new() };
         let formula = maker.formula(expression)?;
         let Maker { used, tables, .. } = maker;
-        Ok(Self { formula, searched: tables.len(), tables, used })
+        Ok(Self { formula, tables, used })
     }
 
     /// Tables, and with them keys of an item.
     pub(super) fn tables(&self) -> usize {
         self.tables.len()
-    }
-
-    /// Searches the cheapest tables instead of all, and numbers them first.
-    pub(super) fn choose(&mut self, cost: &[f64]) {
-        let mut chosen = Vec::new();
-        self.formula.cheapest(cost, &mut chosen);
-        let mut searched = vec![false; self.tables.len()];
-        chosen.into_iter().for_each(|range| searched[range].fill(true));
-        let mut order: Vec<usize> = (0..self.tables.len()).collect();
-        order.sort_by_key(|&table| !searched[table]);
-        let mut number = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            number[old] = new;
-        }
-        self.searched = searched.iter().filter(|&&searched| searched).count();
-        self.formula = self.formula.renumbered(&number);
-        self.tables = order.iter().map(|&old| std::mem::take(&mut self.tables[old])).collect();
-    }
-
-    /// Whether a pair that shares a key of a searched table needs no more.
-    pub(super) fn sure(&self) -> bool {
-        self.formula == Formula::Tables(0..self.searched)
     }
 
     /// The keys of an item, one a table. Where a function of a table has no value, the key is one that no
@@ -191,14 +132,30 @@ pub(super) const NO_KEY: u64 = 1 << 63;
 
 /// The hash of the values of a table's functions; none if one has no value.
 fn key_of<'a>(values: impl Iterator<Item = &'a u64>) -> Option<u64> {
-    let mut hash = 0;
+    let mut hash = Hash::default();
     for &value in values {
         if value == INFINITY {
             return None;
         }
-        hash = mix64(value, hash);
+        hash.take(value);
     }
-    Some(hash >> (64 - KEY_BITS))
+    Some(hash.key())
+}
+
+/// Makes a key of several values. One multiplication each, as there may be thousands for an item, and
+/// proper mixing at the end; values that share a key by accident cost a look and change no result.
+#[derive(Default)]
+pub(super) struct Hash(u64);
+
+impl Hash {
+    pub(super) fn take(&mut self, value: u64) {
+        self.0 =
+            (self.0.rotate_left(26) ^ value).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    pub(super) fn key(self) -> u64 {
+        mix64(self.0, 0) >> (64 - KEY_BITS)
+    }
 }
 
 /// Numbers functions and tables while it walks through an expression.

@@ -5,11 +5,12 @@
 //! the values of the functions in that part. An OR is a union of tables, an AND of ORs an intersection.
 //!
 //! No set of pairs is ever stored. All keys of an item lie together, so that the whole expression can be
-//! evaluated on two rows of keys. What remains is to meet every pair that could satisfy it: for an OR all its
-//! parts are searched, for an AND the one part in which the fewest pairs meet, by sorting. A pair is met in the first
-//! of the searched tables that it shares.
+//! evaluated on two rows of keys. What remains is to meet every pair that could satisfy it, by sorting: for an OR
+//! all its parts are searched, for an AND the part in which the fewest pairs meet, or several parts by the
+//! combinations of their tables. A pair is met in the first place that it shares.
 
 mod formula;
+mod search;
 
 use std::ops::{AddAssign, Range};
 use std::sync::OnceLock;
@@ -18,8 +19,9 @@ use rayon::prelude::*;
 
 pub use formula::Families;
 use formula::{NO_KEY, Plan};
+use search::{Place, Sample, Search};
 
-use super::{KEY_BITS, KEY_PARTS, buckets, each_bucket, shared_before};
+use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
 use crate::space::{Found, Join, Space};
 use crate::{Error, Result};
@@ -33,6 +35,8 @@ const SAMPLE: usize = 1 << 13;
 /// An expression with the keys of a collection's items.
 pub struct Cascade {
     plan: Plan,
+    search: Search,
+    places: Vec<Place>,
     items: usize,
     /// Row by row, a row an item.
     keys: Vec<u64>,
@@ -42,7 +46,7 @@ pub struct Cascade {
 /// How many pairs a join looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pairs that share a key of a searched table, each counted once.
+    /// Pairs that met, each counted once.
     pub candidates: u64,
     /// Those of them that satisfy the whole expression, and were compared exactly.
     pub verified: u64,
@@ -64,16 +68,20 @@ impl Cascade {
     /// When the expression cannot be run or names a family that is not there, or the keys do not fit in
     /// memory.
     pub fn new(expression: &Expression, families: &Families<'_>, items: usize) -> Result<Self> {
-        let mut plan = Plan::new(expression, families)?;
+        let plan = Plan::new(expression, families)?;
         if u32::try_from(items).is_err() {
             return Err(Error::parameter("items", items, "fewer than 2^32"));
         }
-        if plan.formula.has_choice() {
-            let cost = costs(&plan, families, items)?;
-            plan.choose(&cost);
-        }
+        let search = if plan.formula.has_choice() {
+            // Of thousands of tables, fewer items: the sample takes 128 MiB at most.
+            let rows = SAMPLE.min((1 << 24) / plan.tables()).max(1);
+            let keys = keys_of(&plan, families, items, items.div_ceil(rows).max(1))?;
+            Search::cheapest(&plan.formula, &Sample { keys, tables: plan.tables(), items })
+        } else {
+            Search::whole(plan.tables())
+        };
         let keys = keys_of(&plan, families, items, 1)?;
-        Ok(Self { plan, items, keys, lookup: OnceLock::new() })
+        Ok(Self { plan, places: search.places(), search, items, keys, lookup: OnceLock::new() })
     }
 
     /// Number of items.
@@ -86,9 +94,10 @@ impl Cascade {
         self.plan.tables()
     }
 
-    /// How many of the tables are searched; the others only decide.
+    /// How often the items are sorted by their keys: once for each table of a plain OR, less or more where
+    /// there are ANDs.
     pub fn searched(&self) -> usize {
-        self.plan.searched
+        self.places.len()
     }
 
     /// The keys of an item.
@@ -119,19 +128,24 @@ impl Cascade {
     /// When the keys were made for another expression and are fewer.
     pub fn candidates_of(&self, keys: &[u64]) -> Vec<u32> {
         let lookup = self.lookup.get_or_init(|| {
-            let tables = (0..self.searched()).into_par_iter();
-            tables.map(|table| Sorted::new(self.entries(table))).collect()
+            let places = self.places.par_iter();
+            places.map(|place| Sorted::new(self.entries(place))).collect()
         });
-        let sure = self.plan.sure();
         let mut found = Vec::new();
-        for (table, sorted) in lookup.iter().enumerate() {
-            found.extend(sorted.items(keys[table]).filter(|&item| {
+        for (place, sorted) in self.places.iter().zip(lookup) {
+            let Some(key) = place.key(keys) else { continue };
+            found.extend(sorted.items(key).filter(|&item| {
                 let row = self.keys(item);
-                !shared_before(keys, row, table) && (sure || self.plan.formula.holds(keys, row))
+                self.search.meet(place, keys, row) && self.satisfied(keys, row)
             }));
         }
         found.sort_unstable();
         found
+    }
+
+    /// Whether two rows of keys that met satisfy the whole expression.
+    fn satisfied(&self, a: &[u64], b: &[u64]) -> bool {
+        self.search.exact || self.plan.formula.holds(a, b)
     }
 
     /// All pairs that satisfy the expression and reach the limit, in order, with their exact value.
@@ -144,19 +158,18 @@ impl Cascade {
             return Err(Error::parameter("items", space.len(), must));
         }
         let (mut found, mut counts) = (Vec::new(), Counts::default());
-        let tables: Vec<usize> = (0..self.searched()).collect();
-        // A table for each thread at a time: what their buckets take is little beside the keys.
-        for tables in tables.chunks(rayon::current_num_threads()) {
+        // A place for each thread at a time: what their buckets take is little beside the keys.
+        for places in self.places.chunks(rayon::current_num_threads()) {
             if (join.stopped)() {
                 return Err(Error::Interrupted);
             }
-            let buckets: Vec<(usize, Vec<u32>)> = tables
+            let buckets: Vec<(&Place, Vec<u32>)> = places
                 .par_iter()
-                .map(|&table| (table, self.entries(table).into_iter().flat_map(buckets).collect()))
+                .map(|place| (place, self.entries(place).into_iter().flat_map(buckets).collect()))
                 .collect();
             let portions: Vec<Portion<'_>> = buckets
                 .iter()
-                .flat_map(|(table, buckets)| portions(*table, buckets, join.split))
+                .flat_map(|(place, buckets)| portions(place, buckets, join.split))
                 .collect();
             let results: Vec<(Vec<Found>, Counts)> = portions
                 .par_chunks(64)
@@ -171,13 +184,13 @@ impl Cascade {
         Ok((found, counts))
     }
 
-    /// The entries of a table, as [`buckets`] takes them, in parts by the first bits of their key.
-    fn entries(&self, table: usize) -> Vec<Vec<u64>> {
+    /// The entries of a place, as [`buckets`] takes them, in parts by the first bits of their key.
+    fn entries(&self, place: &Place) -> Vec<Vec<u64>> {
         let room = self.items / KEY_PARTS + self.items / (4 * KEY_PARTS);
         let mut parts: Vec<Vec<u64>> = (0..KEY_PARTS).map(|_| Vec::with_capacity(room)).collect();
         for (row, item) in self.keys.chunks_exact(self.tables()).zip(0u64..) {
-            if row[table] >> KEY_BITS == 0 {
-                parts[(row[table] >> 32) as usize].push(row[table] << 32 | item);
+            if let Some(key) = place.key(row) {
+                parts[(key >> 32) as usize].push(key << 32 | item);
             }
         }
         parts
@@ -190,7 +203,6 @@ impl Cascade {
         join: &Join<'_>,
     ) -> Result<(Vec<Found>, Counts)> {
         let (mut found, mut counts) = (Vec::new(), Counts::default());
-        let sure = self.plan.sure();
         for portion in portions {
             if (join.stopped)() {
                 return Err(Error::Interrupted);
@@ -200,11 +212,11 @@ impl Cascade {
                 let keys = self.keys(a);
                 for &b in &portion.bucket[portion.partners.max(i + 1)..] {
                     let others = self.keys(b);
-                    if shared_before(keys, others, portion.table) {
+                    if !self.search.meet(portion.place, keys, others) {
                         continue;
                     }
                     counts.candidates += 1;
-                    if !sure && !self.plan.formula.holds(keys, others) {
+                    if !self.satisfied(keys, others) {
                         continue;
                     }
                     counts.verified += 1;
@@ -219,18 +231,18 @@ impl Cascade {
 
 /// Some rows of a bucket's pairs: each of these members with all after it, from a certain one on.
 struct Portion<'a> {
-    table: usize,
+    place: &'a Place,
     bucket: &'a [u32],
     rows: Range<usize>,
     partners: usize,
 }
 
 /// All buckets, cut so that no thread is left with a giant.
-fn portions(
-    table: usize,
-    buckets: &[u32],
+fn portions<'a>(
+    place: &'a Place,
+    buckets: &'a [u32],
     split: Option<u32>,
-) -> impl Iterator<Item = Portion<'_>> {
+) -> impl Iterator<Item = Portion<'a>> {
     each_bucket(buckets).flat_map(move |bucket| {
         let (rows, partners) = match split {
             None => (bucket.len() - 1, 0),
@@ -243,12 +255,12 @@ fn portions(
         let starts = (0..rows).step_by(step);
         starts.map(move |start| {
             let rows = start..(start + step).min(rows);
-            Portion { table, bucket, rows, partners }
+            Portion { place, bucket, rows, partners }
         })
     })
 }
 
-/// The items of a table in the order of their keys.
+/// The items in the order of their keys.
 struct Sorted {
     /// The last 32 bits of the key in the high half, the item in the low half.
     parts: Vec<Vec<u64>>,
@@ -265,7 +277,7 @@ impl Sorted {
 
     /// The items with this key.
     fn items(&self, key: u64) -> impl Iterator<Item = u32> {
-        let part = if key >> KEY_BITS == 0 { &*self.parts[(key >> 32) as usize] } else { &[] };
+        let part = &self.parts[(key >> 32) as usize];
         let key = key as u32;
         let start = part.partition_point(|&entry| ((entry >> 32) as u32) < key);
         let same = part[start..].iter().take_while(move |&&entry| (entry >> 32) as u32 == key);
@@ -290,21 +302,4 @@ fn keys_of(plan: &Plan, families: &Families<'_>, items: usize, step: usize) -> R
             plan.keys(families, (row * step) as u32, values, keys)
         });
     Ok(keys)
-}
-
-/// What it costs to search each table, from a sample of the items: a look at every pair that meets, and the
-/// sorting of an entry an item, which takes about as long as four looks.
-fn costs(plan: &Plan, families: &Families<'_>, items: usize) -> Result<Vec<f64>> {
-    let keys = keys_of(plan, families, items, items.div_ceil(SAMPLE).max(1))?;
-    let rows = keys.len() / plan.tables();
-    let all = (items as f64 / rows.max(1) as f64).powi(2);
-    let cost = |table: usize| {
-        let mut column: Vec<u64> =
-            keys.iter().skip(table).step_by(plan.tables()).copied().collect();
-        column.sort_unstable();
-        let runs = column.chunk_by(|a, b| a == b).map(|run| run.len() as f64);
-        let pairs: f64 = runs.map(|run| run * (run - 1.0) / 2.0).sum();
-        all * pairs + 4.0 * items as f64
-    };
-    Ok((0..plan.tables()).into_par_iter().map(cost).collect())
 }
