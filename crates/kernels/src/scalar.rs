@@ -1,5 +1,6 @@
 //! Plain Rust versions of every kernel: the reference.
 
+use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
 use crate::{Throw, WordMask};
 
@@ -440,4 +441,39 @@ pub fn combine(tokens: &[u64]) -> u64 {
 pub fn string_special(bytes: &[u8]) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
     bytes.iter().position(special).unwrap_or(bytes.len())
+}
+
+/// See [`crate::dot`].
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Product>(a, b)
+}
+
+/// See [`crate::squared_distance`].
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Square>(a, b)
+}
+
+/// See [`crate::absolute_distance`].
+pub fn absolute_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Difference>(a, b)
+}
+
+/// See [`crate::dot_block`].
+pub fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Product, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::squared_distance_block`].
+pub fn squared_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Square, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::absolute_distance_block`].
+pub fn absolute_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Difference, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::places_at_most`].
+pub fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
+    float::at_most::<[f32; 16]>(values, limit, places);
 }
