@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use crate::float::{self, Sixteen};
 use crate::scalar::{FACTORS, PORTION};
+use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
@@ -399,4 +400,28 @@ pub(crate) fn absolute_distance_block(
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
     float::at_most::<Two>(values, limit, places);
+}
+
+/// See [`crate::near_point`].
+#[target_feature(enable = "avx2,fma")]
+pub(crate) fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64 {
+    tiles::near_point::<Two>(tile, point, limit)
+}
+
+/// See [`crate::near_box`].
+#[target_feature(enable = "avx2,fma")]
+pub(crate) fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
+    tiles::near_box::<Two>(tile, centre, half, limit)
+}
+
+/// See [`crate::add_squares`].
+#[target_feature(enable = "avx2,fma")]
+pub(crate) fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) {
+    tiles::add_squares::<Two>(point, rows, which, sums);
+}
+
+/// See [`crate::near_bits`].
+#[target_feature(enable = "avx2,popcnt")]
+pub(crate) fn near_bits(one: &[u64], many: &[u64], limit: u64) -> u64 {
+    tiles::near_bits(one, many, limit)
 }

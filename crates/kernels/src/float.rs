@@ -128,7 +128,7 @@ fn add_block<V: Sixteen, T: Term>(a: &[f32; 32], b: &[f32; 32], sums: &mut [V; 2
 }
 
 #[inline(always)]
-fn folded(lanes: [f32; 16]) -> f32 {
+pub(crate) fn folded(lanes: [f32; 16]) -> f32 {
     let eight: [f32; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
     let four: [f32; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
     (four[0] + four[2]) + (four[1] + four[3])

@@ -18,11 +18,13 @@ mod neon;
 pub mod scalar;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use memory::use_large_pages;
 pub use radix::{sort_by_high_half, sort_hashes};
+pub use tiles::TILE;
 
 /// What 64 bytes of text are to words, a bit a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,6 +158,32 @@ kernels! {
 
     /// Appends the places of values that are at most `limit`, in order; NaN is never.
     fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) -> (), in [avx512 avx2 neon];
+
+    /// Which of the [`TILE`] points of a tile have a squared Euclidean distance of at most `limit`: a bit each.
+    /// A tile holds the first components of all its points, then the second components, and so on.
+    ///
+    /// # Panics
+    /// Unless the points of the tile have as many components as the point.
+    fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64, in [avx512 avx2 neon];
+
+    /// The same for the distance to a box, given by its centre and half its width in each direction.
+    ///
+    /// # Panics
+    /// Unless the points of the tile have as many components as the box.
+    fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64, in [avx512 avx2 neon];
+
+    /// Adds to each sum that has a bit in `which` the squared distance of its row to the point. A row has as many
+    /// components as the point.
+    ///
+    /// # Panics
+    /// Unless there are [`TILE`] rows, of a multiple of 16 components.
+    fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) -> (), in [avx512 avx2 neon];
+
+    /// Which of up to [`TILE`] bit strings, one behind the other, differ from one in at most `limit` bits.
+    ///
+    /// # Panics
+    /// When they are more, or not whole.
+    fn near_bits(one: &[u64], many: &[u64], limit: u64) -> u64, in [avx512 avx2];
 
     /// In how many places two slices have the same byte.
     ///

@@ -6,6 +6,7 @@ use std::arch::aarch64::*;
 
 use crate::float::{self, Sixteen};
 use crate::scalar::{FACTORS, PORTION};
+use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
@@ -294,4 +295,22 @@ pub(crate) fn absolute_distance_block(
 #[target_feature(enable = "neon")]
 pub(crate) fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
     float::at_most::<Four>(values, limit, places);
+}
+
+/// See [`crate::near_point`].
+#[target_feature(enable = "neon")]
+pub(crate) fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64 {
+    tiles::near_point::<Four>(tile, point, limit)
+}
+
+/// See [`crate::near_box`].
+#[target_feature(enable = "neon")]
+pub(crate) fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
+    tiles::near_box::<Four>(tile, centre, half, limit)
+}
+
+/// See [`crate::add_squares`].
+#[target_feature(enable = "neon")]
+pub(crate) fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) {
+    tiles::add_squares::<Four>(point, rows, which, sums);
 }

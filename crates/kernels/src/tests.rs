@@ -233,6 +233,64 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_find_the_near_points_of_a_tile(
+        tile in vec(float(), 9 * TILE),
+        point in vec(float(), 9),
+        half in vec(0.0f32..1e6, 9),
+        limit in 0.0f32..1e13,
+    ) {
+        let near = |distance: &dyn Fn(f32, usize) -> f32, limit: f32| (0..TILE).fold(0u64, |near, at| {
+            let sum = (0..9).fold(0.0, |sum, row| {
+                let d = distance(tile[row * TILE + at], row);
+                d.mul_add(d, sum)
+            });
+            near | u64::from(sum <= limit) << at
+        });
+        let expected = near(&|x, row| x - point[row], limit);
+        for (name, version) in versions::near_point() {
+            prop_assert_eq!(version(&tile, &point, limit), expected, "{}", name);
+        }
+        let expected = near(&|x, row| ((x - point[row]).abs() - half[row]).max(0.0), limit);
+        for (name, version) in versions::near_box() {
+            prop_assert_eq!(version(&tile, &point, &half, limit), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_add_the_same_squares(
+        point in vec(float(), 48),
+        rows in vec(float(), 48 * TILE),
+        which: u64,
+    ) {
+        let mut expected = [1.0; TILE];
+        scalar::add_squares(&point, &rows, which, &mut expected);
+        for (at, sum) in expected.iter().enumerate() {
+            let exact: f64 = point.iter().zip(&rows[at * 48..]).map(|(x, y)| f64::from(x - y).powi(2)).sum();
+            let exact = if which >> at & 1 == 1 { 1.0 + exact } else { 1.0 };
+            prop_assert!((f64::from(*sum) / exact - 1.0).abs() < 1e-5, "{sum} is not {exact}");
+        }
+        for (name, version) in versions::add_squares() {
+            let mut sums = [1.0; TILE];
+            version(&point, &rows, which, &mut sums);
+            prop_assert_eq!(sums.map(f32::to_bits), expected.map(f32::to_bits), "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_find_the_near_bit_strings(
+        one in vec(any::<u64>(), 5),
+        many in vec(any::<u64>(), 5 * 40),
+        limit in 100u64..220,
+    ) {
+        let expected = many.chunks(5).enumerate().fold(0u64, |near, (at, other)| {
+            near | u64::from(scalar::hamming(&one, other) <= limit) << at
+        });
+        for (name, version) in versions::near_bits() {
+            prop_assert_eq!(version(&one, &many, limit), expected, "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_find_where_a_string_ends(
         plain in vec(0x23u8..0x5b, 0..200),
         special in any::<u8>(),
