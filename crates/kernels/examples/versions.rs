@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use nearkin_kernels::{PADDING, Throw, WordMask, scramble, versions};
+use nearkin_kernels::{PADDING, Throw, WordMask, panels_of, scramble, versions};
 
 /// Prints the time of each version, given how it is called once and how many units a call has.
 macro_rules! measure {
@@ -39,6 +39,33 @@ fn prose(bytes: usize) -> Vec<u8> {
 
 fn numbers(count: u64, salt: u64) -> Vec<u64> {
     (0..count).map(|i| scramble(i + salt)).collect()
+}
+
+fn floats(count: usize, salt: u64) -> Vec<f32> {
+    numbers(count as u64, salt).iter().map(|&x| (x >> 40) as f32 / 1e6 - 8.0).collect()
+}
+
+fn vectors() {
+    for dimension in [32, 128, 784] {
+        let (a, b) = (floats(dimension, 0), floats(dimension, 1 << 40));
+        measure!(dot, "component", dimension, |f| f(black_box(&a), &b));
+        measure!(squared_distance, "component", dimension, |f| f(black_box(&a), &b));
+        measure!(absolute_distance, "component", dimension, |f| f(black_box(&a), &b));
+    }
+    for (rows, dimension, vectors) in [(1, 784, 512), (60, 784, 128), (60, 32, 512)] {
+        let (a, b) = (floats(rows * dimension, 0), floats(vectors * dimension, 1 << 40));
+        let (panels, mut out) = (panels_of(&b, dimension), vec![0.0; rows * vectors]);
+        let terms = rows * dimension * vectors;
+        measure!(dot_block, "term", terms, |f| f(black_box(&a), dimension, &panels, &mut out));
+        measure!(squared_distance_block, "term", terms, |f| f(&a, dimension, &panels, &mut out));
+        measure!(absolute_distance_block, "term", terms, |f| f(&a, dimension, &panels, &mut out));
+    }
+    let values = floats(4096, 0);
+    let mut places = Vec::new();
+    measure!(places_at_most, "value", values.len(), |f| {
+        places.clear();
+        f(&values, -7.9, &mut places);
+    });
 }
 
 fn main() {
@@ -98,6 +125,7 @@ fn main() {
         let (a, b) = (numbers(words, 0), numbers(words, 1 << 40));
         measure!(hamming, "call", 1, |f| f(black_box(&a), &b));
     }
+    vectors();
     for bytes in [100, 256, 300] {
         let (a, b) = (vec![7; bytes], prose(bytes));
         measure!(equal_bytes, "call", 1, |f| f(black_box(&a), &b));

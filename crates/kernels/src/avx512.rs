@@ -3,6 +3,8 @@
 use std::arch::x86_64::*;
 
 use crate::WordMask;
+use crate::float::{self, Sixteen};
+use crate::tiles::{self, TILE};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(
@@ -226,4 +228,151 @@ fn equal_values(x: &[u64; 8], y: &[u64; 8]) -> usize {
     let low = equal(0) | equal(1) | equal(2) | equal(3);
     let high = equal(4) | equal(5) | equal(6) | equal(7);
     (low | high).count_ones() as usize
+}
+
+/// Sixteen numbers in one register.
+#[derive(Clone, Copy)]
+struct One(__m512);
+
+// SAFETY, of all blocks here: only functions compiled for AVX-512 name this type, and loads and stores ask for no
+// alignment.
+impl Sixteen for One {
+    #[inline(always)]
+    fn all(x: f32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_set1_ps(x) })
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 16]) -> Self {
+        // SAFETY: as above; 16 numbers are readable.
+        Self(unsafe { _mm512_loadu_ps(from.as_ptr()) })
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f32; 16]) {
+        // SAFETY: as above; 16 numbers are writable.
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr(), self.0) }
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn absolute(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_abs_ps(self.0) })
+    }
+    #[inline(always)]
+    fn times_plus(self, factor: Self, sum: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, sum.0) })
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u16 {
+        // SAFETY: as above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0) }
+    }
+}
+
+/// See [`crate::dot`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<One, float::Product>(a, b)
+}
+
+/// See [`crate::squared_distance`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<One, float::Square>(a, b)
+}
+
+/// See [`crate::absolute_distance`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn absolute_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<One, float::Difference>(a, b)
+}
+
+/// See [`crate::dot_block`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<One, float::Product, 12>(rows, dimension, panels, out);
+}
+
+/// See [`crate::squared_distance_block`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn squared_distance_block(
+    rows: &[f32],
+    dimension: usize,
+    panels: &[f32],
+    out: &mut [f32],
+) {
+    float::many::<One, float::Square, 12>(rows, dimension, panels, out);
+}
+
+/// See [`crate::absolute_distance_block`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn absolute_distance_block(
+    rows: &[f32],
+    dimension: usize,
+    panels: &[f32],
+    out: &mut [f32],
+) {
+    float::many::<One, float::Difference, 12>(rows, dimension, panels, out);
+}
+
+/// See [`crate::places_at_most`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
+    float::at_most::<One>(values, limit, places);
+}
+
+/// See [`crate::near_point`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64 {
+    tiles::near_point::<One>(tile, point, limit)
+}
+
+/// See [`crate::near_box`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
+    tiles::near_box::<One>(tile, centre, half, limit)
+}
+
+/// See [`crate::add_squares`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) {
+    tiles::add_squares::<One>(point, rows, which, sums);
+}
+
+/// See [`crate::near_bits`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn near_bits(one: &[u64], many: &[u64], limit: u64) -> u64 {
+    tiles::near_bits(one, many, limit)
 }

@@ -31,7 +31,8 @@ pub(crate) mod has {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("fma");
         // The parts that processors have since Ice Lake and Zen 4; those with less use AVX2.
         let avx512 = avx2
             && is_x86_feature_detected!("avx512f")

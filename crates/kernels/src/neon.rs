@@ -4,7 +4,9 @@
 
 use std::arch::aarch64::*;
 
+use crate::float::{self, Sixteen};
 use crate::scalar::{FACTORS, PORTION};
+use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
@@ -182,4 +184,133 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
         }
     }
     16 * blocks.len() + crate::scalar::string_special(rest)
+}
+
+/// Sixteen numbers in four registers.
+#[derive(Clone, Copy)]
+struct Four([float32x4_t; 4]);
+
+// SAFETY, of all blocks here: only functions compiled for NEON name this type.
+impl Sixteen for Four {
+    #[inline(always)]
+    fn all(x: f32) -> Self {
+        // SAFETY: as above.
+        Self([unsafe { vdupq_n_f32(x) }; 4])
+    }
+    #[inline(always)]
+    fn load(from: &[f32; 16]) -> Self {
+        // SAFETY: as above; 4 · 4 numbers are readable.
+        Self([0, 1, 2, 3].map(|i| unsafe { vld1q_f32(from.as_ptr().add(4 * i)) }))
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f32; 16]) {
+        for (to, part) in to.as_chunks_mut::<4>().0.iter_mut().zip(self.0) {
+            // SAFETY: as above; 4 numbers are writable.
+            unsafe { vst1q_f32(to.as_mut_ptr(), part) };
+        }
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self([0, 1, 2, 3].map(|i| unsafe { vaddq_f32(self.0[i], other.0[i]) }))
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self([0, 1, 2, 3].map(|i| unsafe { vsubq_f32(self.0[i], other.0[i]) }))
+    }
+    #[inline(always)]
+    fn absolute(self) -> Self {
+        // SAFETY: as above.
+        Self(self.0.map(|part| unsafe { vabsq_f32(part) }))
+    }
+    #[inline(always)]
+    fn times_plus(self, factor: Self, sum: Self) -> Self {
+        // SAFETY: as above.
+        Self([0, 1, 2, 3].map(|i| unsafe { vfmaq_f32(sum.0[i], self.0[i], factor.0[i]) }))
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u16 {
+        [0, 1, 2, 3]
+            .map(|i| {
+                // SAFETY: as above; 4 numbers are readable.
+                let bits = unsafe {
+                    let place = vld1q_u32([1u32, 2, 4, 8].as_ptr());
+                    vaddvq_u32(vandq_u32(vcleq_f32(self.0[i], other.0[i]), place))
+                };
+                (bits as u16) << (4 * i)
+            })
+            .into_iter()
+            .fold(0, |all, bits| all | bits)
+    }
+}
+
+/// See [`crate::dot`].
+#[target_feature(enable = "neon")]
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<Four, float::Product>(a, b)
+}
+
+/// See [`crate::squared_distance`].
+#[target_feature(enable = "neon")]
+pub(crate) fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<Four, float::Square>(a, b)
+}
+
+/// See [`crate::absolute_distance`].
+#[target_feature(enable = "neon")]
+pub(crate) fn absolute_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<Four, float::Difference>(a, b)
+}
+
+/// See [`crate::dot_block`].
+#[target_feature(enable = "neon")]
+pub(crate) fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<Four, float::Product, 6>(rows, dimension, panels, out);
+}
+
+/// See [`crate::squared_distance_block`].
+#[target_feature(enable = "neon")]
+pub(crate) fn squared_distance_block(
+    rows: &[f32],
+    dimension: usize,
+    panels: &[f32],
+    out: &mut [f32],
+) {
+    float::many::<Four, float::Square, 6>(rows, dimension, panels, out);
+}
+
+/// See [`crate::absolute_distance_block`].
+#[target_feature(enable = "neon")]
+pub(crate) fn absolute_distance_block(
+    rows: &[f32],
+    dimension: usize,
+    panels: &[f32],
+    out: &mut [f32],
+) {
+    float::many::<Four, float::Difference, 6>(rows, dimension, panels, out);
+}
+
+/// See [`crate::places_at_most`].
+#[target_feature(enable = "neon")]
+pub(crate) fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
+    float::at_most::<Four>(values, limit, places);
+}
+
+/// See [`crate::near_point`].
+#[target_feature(enable = "neon")]
+pub(crate) fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64 {
+    tiles::near_point::<Four>(tile, point, limit)
+}
+
+/// See [`crate::near_box`].
+#[target_feature(enable = "neon")]
+pub(crate) fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
+    tiles::near_box::<Four>(tile, centre, half, limit)
+}
+
+/// See [`crate::add_squares`].
+#[target_feature(enable = "neon")]
+pub(crate) fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) {
+    tiles::add_squares::<Four>(point, rows, which, sums);
 }

@@ -1,6 +1,8 @@
 //! Plain Rust versions of every kernel: the reference.
 
+use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 
 /// The numbers that the later steps of a throw multiply by.
@@ -440,4 +442,59 @@ pub fn combine(tokens: &[u64]) -> u64 {
 pub fn string_special(bytes: &[u8]) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
     bytes.iter().position(special).unwrap_or(bytes.len())
+}
+
+/// See [`crate::dot`].
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Product>(a, b)
+}
+
+/// See [`crate::squared_distance`].
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Square>(a, b)
+}
+
+/// See [`crate::absolute_distance`].
+pub fn absolute_distance(a: &[f32], b: &[f32]) -> f32 {
+    float::pair::<[f32; 16], float::Difference>(a, b)
+}
+
+/// See [`crate::dot_block`].
+pub fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Product, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::squared_distance_block`].
+pub fn squared_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Square, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::absolute_distance_block`].
+pub fn absolute_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
+    float::many::<[f32; 16], float::Difference, 2>(rows, dimension, panels, out);
+}
+
+/// See [`crate::places_at_most`].
+pub fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
+    float::at_most::<[f32; 16]>(values, limit, places);
+}
+
+/// See [`crate::near_point`].
+pub fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64 {
+    tiles::near_point::<[f32; 16]>(tile, point, limit)
+}
+
+/// See [`crate::near_box`].
+pub fn near_box(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
+    tiles::near_box::<[f32; 16]>(tile, centre, half, limit)
+}
+
+/// See [`crate::add_squares`].
+pub fn add_squares(point: &[f32], rows: &[f32], which: u64, sums: &mut [f32; TILE]) {
+    tiles::add_squares::<[f32; 16]>(point, rows, which, sums);
+}
+
+/// See [`crate::near_bits`].
+pub fn near_bits(one: &[u64], many: &[u64], limit: u64) -> u64 {
+    tiles::near_bits(one, many, limit)
 }

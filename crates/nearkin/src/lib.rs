@@ -1,7 +1,7 @@
 //! nearkin finds similar items in large collections.
 //!
 //! The data takes this way:
-//! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `cluster` →
+//! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
 //! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error`,
 //! `parallel` and `spill` are for all.
 
@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod error;
 pub mod family;
 pub mod item;
+pub mod join;
 pub mod measure;
 mod parallel;
 pub mod pipeline;

@@ -4,6 +4,13 @@
 //! what pairs are checked against: whatever found a pair, the number that is reported comes from here.
 //! Items of two collections that are to be joined stand in one space, the second after the first.
 
+mod bits;
+mod vectors;
+
+pub use bits::BitSpace;
+pub(crate) use vectors::ROUNDING;
+pub use vectors::{VectorMeasure, VectorSpace};
+
 /// Whether a value says how alike two items are or how far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {

@@ -1,0 +1,46 @@
+//! Every pair is compared. Quadratic, complete, and what every other way is tested against.
+
+use rayon::prelude::*;
+
+use super::{go_on, sorted};
+use crate::Result;
+use crate::space::{Found, Join, Space};
+
+/// Items that are compared with as many others at a time, so that they stay in a cache.
+const PORTION: u32 = 64;
+
+/// Every pair that reaches the limit, sorted.
+///
+/// # Errors
+/// When it was stopped.
+pub fn brute_force(space: &impl Space, join: &Join) -> Result<Vec<Found>> {
+    let items = space.len() as u32;
+    let firsts = join.split.unwrap_or(items).min(items);
+    let portions = (0..firsts).step_by(PORTION as usize).collect::<Vec<_>>();
+    let parts = portions.into_par_iter().map(|from| {
+        go_on(join.stopped)?;
+        let to = (from + PORTION).min(firsts);
+        Ok(portion(space, join, from..to, if join.split.is_some() { firsts } else { from }))
+    });
+    Ok(sorted(parts.collect::<Result<_>>()?))
+}
+
+/// Pairs of the `firsts` with later items, from `others` on.
+fn portion(
+    space: &impl Space,
+    join: &Join,
+    firsts: std::ops::Range<u32>,
+    others: u32,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    for others in (others..space.len() as u32).step_by(PORTION as usize) {
+        let end = others.saturating_add(PORTION).min(space.len() as u32);
+        for a in firsts.clone() {
+            for b in others.max(a + 1)..end {
+                let value = space.reaching(a, b, join.limit);
+                found.extend(value.map(|value| Found { a, b, value }));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,148 @@
+//! What a join of vectors will cost, and which way is the cheapest.
+//!
+//! A few blocks are joined with all others, as they would be anyway, and what was counted is scaled up. The times
+//! are those of one core of an AMD EPYC 7003 at 3.5 GHz; another machine takes more or less for all of them alike,
+//! and only their relations matter for the choice.
+
+use rayon::prelude::*;
+
+use super::blocks::{Blocks, Counts};
+use super::{Dense, Top, brute_force, top};
+use crate::Result;
+use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
+
+/// Blocks that are tried.
+const TRIED: usize = 4;
+/// Below so many vectors all are compared, which takes a few milliseconds.
+const FEW: usize = 1024;
+
+/// Nanoseconds for each question that is asked of a pair.
+mod cost {
+    /// Whether a point is near a box.
+    pub(super) const BOX: f64 = 1.0;
+    /// Which points of a block are near.
+    pub(super) const TILE: f64 = 30.0;
+    /// Whether a pair is near in 32 components, in 64, in 128.
+    pub(super) const NEAR: [f64; 3] = [4.0, 8.0, 16.0];
+    /// Comparing a pair exactly: once, and for each component, if it is not close or if it is.
+    pub(super) const COMPARED: [f64; 2] = [60.0, 0.15];
+    pub(super) const FOUND: [f64; 2] = [30.0, 0.4];
+    /// A component of a pair, when all are compared many at a time, or one by one.
+    pub(super) const DENSE: f64 = 0.025;
+    pub(super) const SINGLE: f64 = 0.2;
+    /// A component of a vector, when it is put into a block.
+    pub(super) const BUILD: f64 = 15.0;
+}
+
+/// What a join is expected to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Pairs left after each question.
+    pub counts: Counts,
+    /// Seconds on one core, without what it takes to put vectors into blocks.
+    pub seconds: f64,
+}
+
+/// How pairs are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Most pairs are ruled out by a few components.
+    Blocks,
+    /// All pairs are compared, many at a time.
+    Dense,
+    /// All pairs are compared, one by one.
+    BruteForce,
+}
+
+impl Blocks<'_> {
+    /// What [`within`](Self::within) will count and take.
+    pub fn estimate(&self, join: &Join) -> Estimate {
+        self.tried(|block| self.join_block(block, join, self.sides(join.split)).1)
+    }
+
+    /// What [`closest`](Self::closest) will count and take.
+    pub fn estimate_closest(&self, top: &Top) -> Estimate {
+        self.tried(|block| self.closest_of(block, top).1)
+    }
+
+    fn tried(&self, count: impl Fn(usize) -> Counts + Sync + Send) -> Estimate {
+        let tried = self.count().min(TRIED);
+        // From the middle of each part: the first blocks of a self-join meet more others than the last.
+        let places = (0..tried).into_par_iter().map(|at| (2 * at + 1) * self.count() / (2 * tried));
+        let counts = places.map(count).reduce(Counts::default, Counts::and);
+        let counts = counts.times(self.count() as f64 / tried.max(1) as f64);
+        Estimate { counts, seconds: seconds(&counts, self.space().vectors().dimension()) }
+    }
+}
+
+fn seconds(counts: &Counts, dimension: usize) -> f64 {
+    let of = |[once, each]: [f64; 2]| once + each * dimension as f64;
+    let later = counts.near.iter().zip(cost::NEAR).map(|(&pairs, cost)| pairs as f64 * cost);
+    let all = counts.boxes as f64 * cost::BOX
+        + counts.tiles as f64 * cost::TILE
+        + later.sum::<f64>()
+        + counts.compared() as f64 * of(cost::COMPARED)
+        + counts.found as f64 * of(cost::FOUND);
+    1e-9 * all
+}
+
+/// Seconds on one core for comparing all pairs, and how.
+pub fn all_pairs(space: &VectorSpace, pairs: f64) -> (Way, f64) {
+    let components = 1e-9 * pairs * space.vectors().dimension() as f64;
+    match space.measure() {
+        VectorMeasure::L2 | VectorMeasure::Cosine | VectorMeasure::Angle => {
+            (Way::Dense, components * cost::DENSE)
+        }
+        _ => (Way::BruteForce, components * cost::SINGLE),
+    }
+}
+
+/// Blocks, where they are cheaper than comparing all.
+fn worthwhile<'a>(
+    space: &'a VectorSpace<'a>,
+    pairs: f64,
+    estimate: impl Fn(&Blocks) -> Estimate,
+) -> (Way, Option<Blocks<'a>>) {
+    let (way, all) = all_pairs(space, pairs);
+    let build = 1e-9 * space.vectors().values().len() as f64 * cost::BUILD;
+    if space.len() < FEW || all < build {
+        return (way, None);
+    }
+    let blocks = Blocks::new(space);
+    let is_cheaper = estimate(&blocks).seconds < all;
+    if is_cheaper { (Way::Blocks, Some(blocks)) } else { (way, None) }
+}
+
+/// Every pair that reaches the limit, sorted, found in the cheapest way; and which that was.
+///
+/// # Errors
+/// When it was stopped, or the limit is not a number.
+pub fn within(space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, Way)> {
+    let items = space.len() as f64;
+    let pairs = join.split.map_or(items * items / 2.0, |split| {
+        f64::from(split).min(items) * (items - f64::from(split)).max(0.0)
+    });
+    let (way, blocks) = worthwhile(space, pairs, |blocks| blocks.estimate(join));
+    let found = match (way, blocks) {
+        (_, Some(blocks)) => blocks.within(join)?.0,
+        (Way::BruteForce, None) => brute_force(space, join)?,
+        _ => Dense::new(space).within(join)?,
+    };
+    Ok((found, way))
+}
+
+/// The closest of each item, found in the cheapest way; and which that was.
+///
+/// # Errors
+/// When none are asked for, or it was stopped.
+pub fn closest(space: &VectorSpace, top: &Top) -> Result<(Vec<Found>, Way)> {
+    top.check()?;
+    let (items, asking) = (space.len() as f64, top.asking(space.len()).len() as f64);
+    let (way, blocks) = worthwhile(space, items * asking, |blocks| blocks.estimate_closest(top));
+    let found = match (way, blocks) {
+        (_, Some(blocks)) => blocks.closest(top)?.0,
+        (Way::BruteForce, None) => top::brute_force(space, top)?,
+        _ => Dense::new(space).closest(top)?,
+    };
+    Ok((found, way))
+}

@@ -1,0 +1,48 @@
+//! Which items are close, with nothing left out?
+//!
+//! | file | for | answers |
+//! |---|---|---|
+//! | [`brute_force`] | any space | every close pair, by comparing all: the oracle, and what others fall back to |
+//! | [`blocks`] | vectors | every close pair, most of the others ruled out by a few components |
+//! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
+//! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
+//! | [`estimate`] | vectors | which of these is the cheapest, and then that |
+//! | [`top`] | all of these | the closest of each item |
+//! | [`index`] | any family of functions | a near item of a query, with a chance of at least 1/2 |
+//!
+//! All but the last are complete. Pairs come sorted, and are the same at any number of threads.
+
+mod basis;
+pub mod bits;
+pub mod blocks;
+pub mod brute_force;
+mod cells;
+pub mod dense;
+pub mod estimate;
+mod frame;
+pub mod index;
+pub mod top;
+
+pub use blocks::{Blocks, Counts};
+pub use brute_force::brute_force;
+pub use dense::Dense;
+pub use estimate::{Estimate, Way, closest, within};
+pub use index::NearIndex;
+pub use top::Top;
+
+use rayon::prelude::*;
+
+use crate::space::Found;
+use crate::{Error, Result};
+
+/// Puts together what the parts of a join have found, in order.
+fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
+    let mut found = parts.concat();
+    found.par_sort_unstable_by_key(|found| (found.a, found.b));
+    found
+}
+
+/// An error when the user asked to stop.
+fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+    if stopped() { Err(Error::Interrupted) } else { Ok(()) }
+}

@@ -1,0 +1,181 @@
+//! The closest of each item, exact; of equally close ones, those that come first.
+
+use std::ops::Range;
+
+use nearkin_kernels::near_box;
+use rayon::prelude::*;
+
+use super::blocks::{Blocks, Counts, bits};
+use super::dense::Dense;
+use super::go_on;
+use crate::space::{Form, Found, Space};
+use crate::{Error, Result};
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub struct Top<'a> {
+    /// How many of the closest of each item, at least 1.
+    pub count: usize,
+    /// Where the second collection begins, when those of the first are to have the closest of the second.
+    pub split: Option<u32>,
+    /// Whether to give up.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Top<'_> {
+    pub(super) fn check(&self) -> Result<()> {
+        if self.count == 0 { Err(Error::parameter("k", 0, "at least 1")) } else { Ok(()) }
+    }
+
+    /// Items that get their closest.
+    pub(super) fn asking(&self, items: usize) -> Range<u32> {
+        0..self.split.map_or(items, |split| items.min(split as usize)) as u32
+    }
+
+    /// Whether an item can be one of the closest of another.
+    pub(super) fn is_asked(&self, item: u32, of: u32) -> bool {
+        item != of && self.split.is_none_or(|split| item >= split)
+    }
+}
+
+/// The closest so far of one item.
+pub(super) struct Closest {
+    form: Form,
+    count: usize,
+    /// The closest first, and of equals the earliest.
+    kept: Vec<(f64, u32)>,
+}
+
+impl Closest {
+    pub(super) fn new(form: Form, count: usize) -> Self {
+        Self { form, count, kept: Vec::new() }
+    }
+
+    /// What another must reach to be kept.
+    pub(super) fn limit(&self) -> f64 {
+        match self.kept.get(self.count - 1) {
+            Some(last) => last.0,
+            None if self.form == Form::Distance => f64::INFINITY,
+            None => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Takes an item in, if it is close enough.
+    pub(super) fn meet(&mut self, space: &impl Space, of: u32, item: u32) {
+        let Some(value) = space.reaching(of.min(item), of.max(item), self.limit()) else { return };
+        let place = self.kept.partition_point(|&(other, position)| {
+            self.form.closer(other, value) || (other == value && position < item)
+        });
+        if place < self.count {
+            self.kept.truncate(self.count - 1);
+            self.kept.insert(place, (value, item));
+        }
+    }
+
+    pub(super) fn found(self, a: u32) -> impl Iterator<Item = Found> {
+        self.kept.into_iter().map(move |(value, b)| Found { a, b, value })
+    }
+}
+
+/// The closest of each item of any space, by comparing all: those of the first item from close to far, then
+/// those of the second, and so on.
+///
+/// # Errors
+/// When none are asked for, or it was stopped.
+pub fn brute_force(space: &impl Space, top: &Top) -> Result<Vec<Found>> {
+    top.check()?;
+    let found = top.asking(space.len()).into_par_iter().map(|of| {
+        go_on(top.stopped)?;
+        let mut closest = Closest::new(space.form(), top.count);
+        let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));
+        others.for_each(|item| closest.meet(space, of, item));
+        Ok(closest.found(of).collect::<Vec<_>>())
+    });
+    Ok(found.collect::<Result<Vec<_>>>()?.concat())
+}
+
+impl Blocks<'_> {
+    /// The closest of each item: those of the first item from close to far, then those of the second, and so on.
+    ///
+    /// The items of a block look for theirs together, in the nearest blocks first; each is content with what
+    /// is nearer than the last of those it has.
+    ///
+    /// # Errors
+    /// When none are asked for, or it was stopped.
+    pub fn closest(&self, top: &Top) -> Result<(Vec<Found>, Counts)> {
+        top.check()?;
+        let parts = (0..self.count()).into_par_iter().map(|block| {
+            go_on(top.stopped)?;
+            Ok(self.closest_of(block, top))
+        });
+        let mut all = Vec::new();
+        let mut counts = Counts::default();
+        for (part, count) in parts.collect::<Result<Vec<_>>>()? {
+            all.extend(part);
+            counts = counts.and(count);
+        }
+        all.par_sort_unstable_by_key(|(of, _)| *of);
+        let found: Vec<_> = all.into_iter().flat_map(|(of, closest)| closest.found(of)).collect();
+        counts.found = found.len() as u64;
+        Ok((found, counts))
+    }
+
+    pub(super) fn closest_of(&self, block: usize, top: &Top) -> (Vec<(u32, Closest)>, Counts) {
+        let mut counts = Counts::default();
+        let (space, items) = (self.space(), self.items(block));
+        let closest = |&item| (item, Closest::new(space.form(), top.count));
+        let mut all: Vec<(u32, Closest)> = items.iter().map(closest).collect();
+        let mut radii = vec![f64::INFINITY; items.len()];
+        let asking = self.members(block, |item| top.asking(space.len()).contains(&item));
+        if asking == 0 {
+            return (Vec::new(), counts);
+        }
+        for other in self.by_distance(block) {
+            let widest = bits(asking).map(|at| radii[at]).fold(0.0, f64::max);
+            let limit = self.limit(widest, block, other);
+            if self.gap(block, other) > limit {
+                continue;
+            }
+            let (centre, half) = self.boxed(other);
+            counts.boxes += u64::from(asking.count_ones());
+            for at in bits(near_box(self.tile(block), centre, half, limit) & asking) {
+                let (of, closest) = &mut all[at];
+                let which = self.members(other, |item| top.is_asked(item, *of));
+                let limit = self.limit(radii[at], block, other);
+                let near = self.near(self.place(block, at), other, which, limit, &mut counts);
+                for with in bits(near) {
+                    closest.meet(space, *of, self.items(other)[with]);
+                }
+                radii[at] = space.radius(closest.limit());
+            }
+        }
+        all.retain(|(item, _)| top.asking(space.len()).contains(item));
+        (all, counts)
+    }
+}
+
+impl Dense<'_> {
+    /// The closest of each item, as [`Blocks::closest`] gives them.
+    ///
+    /// # Errors
+    /// When none are asked for, or it was stopped.
+    pub fn closest(&self, top: &Top) -> Result<Vec<Found>> {
+        top.check()?;
+        let space = self.space();
+        let portions = self.portions(top.asking(space.len()));
+        let found = portions.into_par_iter().map(|rows| {
+            go_on(top.stopped)?;
+            let closest = |_| Closest::new(space.form(), top.count);
+            let mut all: Vec<Closest> = rows.clone().map(closest).collect();
+            let first = top.split.unwrap_or(0);
+            let radius = |closest: &Closest| space.radius(closest.limit());
+            self.scan(rows.clone(), first, &mut all, radius, |closest, of, item| {
+                if top.is_asked(item, of) {
+                    closest.meet(space, of, item);
+                }
+            });
+            Ok(rows.zip(all).flat_map(|(of, closest)| closest.found(of)).collect::<Vec<_>>())
+        });
+        Ok(found.collect::<Result<Vec<_>>>()?.concat())
+    }
+}
