@@ -6,7 +6,9 @@
 
 pub mod bands;
 pub mod brute_force;
+pub mod copies;
 pub mod identical;
+pub mod segments;
 
 use nearkin_kernels::{any_equal, sort_by_high_half};
 
