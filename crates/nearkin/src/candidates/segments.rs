@@ -40,7 +40,7 @@ use crate::{Error, Result};
 pub struct Counts {
     /// Items that are not copies of an earlier one.
     pub distinct: u64,
-    /// Pairs of distinct items that were compared.
+    /// Pairs of distinct items that were compared, those not counted that a glance told apart.
     pub candidates: u64,
     /// Pairs of distinct items that are close.
     pub close: u64,
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
             if self.cut.fits(other) && end - first > self.cut.lookups[length - other] {
                 self.look_up(group, other, length, scratch);
             } else {
-                let all = (first..end).filter(|&other| self.copies.wanted(group, other));
+                let all = (first..end).filter(|&other| self.worth(group, other));
                 scratch.candidates.extend(all);
             }
         }
@@ -236,9 +236,15 @@ impl<'a> Search<'a> {
                 }
                 let key = self.key(other, i, hashes, place, place + end - start);
                 let with = self.table.get(key).take_while(|&found| found < group);
-                candidates.extend(with.filter(|&found| self.copies.wanted(group, found)));
+                candidates.extend(with.filter(|&found| self.worth(group, found)));
             }
         }
+    }
+
+    /// Whether a pair is looked for and may be close, as far as can be told at a glance.
+    fn worth(&self, a: u32, b: u32) -> bool {
+        let (first, second) = (self.copies.first(a), self.copies.first(b));
+        self.copies.wanted(a, b) && self.space.may_be_within(first, second, self.cut.edits)
     }
 }
 

@@ -16,9 +16,12 @@
 //!   Sahni, "String correction using the Damerau-Levenshtein distance" (2019). [`mutation_within`]
 //!   answers only up to a limit.
 
+mod diagonals;
 mod word;
 
 use std::hash::{Hash, Hasher};
+
+use diagonals::{FEW_EDITS, furthest_reaching, furthest_swapping};
 
 /// The fewest inserts and deletes that turn `x` into `y`.
 pub fn distance<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
@@ -66,9 +69,6 @@ pub fn within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
     furthest_reaching(x, y, limit)
 }
 
-/// Up to so many edits, diagonals are followed however short the strings are.
-const FEW_EDITS: usize = 2;
-
 /// [`within`] over the `char`s of two texts.
 pub fn within_str(x: &str, y: &str, limit: usize) -> Option<usize> {
     within(&chars(x), &chars(y), limit)
@@ -85,13 +85,13 @@ pub fn mutation_distance<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
     damerau(&x, &y, symbols, usize::MAX).unwrap_or(usize::MAX)
 }
 
-/// [`mutation_distance`] if it is at most `limit`, else `None`; takes O(limit · length) steps at worst,
-/// and one a symbol for strings of which one has up to 64 symbols and that are further apart.
+/// [`mutation_distance`] if it is at most `limit`, else `None`; takes O(limit · length) steps at worst.
 ///
-/// Optimal string alignment, which comes 64 cells at a time, differs from the distance only where
-/// symbols between two swapped ones are edited. Such a swap with c − 1 edits costs c ≥ 2 and can be had
-/// by c + 1 edits of the other kinds, so distance ≤ alignment ≤ 3/2 · distance: an alignment of up to 2
-/// is the distance, and one above 3/2 · limit rules the pair out.
+/// Few edits are counted along diagonals. For more, optimal string alignment of a string of up to 64
+/// symbols comes 64 cells at a time. It differs from the distance only where symbols between two swapped
+/// ones are edited. Such a swap with c − 1 edits costs c ≥ 2 and can be had by c + 1 edits of the other
+/// kinds, so distance ≤ alignment ≤ 3/2 · distance: an alignment of up to 2 is the distance, and one above
+/// 3/2 · limit rules the pair out.
 pub fn mutation_within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
     let (_, x, y) = trim(x, y);
     if x.len().abs_diff(y.len()) > limit {
@@ -103,6 +103,7 @@ pub fn mutation_within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<u
         _ if short.is_empty() => return Some(long.len()),
         0 => return None,
         1 => return (long.len() == 1 || swapped()).then_some(1),
+        ..=FEW_EDITS => return furthest_swapping(x, y, limit),
         _ => {}
     }
     if short.len() > word::WORD {
@@ -244,46 +245,6 @@ fn lcs_step(state: u64, hits: u64, carry: bool) -> (u64, bool) {
     let (sum, over) = state.overflowing_add(state & hits);
     let (sum, over_again) = sum.overflowing_add(carry.into());
     (sum | (state & !hits), over | over_again)
-}
-
-/// Follows, for a growing number of edits, how far each diagonal of the edit grid can be reached,
-/// and stops at the far corner or after `limit` edits.
-fn furthest_reaching<T: Eq>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
-    let goal = x.len() as isize - y.len() as isize;
-    // The distance has the parity of |x| − |y|.
-    let limit = limit.min(x.len() + y.len()) as isize;
-    let limit = limit - (limit - goal).rem_euclid(2);
-    // reach[centre + k]: the most symbols of x used up on diagonal k, which is x used − y used.
-    let centre = limit + 1;
-    let (mut few, mut many) = ([0; 2 * FEW_EDITS + 3], Vec::new());
-    let reach = if limit <= FEW_EDITS as isize {
-        &mut few[..]
-    } else {
-        many.resize(2 * centre as usize + 1, 0isize);
-        &mut many[..]
-    };
-    for edits in 0..=limit {
-        // Diagonals from which the goal takes more edits than are left are not followed.
-        let left = limit - edits;
-        for k in ((-edits).max(goal - left)..=edits.min(goal + left)).step_by(2) {
-            let at = (centre + k) as usize;
-            let insert = k == -edits || (k != edits && reach[at - 1] < reach[at + 1]);
-            let mut i = match edits {
-                0 => 0,
-                _ if insert => reach[at + 1],
-                _ => reach[at - 1] + 1,
-            };
-            let (rest_x, rest_y) = (x.get(i as usize..), y.get((i - k) as usize..));
-            if let (Some(rest_x), Some(rest_y)) = (rest_x, rest_y) {
-                i += rest_x.iter().zip(rest_y).take_while(|(p, q)| p == q).count() as isize;
-            }
-            reach[at] = i;
-            if k == goal && i >= x.len() as isize {
-                return Some(edits as usize);
-            }
-        }
-    }
-    None
 }
 
 /// The unrestricted Damerau–Levenshtein distance of two numbered strings, if it is at most `limit`.
