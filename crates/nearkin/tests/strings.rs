@@ -46,6 +46,10 @@ fn every_pair<S: AsRef<str>>(
     found
 }
 
+fn closer(pairs: &[Found], limit: f64) -> Vec<Found> {
+    pairs.iter().filter(|pair| pair.value <= limit).copied().collect()
+}
+
 /// A small generator, so that every run tries the same strings (Steele, Lea and Flood 2014).
 struct Draw(u64);
 
@@ -76,9 +80,10 @@ fn s1_5_join_is_complete_on_small_alphabets() {
         let split = (round % 3 == 0).then(|| draw.below(count + 1) as u32);
         for measure in MEASURES {
             let space = StringSpace::new(texts.iter().collect(), measure);
+            let all = every_pair(&texts, measure, 4.0, split);
             for limit in 0..=4 {
                 let (found, _) = joined(&space, limit.into(), split).unwrap();
-                let expected = every_pair(&texts, measure, limit.into(), split);
+                let expected = closer(&all, limit.into());
                 assert_eq!(found, expected, "{measure:?} {limit} {split:?} {texts:?}");
                 pairs += found.len();
             }
@@ -114,9 +119,10 @@ fn s1_5_join_is_complete_on_strings_a_few_edits_apart() {
         }
         for measure in MEASURES {
             let space = StringSpace::new(texts.iter().collect(), measure);
+            let all = every_pair(&texts, measure, 4.0, None);
             for limit in 1..=4 {
                 let (found, _) = joined(&space, limit.into(), None).unwrap();
-                let expected = every_pair(&texts, measure, limit.into(), None);
+                let expected = closer(&all, limit.into());
                 assert_eq!(found, expected, "{measure:?} {limit} {texts:?}");
             }
         }
@@ -217,8 +223,7 @@ fn s1_5_join_is_complete_on_names_and_addresses() {
             let all = every_pair(&texts, measure, 3.0, None);
             for limit in 0..=3 {
                 let (found, counts) = joined(&space, limit.into(), None).unwrap();
-                let expected: Vec<Found> =
-                    all.iter().filter(|pair| pair.value <= limit.into()).copied().collect();
+                let expected = closer(&all, limit.into());
                 assert_eq!(found, expected, "{measure:?} {limit}");
                 assert!(counts.candidates < counts.distinct * counts.distinct / 2 + 1);
             }

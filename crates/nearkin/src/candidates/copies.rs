@@ -102,23 +102,26 @@ pub struct Matches {
 }
 
 impl Matches {
-    /// Every pair of groups that is close comes once; `own` is the value of two copies, if that is close.
-    pub(crate) fn new(copies: Copies, pairs: &[(u32, u32, f64)], own: Option<f64>) -> Self {
+    /// Every pair of groups that is close comes once; `own` is the value of two members of a group, if that
+    /// is close.
+    pub(crate) fn new(
+        copies: Copies,
+        pairs: &[(u32, u32, f64)],
+        own: impl Fn(u32) -> Option<f64>,
+    ) -> Self {
         let mut starts = vec![0usize; copies.len() + 1];
         for &(a, b, _) in pairs {
             starts[a as usize] += 1;
             starts[b as usize] += 1;
         }
         let mut end = 0;
-        for start in &mut starts {
-            end += *start + usize::from(own.is_some());
+        for (group, start) in starts[..copies.len()].iter_mut().enumerate() {
+            end += *start + usize::from(own(group as u32).is_some());
             *start = end;
         }
+        starts[copies.len()] = end;
         // Each list is filled from its end, so that its end becomes its start.
-        let mut close = vec![(0, 0.0); starts[copies.len().saturating_sub(1)]];
-        if let Some(last) = starts.last_mut() {
-            *last = close.len();
-        }
+        let mut close = vec![(0, 0.0); end];
         let mut add = |group: u32, other: u32, value| {
             starts[group as usize] -= 1;
             close[starts[group as usize]] = (other, value);
@@ -127,8 +130,10 @@ impl Matches {
             add(a, b, value);
             add(b, a, value);
         }
-        if let Some(own) = own {
-            (0..copies.len() as u32).for_each(|group| add(group, group, own));
+        for group in 0..copies.len() as u32 {
+            if let Some(value) = own(group) {
+                add(group, group, value);
+            }
         }
         Self { copies, starts, close }
     }

@@ -9,6 +9,7 @@ pub mod brute_force;
 pub mod copies;
 pub mod identical;
 pub mod segments;
+pub mod weights;
 
 use nearkin_kernels::{any_equal, sort_by_high_half};
 

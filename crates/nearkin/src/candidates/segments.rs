@@ -74,7 +74,7 @@ pub fn matches(space: &StringSpace, join: &Join) -> Result<(Matches, Counts)> {
         candidates: search.compared.into_inner(),
         close: pairs.len() as u64,
     };
-    Ok((Matches::new(copies, &pairs, Some(0.0)), counts))
+    Ok((Matches::new(copies, &pairs, |_| Some(0.0)), counts))
 }
 
 /// Groups of identical strings, shorter ones first.

@@ -4,6 +4,7 @@ mod bits;
 mod id;
 mod sets;
 mod source;
+mod sparse;
 mod strings;
 mod vectors;
 
@@ -11,6 +12,7 @@ pub use bits::Bits;
 pub use id::{Id, Value};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
+pub use sparse::Sparse;
 pub(crate) use strings::Characters;
 pub use strings::Strings;
 pub use vectors::Vectors;

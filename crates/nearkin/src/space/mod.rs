@@ -4,8 +4,10 @@
 //! what pairs are checked against: whatever found a pair, the number that is reported comes from here.
 //! Items of two collections that are to be joined stand in one space, the second after the first.
 
+mod sparse;
 mod strings;
 
+pub use sparse::{SparseMeasure, SparseSpace};
 pub use strings::{StringMeasure, StringSpace};
 
 /// Whether a value says how alike two items are or how far apart.
