@@ -272,6 +272,8 @@ fn s1_5_edit_is_the_shortest_path_of_single_edits() {
             for limit in 0..9 {
                 let expected = Some(plain[y]).filter(|&d| d <= limit);
                 assert_eq!(edit::within(x, y, limit), expected, "{x:?} {y:?} {limit}");
+                let expected = Some(with_mutation[y]).filter(|&d| d <= limit);
+                assert_eq!(edit::mutation_within(x, y, limit), expected, "{x:?} {y:?} {limit}");
             }
         }
     }
@@ -471,27 +473,34 @@ proptest! {
         // One mutation or swap stands for at most one insert and one delete.
         let mutations = edit::mutation_distance(&x, &y);
         prop_assert!(mutations <= edits && edits <= 2 * mutations);
+        let expected = Some(mutations).filter(|&d| d <= limit);
+        prop_assert_eq!(edit::mutation_within(&x, &y, limit), expected);
     }
 
     /// Long strings a few edits apart, where `within` stays near the diagonal.
     #[test]
     fn s1_5_within_agrees_near_the_diagonal(
         x in prop::collection::vec(0..3u8, 80..200),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..4u8), 0..12),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..5u8), 0..12),
         limit in 0..20usize,
     ) {
         let mut y = x.clone();
         for (index, symbol) in edits {
-            let at = index.index(y.len());
-            if symbol == 3 {
-                y.remove(at);
-            } else {
-                y.insert(at, symbol);
+            let at = index.index(y.len() - 1);
+            match symbol {
+                3 => {
+                    y.remove(at);
+                }
+                4 => y.swap(at, at + 1),
+                _ => y.insert(at, symbol),
             }
         }
         let expected = Some(edit::distance(&x, &y)).filter(|&d| d <= limit);
         prop_assert_eq!(edit::within(&x, &y, limit), expected);
         prop_assert_eq!(edit::within(&y, &x, limit), expected);
+        let expected = Some(edit::mutation_distance(&x, &y)).filter(|&d| d <= limit);
+        prop_assert_eq!(edit::mutation_within(&x, &y, limit), expected);
+        prop_assert_eq!(edit::mutation_within(&y, &x, limit), expected);
     }
 
     /// The larger r, the smaller the distance (exercise 3.5.3), down to L∞.
@@ -566,7 +575,12 @@ fn s1_5_agrees_with_rapidfuzz() {
         let (x, y, edits) = (row[0], row[1], number::<usize>(row[2]));
         assert_eq!(edit::distance_str(x, y), edits, "{x} {y}");
         assert_eq!(edit::distance_str(y, x), edits, "{x} {y}");
-        assert_eq!(edit::mutation_distance_str(x, y), number::<usize>(row[3]), "{x} {y}");
+        let mutations = number::<usize>(row[3]);
+        assert_eq!(edit::mutation_distance_str(x, y), mutations, "{x} {y}");
+        for limit in [0, mutations.saturating_sub(1), mutations, mutations + 1, usize::MAX] {
+            let expected = Some(mutations).filter(|&d| d <= limit);
+            assert_eq!(edit::mutation_within_str(x, y, limit), expected, "{x} {y} {limit}");
+        }
         for limit in
             [0, edits / 2, edits.saturating_sub(1), edits, edits + 1, 3 * edits, usize::MAX]
         {

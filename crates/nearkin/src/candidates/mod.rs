@@ -7,7 +7,10 @@
 pub mod bands;
 pub mod brute_force;
 pub mod cascade;
+pub mod copies;
 pub mod identical;
+pub mod segments;
+pub mod weights;
 
 use nearkin_kernels::{any_equal, sort_by_high_half};
 

@@ -4,10 +4,15 @@ mod bits;
 mod id;
 mod sets;
 mod source;
+mod sparse;
+mod strings;
 mod vectors;
 
 pub use bits::Bits;
 pub use id::{Id, Value};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
+pub use sparse::Sparse;
+pub(crate) use strings::Characters;
+pub use strings::Strings;
 pub use vectors::Vectors;

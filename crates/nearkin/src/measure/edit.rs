@@ -13,9 +13,15 @@
 //!   unrestricted Damerau–Levenshtein distance. The better known "optimal string alignment" is not
 //!   a distance, for it never edits between two swapped symbols: it finds 3 between CA and ABC,
 //!   where CA → AC → ABC takes 2 steps. Three rows of memory do, after Zhao and
-//!   Sahni, "String correction using the Damerau-Levenshtein distance" (2019).
+//!   Sahni, "String correction using the Damerau-Levenshtein distance" (2019). [`mutation_within`]
+//!   answers only up to a limit.
+
+mod diagonals;
+mod word;
 
 use std::hash::{Hash, Hasher};
+
+use diagonals::{FEW_EDITS, furthest_reaching, furthest_swapping};
 
 /// The fewest inserts and deletes that turn `x` into `y`.
 pub fn distance<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
@@ -34,6 +40,9 @@ pub fn lcs_len<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
     let (long, short) = if x.len() < y.len() { (y, x) } else { (x, y) };
     if short.is_empty() {
         return same;
+    }
+    if long.len() <= word::WORD {
+        return same + word::lcs(long, short);
     }
     let (long, mut short, symbols) = number(long, short);
     short.retain(|&symbol| symbol != UNKNOWN);
@@ -54,7 +63,7 @@ pub fn within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
     }
     // From here on, limit² single steps take longer than |x|·|y|/64 steps by words: measured on
     // random letters, the two meet between 1/16 and 1/12 of |x| + |y|.
-    if limit > (x.len() + y.len()) / 16 {
+    if limit > (x.len() + y.len()) / 16 && limit > FEW_EDITS {
         return Some(distance(x, y)).filter(|&edits| edits <= limit);
     }
     furthest_reaching(x, y, limit)
@@ -73,7 +82,48 @@ pub fn mutation_distance<T: Eq + Hash>(x: &[T], y: &[T]) -> usize {
         return x.len().max(y.len());
     }
     let (x, y, symbols) = number(x, y);
-    damerau(&x, &y, symbols)
+    damerau(&x, &y, symbols, usize::MAX).unwrap_or(usize::MAX)
+}
+
+/// [`mutation_distance`] if it is at most `limit`, else `None`; takes O(limit · length) steps at worst.
+///
+/// Few edits are counted along diagonals. For more, optimal string alignment of a string of up to 64
+/// symbols comes 64 cells at a time. It differs from the distance only where symbols between two swapped
+/// ones are edited. Such a swap with c − 1 edits costs c ≥ 2 and can be had by c + 1 edits of the other
+/// kinds, so distance ≤ alignment ≤ 3/2 · distance: an alignment of up to 2 is the distance, and one above
+/// 3/2 · limit rules the pair out.
+pub fn mutation_within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
+    let (_, x, y) = trim(x, y);
+    if x.len().abs_diff(y.len()) > limit {
+        return None;
+    }
+    let (short, long) = if x.len() < y.len() { (x, y) } else { (y, x) };
+    let swapped = || matches!((x, y), ([a, b], [c, d]) if a == d && b == c);
+    match limit {
+        _ if short.is_empty() => return Some(long.len()),
+        0 => return None,
+        1 => return (long.len() == 1 || swapped()).then_some(1),
+        ..=FEW_EDITS => return furthest_swapping(x, y, limit),
+        _ => {}
+    }
+    if short.len() > word::WORD {
+        return banded(x, y, limit);
+    }
+    let aligned = word::alignment(short, long, limit.saturating_add(limit / 2))?;
+    if aligned <= 2 {
+        return Some(aligned);
+    }
+    banded(x, y, limit.min(aligned - 1)).or(Some(aligned).filter(|&edits| edits <= limit))
+}
+
+/// [`mutation_within`] over the `char`s of two texts.
+pub fn mutation_within_str(x: &str, y: &str, limit: usize) -> Option<usize> {
+    mutation_within(&chars(x), &chars(y), limit)
+}
+
+fn banded<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
+    let (x, y, symbols) = number(x, y);
+    damerau(&x, &y, symbols, limit)
 }
 
 /// [`mutation_distance`] over the `char`s of two texts.
@@ -197,41 +247,7 @@ fn lcs_step(state: u64, hits: u64, carry: bool) -> (u64, bool) {
     (sum | (state & !hits), over | over_again)
 }
 
-/// Follows, for a growing number of edits, how far each diagonal of the edit grid can be reached,
-/// and stops at the far corner or after `limit` edits.
-fn furthest_reaching<T: Eq>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
-    let goal = x.len() as isize - y.len() as isize;
-    // The distance has the parity of |x| − |y|.
-    let limit = limit.min(x.len() + y.len()) as isize;
-    let limit = limit - (limit - goal).rem_euclid(2);
-    // reach[centre + k]: the most symbols of x used up on diagonal k, which is x used − y used.
-    let centre = limit + 1;
-    let mut reach = vec![0isize; 2 * centre as usize + 1];
-    for edits in 0..=limit {
-        // Diagonals from which the goal takes more edits than are left are not followed.
-        let left = limit - edits;
-        for k in ((-edits).max(goal - left)..=edits.min(goal + left)).step_by(2) {
-            let at = (centre + k) as usize;
-            let insert = k == -edits || (k != edits && reach[at - 1] < reach[at + 1]);
-            let mut i = match edits {
-                0 => 0,
-                _ if insert => reach[at + 1],
-                _ => reach[at - 1] + 1,
-            };
-            let (rest_x, rest_y) = (x.get(i as usize..), y.get((i - k) as usize..));
-            if let (Some(rest_x), Some(rest_y)) = (rest_x, rest_y) {
-                i += rest_x.iter().zip(rest_y).take_while(|(p, q)| p == q).count() as isize;
-            }
-            reach[at] = i;
-            if k == goal && i >= x.len() as isize {
-                return Some(edits as usize);
-            }
-        }
-    }
-    None
-}
-
-/// The unrestricted Damerau–Levenshtein distance of two numbered strings.
+/// The unrestricted Damerau–Levenshtein distance of two numbered strings, if it is at most `limit`.
 ///
 /// Let H(i, j) be the distance of the first i symbols of x and the first j of y. A swap that ends
 /// at (i, j) joins y_j to its last place k before i in x, and x_i to its last place l before j in y;
@@ -241,7 +257,11 @@ fn furthest_reaching<T: Eq>(x: &[T], y: &[T], limit: usize) -> Option<usize> {
 ///
 /// A gap in both strings costs no less than replacing the swapped symbols, so only k = i − 1 or
 /// l = j − 1 matter, and the H they need can be noted in passing instead of keeping all rows.
-fn damerau(x: &[u32], y: &[u32], symbols: usize) -> usize {
+///
+/// H(i, j) ≥ |i − j|, so only cells with |i − j| ≤ limit are looked at; those beside them count as too
+/// far. A swap that needs one of them from further out ends too far as well. If no cell of a row is near
+/// enough, none of a later row is: what a swap jumps over can be deleted at no higher cost.
+fn damerau(x: &[u32], y: &[u32], symbols: usize, limit: usize) -> Option<usize> {
     // Stands outside the grid; larger than any distance within it.
     let never = x.len().max(y.len()) + 1;
     let mut last_row = vec![0; symbols];
@@ -254,11 +274,13 @@ fn damerau(x: &[u32], y: &[u32], symbols: usize) -> usize {
         let symbol = x[i - 1];
         // From here `row` is overwritten: it still holds row i − 2, and `above` row i − 1.
         std::mem::swap(&mut row, &mut above);
-        let mut two_above = row[1]; // H(i − 2, j − 1)
-        row[1] = i;
+        let first = i.saturating_sub(limit).max(1);
+        let mut two_above = row[first]; // H(i − 2, j − 1)
+        row[first] = if first == 1 { i } else { never };
+        let mut least = row[first];
         let mut last_column = 0;
         let mut at_last_column = never; // H(i − 2, l − 1)
-        for j in 1..=y.len() {
+        for j in first..=y.len().min(i.saturating_add(limit)) {
             let mut best = (above[j + 1] + 1).min(row[j] + 1);
             if y[j - 1] == symbol {
                 best = best.min(above[j]);
@@ -276,8 +298,12 @@ fn damerau(x: &[u32], y: &[u32], symbols: usize) -> usize {
             }
             two_above = row[j + 1];
             row[j + 1] = best;
+            least = least.min(best);
+        }
+        if least > limit {
+            return None;
         }
         last_row[symbol as usize] = i;
     }
-    row[y.len() + 1]
+    Some(row[y.len() + 1]).filter(|&edits| edits <= limit)
 }

@@ -12,6 +12,7 @@ mod chars;
 mod fold;
 mod hash;
 mod stop_words;
+mod tfidf;
 mod word_characters;
 mod words;
 
@@ -23,6 +24,7 @@ pub use advice::{Advice, advise};
 pub use fold::{Case, NormalForm, Space, is_word_character};
 pub use hash::hash_bytes;
 pub use stop_words::StopWords;
+pub use tfidf::{Repeats, Vocabulary};
 pub use words::{Tokenizer, UnicodeWords};
 
 use nearkin_kernels::WordMask;

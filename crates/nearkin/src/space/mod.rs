@@ -5,9 +5,13 @@
 //! Items of two collections that are to be joined stand in one space, the second after the first.
 
 mod bits;
+mod sparse;
+mod strings;
 mod vectors;
 
 pub use bits::BitSpace;
+pub use sparse::{SparseMeasure, SparseSpace};
+pub use strings::{StringMeasure, StringSpace};
 pub(crate) use vectors::ROUNDING;
 pub use vectors::{VectorMeasure, VectorSpace};
 
