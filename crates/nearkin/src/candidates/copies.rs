@@ -74,7 +74,18 @@ impl Copies {
         (a.first && b.second) || (a.second && b.first)
     }
 
-    fn members(&self, group: u32) -> &[u32] {
+    /// Number of items.
+    pub(crate) fn items(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The group of an item.
+    pub(crate) fn group_of(&self, item: u32) -> u32 {
+        self.group_of[item as usize]
+    }
+
+    /// The items of a group, ascending.
+    pub(crate) fn members(&self, group: u32) -> &[u32] {
         &self.members
             [self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
     }

@@ -39,6 +39,14 @@ impl Bits {
         Ok(())
     }
 
+    /// The bit strings at these places.
+    pub fn select(&self, items: impl Iterator<Item = usize>) -> Self {
+        Self {
+            length: self.length,
+            words: items.flat_map(|item| self.get(item)).copied().collect(),
+        }
+    }
+
     /// Bits of each bit string.
     pub fn length(&self) -> usize {
         self.length

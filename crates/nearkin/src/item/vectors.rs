@@ -51,6 +51,12 @@ impl Vectors {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
+    /// The vectors at these places.
+    pub fn select(&self, items: impl Iterator<Item = usize>) -> Self {
+        let values = items.flat_map(|item| self.get(item)).copied().collect();
+        Self { dimension: self.dimension, values }
+    }
+
     /// All components, vector by vector.
     pub fn values(&self) -> &[f32] {
         &self.values

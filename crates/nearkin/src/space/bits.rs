@@ -37,6 +37,11 @@ impl<'a> BitSpace<'a> {
         self.bits
     }
 
+    /// Bits that make up a distance of 1.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
     /// The value of two bit strings that differ in so many bits.
     pub fn value_of(&self, differing: u64) -> f64 {
         let differing = differing as f64;

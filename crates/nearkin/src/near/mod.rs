@@ -1,0 +1,190 @@
+//! Vectors, bit strings, strings in memory: which are close, by the cheapest way that keeps the promise?
+//!
+//! A collection comes in with its measure, a limit and a recall; pairs go out, or the closest of each item.
+//! There are two ways. The complete one compares everything with everything and rules most pairs out by
+//! something that costs little: a few components, the number of ones, a shared segment, a shared word. The other
+//! looks up who shares a key in the tables of an AND/OR expression, and misses a stated share. [`plan`] estimates
+//! both from a sample and says which is taken.
+
+mod fold;
+mod plan;
+mod ways;
+
+pub use plan::{Estimate, Plan, TablesPlan, Taken};
+
+use crate::amplify::Expression;
+use crate::candidates::copies::Matches;
+use crate::candidates::{segments, weights};
+use crate::item::{Bits, Vectors};
+use crate::join::{Top, top};
+use crate::space::{
+    BitSpace, Form, Found, Join, Space, SparseSpace, StringSpace, VectorMeasure, VectorSpace,
+};
+use crate::{Error, Result};
+use plan::{check, close};
+
+/// A collection in memory and how its items are compared.
+#[derive(Debug)]
+pub enum Items {
+    /// Vectors.
+    Vectors(Vectors, VectorMeasure),
+    /// Bit strings, by their similarity or distance; so many differing bits count 1.
+    Bits(Bits, Form, f64),
+    /// Strings under an edit distance.
+    Strings(StringSpace),
+    /// Sparse vectors, such as tf-idf makes of texts.
+    Sparse(SparseSpace),
+}
+
+/// How pairs are to be found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Way {
+    /// Whichever costs least and keeps the recall.
+    #[default]
+    Cheapest,
+    /// Without missing any.
+    Complete,
+    /// By the tables of this expression, whatever its recall is.
+    Tables(Expression),
+}
+
+/// What is looked for.
+#[derive(Clone)]
+pub struct Search<'a> {
+    /// Pairs that reach this similarity or distance.
+    pub limit: f64,
+    /// The chance that a pair at just the limit is found.
+    pub recall: f64,
+    /// How.
+    pub way: Way,
+    /// What all random choices derive from.
+    pub seed: u64,
+    /// Where the second collection begins, when pairs of one item of each are looked for.
+    pub split: Option<u32>,
+    /// Whether to give up.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Search<'_> {
+    fn join(&self, split: Option<u32>) -> Join<'_> {
+        Join { limit: self.limit, split, stopped: self.stopped }
+    }
+}
+
+/// The pairs that were found, and what it took.
+#[derive(Debug)]
+pub struct Close {
+    /// The pairs.
+    pub matches: Matches,
+    /// How they were found.
+    pub plan: Plan,
+    /// Items that are not copies of an earlier one.
+    pub distinct: u64,
+    /// Pairs of distinct items that were compared exactly.
+    pub compared: u64,
+    /// Pairs of distinct items that are close.
+    pub close: u64,
+}
+
+impl Items {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Vectors(vectors, _) => vectors.len(),
+            Self::Bits(bits, ..) => bits.len(),
+            Self::Strings(space) => space.len(),
+            Self::Sparse(space) => space.len(),
+        }
+    }
+
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Every close pair.
+///
+/// # Errors
+/// When a parameter is out of range, the expression names functions that these items do not have, a vector
+/// without a direction is compared by its angle, or it was stopped.
+pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
+    check(search)?;
+    if let Items::Strings(_) | Items::Sparse(_) = items {
+        no_tables(search)?;
+    }
+    let (matches, counts) = match items {
+        Items::Vectors(vectors, measure) => {
+            let copies = fold::vectors(vectors, search.split);
+            let distinct = fold::distinct_vectors(vectors, &copies);
+            return close(&VectorSpace::new(&distinct, *measure)?, copies, search);
+        }
+        Items::Bits(bits, form, scale) => {
+            let copies = fold::bits(bits, search.split);
+            let distinct = fold::distinct_bits(bits, &copies);
+            return close(&BitSpace::new(&distinct, *form, *scale)?, copies, search);
+        }
+        Items::Strings(space) => segments::matches(space, &search.join(search.split))?,
+        Items::Sparse(space) => weights::matches(space, &search.join(search.split))?,
+    };
+    Ok(Close {
+        matches,
+        plan: Plan::complete_only(),
+        distinct: counts.distinct,
+        compared: counts.candidates,
+        close: counts.close,
+    })
+}
+
+/// How pairs would be found, without finding them.
+///
+/// # Errors
+/// As [`pairs`].
+pub fn plan(items: &Items, search: &Search<'_>) -> Result<Plan> {
+    check(search)?;
+    match items {
+        Items::Vectors(vectors, measure) => {
+            Ok(plan::plan(&VectorSpace::new(vectors, *measure)?, search, search.split)?.0)
+        }
+        Items::Bits(bits, form, scale) => {
+            Ok(plan::plan(&BitSpace::new(bits, *form, *scale)?, search, search.split)?.0)
+        }
+        Items::Strings(_) | Items::Sparse(_) => {
+            no_tables(search)?;
+            Ok(Plan::complete_only())
+        }
+    }
+}
+
+/// The closest of each item, none missed: those of the first item from close to far, then those of the
+/// second, and so on; of equally close ones those that come first.
+///
+/// # Errors
+/// When none are asked for, a vector without a direction is compared by its angle, or it was stopped.
+pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
+    match items {
+        Items::Vectors(vectors, measure) => {
+            let copies = fold::vectors(vectors, wanted.split);
+            let distinct = fold::distinct_vectors(vectors, &copies);
+            fold::closest(&VectorSpace::new(&distinct, *measure)?, &copies, wanted)
+        }
+        Items::Bits(bits, form, scale) => {
+            let copies = fold::bits(bits, wanted.split);
+            let distinct = fold::distinct_bits(bits, &copies);
+            fold::closest(&BitSpace::new(&distinct, *form, *scale)?, &copies, wanted)
+        }
+        Items::Strings(space) => top::brute_force(space, wanted),
+        Items::Sparse(space) => top::brute_force(space, wanted),
+    }
+}
+
+/// These items have no functions for tables.
+fn no_tables(search: &Search<'_>) -> Result<()> {
+    match &search.way {
+        Way::Tables(expression) => {
+            let must = "left out: these items are searched completely";
+            Err(Error::parameter("the expression", expression, must))
+        }
+        _ => Ok(()),
+    }
+}

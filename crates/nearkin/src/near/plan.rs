@@ -1,0 +1,272 @@
+//! Which way costs less?
+//!
+//! The complete way's time comes from trying a part of it. For the tables, the distances of a sample of pairs say
+//! how many pairs will meet by accident at each number of rows. Times are those of one core of the machine on
+//! which the constants were measured; only their relation decides, and it is the same on every machine and in
+//! every run, for the choice decides which pairs may be missed.
+
+use super::ways::Ways;
+use super::{Close, Search, Way, fold};
+use crate::amplify::{Bands, Expected, Expression, Sampled, Work};
+use crate::candidates::cascade::Cascade;
+use crate::candidates::copies::{Copies, Matches};
+use crate::family::Family;
+use crate::family::hash::SplitMix;
+use crate::join::estimate::Prepared;
+use crate::join::pairs_of;
+use crate::{Error, Result};
+
+/// Pairs that are drawn to see how far apart items are.
+const SAMPLE: usize = 1 << 14;
+
+/// Functions that an item may have in all tables.
+const MOST_FUNCTIONS: usize = 1 << 13;
+
+/// Nanoseconds that an entry in a table takes, with sorting and meeting it.
+const ENTRY: f64 = 60.0;
+
+/// How pairs are found, and why.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The way that is taken.
+    pub taken: Taken,
+    /// The chance that a pair at just the limit is found.
+    pub recall: f64,
+    /// What the complete way is expected to take, where that was asked.
+    pub complete: Option<Estimate>,
+    /// What tables are expected to take, where these items can be searched by tables.
+    pub tables: Option<TablesPlan>,
+}
+
+/// The way that is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The complete one.
+    Complete,
+    /// Tables.
+    Tables,
+}
+
+/// What a search is expected to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Seconds on one core.
+    pub seconds: f64,
+}
+
+/// A search by tables.
+#[derive(Debug, Clone)]
+pub struct TablesPlan {
+    /// Who meets whom.
+    pub expression: Expression,
+    /// What it is expected to take.
+    pub estimate: Estimate,
+    /// Pairs that are expected to become candidates, to be missed and to be compared in vain.
+    pub expected: Expected,
+}
+
+impl Plan {
+    /// For items that have a complete way only.
+    pub(super) fn complete_only() -> Self {
+        Self { taken: Taken::Complete, recall: 1.0, complete: None, tables: None }
+    }
+}
+
+/// What is ready to run.
+pub(super) enum Ready<'a> {
+    Complete(Prepared<'a>),
+    Tables(Expression, Vec<(String, Box<dyn Family + 'a>)>),
+}
+
+/// The plan for a space of distinct items.
+pub(super) fn plan<'a, S: Ways>(
+    space: &'a S,
+    search: &Search<'_>,
+    split: Option<u32>,
+) -> Result<(Plan, Ready<'a>)> {
+    let join = search.join(split);
+    let distances = distances(space, split, search.seed);
+    let far = median(&distances);
+    if let Way::Tables(expression) = &search.way {
+        let families = families(space, expression, search, far)?;
+        let tables = run_of(space, expression, &families, search, &distances, split);
+        let recall = expression.probability_with(&agreement(&families, space.distance(search.limit)));
+        let plan = Plan { taken: Taken::Tables, recall, complete: None, tables: Some(tables) };
+        return Ok((plan, Ready::Tables(expression.clone(), families)));
+    }
+    let tables = match search.way {
+        Way::Cheapest => tuned(space, search, far, &distances, split)?,
+        _ => None,
+    };
+    let (prepared, seconds) = space.prepare(&join);
+    let complete = Some(Estimate { seconds });
+    match tables {
+        Some((tables, families)) if tables.estimate.seconds < seconds => {
+            let expression = tables.expression.clone();
+            let plan =
+                Plan { taken: Taken::Tables, recall: search.recall, complete, tables: Some(tables) };
+            Ok((plan, Ready::Tables(expression, families)))
+        }
+        tables => {
+            let tables = tables.map(|(tables, _)| tables);
+            let plan = Plan { taken: Taken::Complete, recall: 1.0, complete, tables };
+            Ok((plan, Ready::Complete(prepared)))
+        }
+    }
+}
+
+/// Finds every close pair of a space of distinct items.
+pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> Result<Close> {
+    let split = fold::split_of(&copies, search.split);
+    let join = search.join(split);
+    let (plan, ready) = plan(space, search, split)?;
+    let (found, compared) = match ready {
+        Ready::Complete(prepared) => space.complete(&prepared, &join)?,
+        Ready::Tables(expression, families) => {
+            let families: Vec<(&str, &dyn Family)> =
+                families.iter().map(|(name, family)| (name.as_str(), &**family)).collect();
+            let cascade = Cascade::new(&expression, &families, space.len())?;
+            let (found, counts) = cascade.join(space, &join)?;
+            (found, counts.verified)
+        }
+    };
+    let pairs: Vec<(u32, u32, f64)> = found.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
+    let own = |group: u32| match split.is_none() && copies.members(group).len() > 1 {
+        true => space.reaching(group, group, search.limit),
+        false => None,
+    };
+    let own: Vec<Option<f64>> = (0..copies.len() as u32).map(own).collect();
+    Ok(Close {
+        plan,
+        distinct: copies.len() as u64,
+        compared,
+        close: pairs.len() as u64,
+        matches: Matches::new(copies, &pairs, |group| own[group as usize]),
+    })
+}
+
+/// The best tables that keep the recall, and their functions.
+type Tuned<'a> = (TablesPlan, Vec<(String, Box<dyn Family + 'a>)>);
+
+fn tuned<'a, S: Ways>(
+    space: &'a S,
+    search: &Search<'_>,
+    far: f64,
+    distances: &[f64],
+    split: Option<u32>,
+) -> Result<Option<Tuned<'a>>> {
+    let Some(name) = space.functions() else { return Ok(None) };
+    let family = space.family(name, search, far)?;
+    let at_limit = family.agreement(space.distance(search.limit));
+    if at_limit.is_nan() || at_limit <= 0.0 || space.len() < 2 {
+        return Ok(None);
+    }
+    let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
+    let sampled = |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: weight };
+    let sample: Vec<Sampled> = distances.iter().map(sampled).collect();
+    let work = work(space);
+    // Too many functions would be needed: then there are no tables worth having.
+    let Ok(choice) = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &sample, &work) else {
+        return Ok(None);
+    };
+    let expression = Expression::function(name).and(choice.bands.rows).or(choice.bands.count);
+    let estimate = Estimate { seconds: choice.cost * 1e-9 };
+    let plan = TablesPlan { expression, estimate, expected: choice.expected };
+    Ok(Some((plan, vec![(name.to_owned(), family)])))
+}
+
+/// What an expression that was asked for is expected to do.
+fn run_of<S: Ways>(
+    space: &S,
+    expression: &Expression,
+    families: &[(String, Box<dyn Family + '_>)],
+    search: &Search<'_>,
+    distances: &[f64],
+    split: Option<u32>,
+) -> TablesPlan {
+    let limit = space.distance(search.limit);
+    let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
+    let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
+    for &distance in distances {
+        let chance = expression.probability_with(&agreement(families, distance));
+        expected.candidates += weight * chance;
+        if distance <= limit {
+            expected.missed += weight * (1.0 - chance);
+        } else {
+            expected.wasted += weight * chance;
+        }
+    }
+    let work = work(space);
+    let of_items = work.function * expression.functions() as f64
+        + work.entry * expression.tables() as f64;
+    let cost = work.items * of_items + work.comparison * expected.candidates;
+    TablesPlan { expression: expression.clone(), estimate: Estimate { seconds: cost * 1e-9 }, expected }
+}
+
+fn work<S: Ways>(space: &S) -> Work {
+    let (function, comparison) = space.costs();
+    Work { items: space.len() as f64, function, entry: ENTRY, comparison }
+}
+
+/// The chance that a function of a name agrees at a distance.
+fn agreement<'f>(
+    families: &'f [(String, Box<dyn Family + '_>)],
+    distance: f64,
+) -> impl Fn(&str) -> f64 + 'f {
+    move |name| {
+        let family = families.iter().find(|(known, _)| known == name);
+        family.map_or(0.0, |(_, family)| family.agreement(distance))
+    }
+}
+
+/// The functions that an expression names.
+fn families<'a, S: Ways>(
+    space: &'a S,
+    expression: &Expression,
+    search: &Search<'_>,
+    far: f64,
+) -> Result<Vec<(String, Box<dyn Family + 'a>)>> {
+    let named = |name: &str| Ok((name.to_owned(), space.family(name, search, far)?));
+    expression.names().into_iter().map(named).collect()
+}
+
+/// The distances of random pairs that are looked for.
+fn distances<S: Ways>(space: &S, split: Option<u32>, seed: u64) -> Vec<f64> {
+    let items = space.len() as u64;
+    let split = split.map(u64::from);
+    if items < 2 || split.is_some_and(|split| split == 0 || split == items) {
+        return Vec::new();
+    }
+    let mut random = SplitMix::new(seed ^ 0x5a4d_504c_4521);
+    let draw = |_| {
+        let (a, b) = match split {
+            Some(split) => (random.below(split), split + random.below(items - split)),
+            None => {
+                let a = random.below(items);
+                (a, (a + 1 + random.below(items - 1)) % items)
+            }
+        };
+        space.distance(space.value(a.min(b) as u32, a.max(b) as u32))
+    };
+    (0..SAMPLE).map(draw).collect()
+}
+
+fn median(distances: &[f64]) -> f64 {
+    let mut sorted = distances.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(1.0)
+}
+
+/// Refuses what is out of range.
+pub(super) fn check(search: &Search<'_>) -> Result<()> {
+    if search.limit.is_nan() {
+        return Err(Error::parameter("the limit", search.limit, "a number"));
+    }
+    if !(search.recall > 0.0 && search.recall < 1.0) {
+        return Err(Error::parameter("recall", search.recall, "above 0 and below 1"));
+    }
+    if let Way::Tables(expression) = &search.way {
+        expression.check()?;
+    }
+    Ok(())
+}
