@@ -7,10 +7,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
 use nearkin::pipeline::{Job, LEAST_MEMORY, Settings};
-use nearkin::read::{Format, Input, OnError, ReadOptions};
+use nearkin::read::{Format, Groups, Input, OnError, Opened, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
 use nearkin::{Error, Result, write};
+
+use crate::items::{ItemArgs, KindName};
 
 /// Where items come from.
 #[derive(Debug, Args)]
@@ -27,9 +29,10 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct FieldArgs {
-    /// Field or column that holds the text
-    #[arg(long, value_name = "FIELD", default_value = "text")]
-    pub(crate) text: String,
+    /// Field or column that holds the text, or what --as says [default: text; with --as set or bag: items
+    /// or set, where the first record has one of them]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) text: Option<String>,
     /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
@@ -39,6 +42,12 @@ pub(crate) struct FieldArgs {
     /// Read every input as this format instead of going by its extension
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub(crate) format: Option<Format>,
+    /// What stands between the fields of CSV files, such as ';' or '::' [default: a comma, or a tab in .tsv]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) delimiter: Option<String>,
+    /// CSV files have no row of names: columns are called 1, 2, 3 and so on
+    #[arg(long)]
+    pub(crate) no_header: bool,
     /// Folder for temporary files: what does not fit in --memory, and standard input. Given here, a run
     /// that was killed continues when it is started again with the same arguments [default: the
     /// system's]
@@ -47,6 +56,8 @@ pub(crate) struct FieldArgs {
     /// What to do with a record that cannot be used
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop)]
     pub(crate) on_error: ErrorPolicy,
+    #[command(flatten)]
+    pub(crate) items: ItemArgs,
 }
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {
@@ -70,21 +81,40 @@ impl FieldArgs {
         inputs: &[PathBuf],
         value: Option<&str>,
         settings: Option<&Settings>,
-    ) -> Result<Input> {
-        let options = ReadOptions {
-            text: self.text.clone(),
+    ) -> Result<Opened> {
+        let options = self.options(value, settings);
+        let Some(grouping) = self.items.grouping()? else {
+            return Ok(Opened::Records(Input::open(inputs, options)?.into()));
+        };
+        if let Some(field) = value {
+            let must = "first or longest: the groups of a table have no fields";
+            return Err(Error::parameter("--keep", field, must));
+        }
+        Ok(Opened::Groups(Groups::read(inputs, &options, &grouping)?.into()))
+    }
+
+    fn options(&self, value: Option<&str>, settings: Option<&Settings>) -> ReadOptions {
+        let defaults = ReadOptions::default();
+        let elements = self.items.kind() != KindName::Text;
+        let rather = ["items", "set"].map(str::to_owned);
+        ReadOptions {
+            rather: if elements && self.text.is_none() { rather.into() } else { Vec::new() },
+            shape: if elements { Shape::Elements } else { Shape::Text },
+            text: self.text.clone().unwrap_or(defaults.text),
             id: self.id.clone(),
             positions: self.positions,
             temp: self.temp.clone(),
-            chunk_bytes: settings.map_or(ReadOptions::default().chunk_bytes, chunk_bytes),
+            chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
             value: value.map(String::from),
+            columns: Vec::new(),
             format: self.format,
+            delimiter: self.delimiter.clone(),
+            header: !self.no_header,
             on_error: match self.on_error {
                 ErrorPolicy::Stop => OnError::Stop,
                 ErrorPolicy::Skip => OnError::Skip,
             },
-        };
-        Input::open(inputs, options)
+        }
     }
 }
 
@@ -92,12 +122,12 @@ impl FieldArgs {
 /// again.
 pub(crate) fn job(
     temp: Option<&Path>,
-    sources: &[&Input],
+    sources: &[&Opened],
     shingle: &ShingleArgs,
     settings: &Settings,
 ) -> Result<Option<Arc<Job>>> {
     let Some(temp) = temp else { return Ok(None) };
-    let stamps: Option<Vec<String>> = sources.iter().map(|source| source.stamp()).collect();
+    let stamps: Option<Vec<String>> = sources.iter().map(|source| source.input().stamp()).collect();
     let Some(stamps) = stamps else { return Ok(None) };
     // These decide nothing.
     let mut arguments: Vec<String> =
@@ -122,9 +152,9 @@ fn chunk_bytes(settings: &Settings) -> usize {
 #[command(next_help_heading = "Shingles")]
 pub(crate) struct ShingleArgs {
     /// What texts are cut into: chars:K, words:K (lower-cased runs of letters, digits and underscore),
-    /// or stopwords (a stop word and the two words after it)
-    #[arg(long, value_name = "SHINGLE", default_value = "words:5")]
-    pub(crate) shingle: Shingling,
+    /// or stopwords (a stop word and the two words after it) [default: words:5]
+    #[arg(long, value_name = "SHINGLE")]
+    pub(crate) shingle: Option<Shingling>,
     /// Take upper and lower case as the same in chars:K (words:K always does)
     #[arg(long)]
     pub(crate) ignore_case: bool,
@@ -163,13 +193,36 @@ pub(crate) enum FormPolicy {
 }
 
 impl ShingleArgs {
+    /// The elements of sets and bags, for which none of these options is.
+    fn elements(&self) -> Result<Shingling> {
+        let for_texts = [
+            ("--shingle", self.shingle.is_some()),
+            ("--ignore-case", self.ignore_case),
+            ("--space", self.space != SpacePolicy::Fold),
+            ("--normal-form", self.normal_form.is_some()),
+            ("--stop-words", self.stop_words.is_some()),
+        ];
+        if let Some((name, _)) = for_texts.iter().find(|(_, given)| *given) {
+            return Err(Error::parameter(
+                name,
+                "given",
+                "left out: elements are not cut into shingles",
+            ));
+        }
+        let bits = match self.hash_bits.as_str() {
+            "32" => HashBits::ThirtyTwo,
+            _ => HashBits::SixtyFour,
+        };
+        Ok(Shingling { bits, ..Shingling::elements() })
+    }
+
     /// The shingling these options describe.
     pub(crate) fn shingling(&self) -> Result<Shingling> {
-        let mut shingling = self.shingle.clone();
+        let mut shingling = self.shingle.clone().unwrap_or_default();
         let by_chars = matches!(shingling.unit, Unit::Chars(_));
         if !by_chars && (self.ignore_case || self.space != SpacePolicy::Fold) {
             let must = "chars:K with --ignore-case or --space; words are lower-cased and without white space";
-            return Err(Error::parameter("--shingle", &self.shingle, must));
+            return Err(Error::parameter("--shingle", shingling, must));
         }
         if self.ignore_case {
             shingling.case = Case::Fold;
@@ -210,10 +263,10 @@ impl ShingleArgs {
 pub(crate) struct SimilarityArgs {
     #[command(flatten)]
     pub(crate) shingle: ShingleArgs,
-    /// How shingles are compared: each counted once, or as often as it occurs, the union by maximum
-    /// or by sum
-    #[arg(long, value_enum, default_value_t = MeasureName::Jaccard)]
-    pub(crate) measure: MeasureName,
+    /// How shingles or elements are compared: each counted once, or as often as it occurs, the union by
+    /// maximum or by sum [default: jaccard; bag with --as bag]
+    #[arg(long, value_enum)]
+    pub(crate) measure: Option<MeasureName>,
     /// Pairs at or above this similarity are similar [default: 0.8; with bag-sum 0.444, its equal]
     #[arg(
         short,
@@ -270,10 +323,23 @@ impl SimilarityArgs {
     /// The settings of a run.
     pub(crate) fn settings(&self, run: &RunArgs, fields: &FieldArgs) -> Result<Settings> {
         let defaults = Settings::default();
+        let kind = fields.items.kind();
+        let measure = match (kind, self.measure) {
+            (KindName::Set, Some(MeasureName::Bag | MeasureName::BagSum)) => {
+                let must = "jaccard for sets: repeats count in bags, pass --as bag";
+                return Err(Error::parameter("--measure", "that of bags", must));
+            }
+            (_, Some(measure)) => measure,
+            (KindName::Bag, None) => MeasureName::Bag,
+            (_, None) => MeasureName::Jaccard,
+        };
         Ok(Settings {
-            shingling: self.shingle.shingling()?,
-            measure: self.measure.measure(),
-            threshold: self.threshold.unwrap_or(self.measure.default_threshold()),
+            shingling: match kind {
+                KindName::Text => self.shingle.shingling()?,
+                KindName::Set | KindName::Bag => self.shingle.elements()?,
+            },
+            measure: measure.measure(),
+            threshold: self.threshold.unwrap_or(measure.default_threshold()),
             within: self.within,
             recall: self.recall,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use nearkin::item::Source;
 use nearkin::measure::{bag, cosine, edit, hamming, jaccard, norm};
 use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords};
 use nearkin::{Error, Result};
@@ -85,8 +86,9 @@ fn find(args: &CompareArgs) -> Result<[String; 2]> {
     let input = args.fields.open(&args.collection, None, None)?;
     let mut found = [None, None];
     let mut position = 0u64;
-    for chunk in input.scan(None)? {
-        let batch = input.decode(&chunk?, &|_| true)?;
+    for chunk in input.scan(&|_| false)? {
+        let chunk = chunk?;
+        let batch = input.decode(&chunk, &|_| true)?;
         for (i, item) in batch.items.iter().enumerate() {
             let here = position + u64::from(item.ordinal);
             let id = item.id.as_ref().map_or_else(|| here.to_string(), ToString::to_string);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::cluster::Keep;
+use nearkin::item::Source;
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Stage};
 use nearkin::write::{self, Cell, Column, ColumnKind, TableWriter};
 
@@ -63,13 +64,13 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
         progress.stage(Stage::Write, Some(source.bytes()));
-        let kept = |position: u64| result.is_kept(position as u32);
+        let kept = |record: u64| source.is_record_kept(record, |position| result.is_kept(position));
         let mut advance = |bytes| {
             progress.advance(bytes);
             if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
         };
         let output = args.output.as_deref();
-        let written = write::records(&source, output, &kept, settings.threads, &mut advance);
+        let written = write::records(source.input(), output, &kept, settings.threads, &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {

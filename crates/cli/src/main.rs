@@ -5,6 +5,7 @@
 mod args;
 mod compare;
 mod dedup;
+mod items;
 mod limit;
 mod pairs;
 mod plan;

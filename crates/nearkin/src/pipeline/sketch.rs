@@ -461,7 +461,8 @@ impl Worker<'_> {
         let texts: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
             let each = batch.items.iter().enumerate().map(|(i, item)| {
                 let text = batch.text(i);
-                let length = || u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+                let shingling = &self.settings.shingling;
+                let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
                 (sketch_text(text, item.ordinal, buffers), self.lengths.then(length))
             });
             each.collect()

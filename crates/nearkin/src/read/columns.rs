@@ -4,7 +4,7 @@
 //! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
 //! scan over the kept records, in the order in which they first appear.
 
-use super::{Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row};
+use super::{Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row, csv::Delimiter};
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json};
@@ -19,6 +19,10 @@ impl Input {
         Ok(match format {
             Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
             Format::Txt => RecordFormat::Txt,
+            Format::Npy | Format::Fvecs | Format::Bvecs | Format::Ivecs => {
+                let must = "jsonl, parquet, csv, tsv or txt: records are not written as vectors";
+                return Err(Error::parameter("format", format, must));
+            }
             Format::Parquet => {
                 // Not what pandas and others note beside the columns, which differs from file to file.
                 let same = |a: &SchemaRef, b: &SchemaRef| a.fields() == b.fields();
@@ -33,7 +37,7 @@ impl Input {
                 let as_it_came = self.sources.iter().find(|source| !is_empty(source));
                 let header = match as_it_came.map(|source| &source.kind) {
                     Some(Kind::Text { syntax: Syntax::Csv(header), .. })
-                        if header.delimiter == delimiter =>
+                        if header.delimiter == Delimiter::Byte(delimiter) =>
                     {
                         header.row.clone()
                     }

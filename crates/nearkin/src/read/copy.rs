@@ -137,7 +137,7 @@ fn as_it_came(
             Kind::Text { syntax: Syntax::Csv(header), .. },
             Data::Text { bytes, line },
             RecordFormat::Delimited { delimiter, .. },
-        ) => match header.delimiter == *delimiter {
+        ) => match header.delimiter == csv::Delimiter::Byte(*delimiter) {
             true => (csv::copy(header, bytes, wanted, &mut rows)?, rows),
             false => {
                 let mut out = Vec::new();

@@ -1,7 +1,11 @@
-//! Comma- and tab-separated values with a header row.
+//! Values between delimiters, with a header row or without.
 //!
 //! Values are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
-//! it reads as one. A record that has more or fewer fields than the header is bad.
+//! it reads as one. A record that has more or fewer fields than the header is bad. Without a header row the
+//! columns are called 1, 2, 3 and so on, as many as the first record has.
+//!
+//! Fields may be quoted where the delimiter is a single byte. Where it is longer, such as `::`, quotes are
+//! characters like others and every line is a record.
 
 use super::{
     Ids, ReadOptions, Wanted,
@@ -11,6 +15,7 @@ use super::{
     gather::{Asked, Gather},
     item,
     lines::utf8,
+    rows::ALL,
     text::Text,
 };
 use crate::item::{Batch, Id, Value};
@@ -18,10 +23,38 @@ use crate::{Error, Result};
 use csv::ByteRecord;
 use std::{ops::Range, path::Path};
 
+/// What stands between two fields.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Delimiter {
+    Byte(u8),
+    Text(Box<str>),
+}
+
+impl Delimiter {
+    /// What the user asked for.
+    pub(super) fn new(text: &str) -> Result<Self> {
+        match text.as_bytes() {
+            [] | [b'\n' | b'\r' | b'"'] => {
+                let must = "a character or more, no quote and no line end";
+                Err(Error::parameter("delimiter", format!("{text:?}"), must))
+            }
+            [byte] => Ok(Self::Byte(*byte)),
+            _ => Ok(Self::Text(text.into())),
+        }
+    }
+
+    pub(super) fn ends(&self) -> Ends {
+        match self {
+            Self::Byte(byte) => Ends::Quoted(*byte),
+            Self::Text(_) => Ends::Lines,
+        }
+    }
+}
+
 /// The first row of a file, and which of its columns are asked for.
 #[derive(Debug)]
 pub(super) struct Header {
-    pub(super) delimiter: u8,
+    pub(super) delimiter: Delimiter,
     /// The columns' names; none where the file is empty.
     pub(super) names: Vec<String>,
     /// The row as it came, with a line end.
@@ -31,17 +64,25 @@ pub(super) struct Header {
     /// The same in lines.
     pub(super) lines: u64,
     text: usize,
-    id: Option<usize>,
+    pub(super) id: Option<usize>,
     value: Option<usize>,
+    /// The columns that are read instead of a text.
+    pub(super) columns: Vec<usize>,
 }
 
 impl Header {
-    pub(super) fn read(path: &Path, delimiter: u8, text: &mut Text) -> Result<Self> {
+    /// Reads the first row; where `named` is false it is a record like others, and the columns have numbers.
+    pub(super) fn read(
+        path: &Path,
+        delimiter: Delimiter,
+        named: bool,
+        text: &mut Text,
+    ) -> Result<Self> {
         const STEP: usize = 64 << 10;
         let mut start = Pool::default().take();
         let end = loop {
             let full = text.fill(&mut start, STEP)? == STEP;
-            match cut::first_record(Ends::Quoted(delimiter), &start) {
+            match cut::first_record(delimiter.ends(), &start) {
                 // A `\r` at the very end may be half a line end.
                 Some(end) if end < start.len() || !full => break end,
                 _ if full => {}
@@ -49,11 +90,11 @@ impl Header {
             }
         };
         start.truncate(end);
-        let mut row = ByteRecord::new();
-        reader(delimiter, &start).read_byte_record(&mut row).map_err(|error| Error::File {
-            path: path.to_path_buf(),
-            what: format!("the header row cannot be read: {error}; check that it is CSV"),
-        })?;
+        let row = first_row(path, &delimiter, &start)?;
+        if !named {
+            let names = (1..=row.len()).map(|number| number.to_string()).collect();
+            return Ok(Self::new(delimiter, names, Vec::new(), 0, 0));
+        }
         let names: Result<Vec<_>, _> =
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
         let names =
@@ -67,7 +108,18 @@ impl Header {
                 whole.push(b'\n');
             }
         }
-        Ok(Self { delimiter, names, row: whole, bytes: end, lines, text: 0, id: None, value: None })
+        Ok(Self::new(delimiter, names, whole, end, lines))
+    }
+
+    fn new(
+        delimiter: Delimiter,
+        names: Vec<String>,
+        row: Vec<u8>,
+        bytes: usize,
+        lines: u64,
+    ) -> Self {
+        let columns = Vec::new();
+        Self { delimiter, names, row, bytes, lines, text: 0, id: None, value: None, columns }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -85,16 +137,42 @@ impl Header {
                 .position(|known| known == name)
                 .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
         };
-        let text = column(&options.text, "name the text column with --text")?;
         let id = match ids {
             Ids::Field(name) => Some(column(name, "name the id column with --id")?),
             Ids::None | Ids::Ignored => None,
         };
+        if !options.columns.is_empty() {
+            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            self.columns = columns(path, &options.columns, &names, id)?;
+            self.id = id;
+            return Ok(());
+        }
+        let text = column(&options.text, "name the text column with --text")?;
         let value = options.value.as_deref().map(|name| column(name, "name one of these"));
         let value = value.transpose()?;
         (self.text, self.id, self.value) = (text, id, value);
         Ok(())
     }
+}
+
+/// Where the columns stand that are asked for by name or by number, from 1; or all but the ids.
+pub(super) fn columns(
+    path: &Path,
+    asked: &[String],
+    names: &[&str],
+    id: Option<usize>,
+) -> Result<Vec<usize>> {
+    if asked == [ALL] {
+        return Ok((0..names.len()).filter(|at| Some(*at) != id).collect());
+    }
+    let place = |name: &String| {
+        let numbered = || name.parse().ok().and_then(|number: usize| number.checked_sub(1));
+        let by_name = names.iter().position(|known| known == name);
+        by_name
+            .or_else(|| numbered().filter(|at| *at < names.len()))
+            .ok_or_else(|| no_column(path, name, names.iter().copied(), "name one of these"))
+    };
+    asked.iter().map(place).collect()
 }
 
 /// The error for a column that a file does not have.
@@ -116,14 +194,74 @@ fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
         .from_reader(data)
 }
 
+fn first_row(path: &Path, delimiter: &Delimiter, start: &[u8]) -> Result<ByteRecord> {
+    let mut row = ByteRecord::new();
+    match delimiter {
+        Delimiter::Byte(byte) => {
+            reader(*byte, start).read_byte_record(&mut row).map_err(|error| Error::File {
+                path: path.to_path_buf(),
+                what: format!("the header row cannot be read: {error}; check that it is CSV"),
+            })?;
+        }
+        Delimiter::Text(text) => {
+            split_lines(text, start, |_, _, record, _| {
+                row = record.clone();
+                Ok(())
+            })?;
+        }
+    }
+    Ok(row)
+}
+
 /// Calls `each` with every record of a chunk: its number, its line in the chunk from 0, the record,
 /// and where its bytes lie. Returns how many there are.
-fn records(
+pub(super) fn records(
     header: &Header,
+    data: &[u8],
+    each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
+) -> Result<u32> {
+    match &header.delimiter {
+        Delimiter::Byte(byte) => quoted(*byte, data, each),
+        Delimiter::Text(text) => split_lines(text, data, each),
+    }
+}
+
+/// Every line that is not empty is a record, cut wherever the delimiter stands.
+fn split_lines(
+    delimiter: &str,
     data: &[u8],
     mut each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
 ) -> Result<u32> {
-    let mut reader = reader(header.delimiter, data);
+    let finder = memchr::memmem::Finder::new(delimiter.as_bytes());
+    let mut record = ByteRecord::new();
+    let (mut ordinal, mut start) = (0, 0);
+    for (number, whole) in (0..).zip(data.split_inclusive(|byte| *byte == b'\n')) {
+        let line = whole.strip_suffix(b"\n").unwrap_or(whole);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let range = start..start + whole.len();
+        start = range.end;
+        if line.is_empty() {
+            continue;
+        }
+        record.clear();
+        let mut from = 0;
+        for at in finder.find_iter(line) {
+            record.push_field(&line[from..at]);
+            from = at + delimiter.len();
+        }
+        record.push_field(&line[from..]);
+        each(ordinal, number, &record, range)?;
+        ordinal += 1;
+    }
+    Ok(ordinal)
+}
+
+fn quoted(
+    delimiter: u8,
+    data: &[u8],
+    mut each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
+) -> Result<u32> {
+    let mut reader = reader(delimiter, data);
     let mut record = ByteRecord::new();
     let mut ordinal = 0;
     let (mut start, mut line) = (0, 0);
@@ -160,10 +298,13 @@ pub(super) fn decode(
         if !wanted(ordinal) {
             return Ok(());
         }
-        match item(header, record, asked) {
-            Ok((text, id, value)) => {
-                let start = gather.arena.len();
-                gather.arena.push_str(text);
+        let start = gather.arena.len();
+        let read = item(header, record, asked).and_then(|(text, id, value)| {
+            asked.options.shape.from_text(text, true, &mut gather.arena)?;
+            Ok((id, value))
+        });
+        match read {
+            Ok((id, value)) => {
                 gather.item((start, gather.arena.len()), ordinal, first + line, id, value);
                 Ok(())
             }
@@ -187,14 +328,15 @@ fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Par
     Ok((text, id, value))
 }
 
-fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
+pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
     if record.len() == header.names.len() {
         return Ok(());
     }
     Err(format!(
-        "{} fields where the header has {}; fix the line, put quotes around a field with a \
+        "{} fields where the {} has {}; fix the line, put quotes around a field with a \
          delimiter or a line end in it, or pass --on-error skip",
         record.len(),
+        if header.row.is_empty() { "first line" } else { "header" },
         header.names.len()
     ))
 }

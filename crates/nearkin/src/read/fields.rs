@@ -14,6 +14,7 @@
 
 use super::flat;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::fmt;
 
 /// How many fields are looked for at most: the text, the id and one more.
@@ -35,6 +36,8 @@ pub(super) enum Scalar {
     Null,
     List,
     Object,
+    /// A list or an object, where such are asked for: where its JSON starts and ends in the arena.
+    Raw(usize, usize),
 }
 
 impl Scalar {
@@ -46,7 +49,7 @@ impl Scalar {
             Self::Float(_) => "a number",
             Self::Bool => "a boolean",
             Self::Null => "null",
-            Self::List => "a list",
+            Self::List | Self::Raw(..) => "a list",
             Self::Object => "an object",
         }
     }
@@ -80,23 +83,34 @@ pub(super) enum Broken {
     Json(serde_json::Error),
 }
 
-/// Reads one object. Strings found are appended to `arena`.
-pub(super) fn take(json: &str, names: &Names, arena: &mut Vec<u8>) -> Result<Found, Broken> {
+/// Reads one object. Strings found are appended to `arena`; with `lists`, so is the JSON of a list or an
+/// object under the first name.
+pub(super) fn take(
+    json: &str,
+    names: &Names,
+    lists: bool,
+    arena: &mut Vec<u8>,
+) -> Result<Found, Broken> {
     match flat::take(json.as_bytes(), names, arena) {
         Some((found, _)) => Ok(found),
-        None => take_any(json, names, arena),
+        None => take_any(json, names, lists, arena),
     }
 }
 
 /// Reads one object with the full parser.
-pub(super) fn take_any(json: &str, names: &Names, arena: &mut Vec<u8>) -> Result<Found, Broken> {
+pub(super) fn take_any(
+    json: &str,
+    names: &Names,
+    lists: bool,
+    arena: &mut Vec<u8>,
+) -> Result<Found, Broken> {
     let mut found = Found::default();
     let mut de = serde_json::Deserializer::from_str(json);
-    let seen =
-        Capture { names: *names, exact: [false; WANTED], depth: 0, arena, found: &mut found }
-            .deserialize(&mut de)
-            .and_then(|seen| de.end().map(|()| seen))
-            .map_err(Broken::Json)?;
+    let exact = [false; WANTED];
+    let seen = Capture { names: *names, exact, depth: 0, lists, arena, found: &mut found }
+        .deserialize(&mut de)
+        .and_then(|seen| de.end().map(|()| seen))
+        .map_err(Broken::Json)?;
     match seen {
         Scalar::Object => Ok(found),
         other => Err(Broken::NotAnObject(other.kind())),
@@ -129,6 +143,8 @@ struct Capture<'a> {
     names: Names<'a>,
     exact: [bool; WANTED],
     depth: usize,
+    /// Whether the JSON of a list under the first name is kept.
+    lists: bool,
     arena: &'a mut Vec<u8>,
     found: &'a mut Found,
 }
@@ -193,16 +209,30 @@ impl<'de> Visitor<'de> for Capture<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
         while let Some(key) = map.next_key_seed(Key(&self.names))? {
-            if key.is_wanted() {
-                map.next_value_seed(Capture {
-                    names: key.rest,
-                    exact: key.exact,
-                    depth: self.depth + 1,
-                    arena: &mut *self.arena,
-                    found: &mut *self.found,
-                })?;
-            } else {
+            if !key.is_wanted() {
                 map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let depth = self.depth + 1;
+            let inner = Capture {
+                names: key.rest,
+                exact: key.exact,
+                depth,
+                lists: self.lists,
+                arena: &mut *self.arena,
+                found: &mut *self.found,
+            };
+            if !(self.lists && key.exact[0]) {
+                map.next_value_seed(inner)?;
+                continue;
+            }
+            let raw = map.next_value::<&RawValue>()?.get();
+            let mut reader = serde_json::Deserializer::from_str(raw);
+            let seen = inner.deserialize(&mut reader).map_err(serde::de::Error::custom)?;
+            if matches!(seen, Scalar::List | Scalar::Object) {
+                let start = self.arena.len();
+                self.arena.extend_from_slice(raw.as_bytes());
+                self.found.set(0, depth, Scalar::Raw(start, self.arena.len()));
             }
         }
         Ok(self.note(Scalar::Object))

@@ -355,7 +355,7 @@ mod tests {
             return false;
         };
         assert_eq!(length, line.len(), "{line}");
-        let truth = fields::take_any(line, &NAMES, &mut full)
+        let truth = fields::take_any(line, &NAMES, false, &mut full)
             .unwrap_or_else(|error| panic!("taken, but {error:?}: {line}"));
         for slot in 0..WANTED {
             let seen = |found: &Found, arena: &[u8]| match found.get(slot) {

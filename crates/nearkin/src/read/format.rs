@@ -10,7 +10,7 @@ pub enum Format {
     Jsonl,
     /// Apache Parquet.
     Parquet,
-    /// Comma-separated values with a header row.
+    /// Comma-separated values, with a header row unless said otherwise.
     Csv,
     /// Tab-separated values with a header row, quoted like CSV.
     Tsv,
@@ -18,15 +18,27 @@ pub enum Format {
     Txt,
     /// A folder with a document a file.
     Folder,
+    /// An array of NumPy: a vector a row.
+    Npy,
+    /// Vectors of 32-bit floats, each after its dimension.
+    Fvecs,
+    /// The same with bytes.
+    Bvecs,
+    /// The same with 32-bit whole numbers.
+    Ivecs,
 }
 
-const NAMES: [(&str, Format); 6] = [
+const NAMES: [(&str, Format); 10] = [
     ("jsonl", Format::Jsonl),
     ("parquet", Format::Parquet),
     ("csv", Format::Csv),
     ("tsv", Format::Tsv),
     ("txt", Format::Txt),
     ("folder", Format::Folder),
+    ("npy", Format::Npy),
+    ("fvecs", Format::Fvecs),
+    ("bvecs", Format::Bvecs),
+    ("ivecs", Format::Ivecs),
 ];
 
 impl FromStr for Format {
@@ -36,8 +48,16 @@ impl FromStr for Format {
         let name = if name == "ndjson" { "jsonl" } else { name };
         let found = NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, format)| *format).ok_or_else(|| {
-            Error::parameter("format", name, "jsonl, parquet, csv, tsv, txt or folder")
+            let must = "jsonl, parquet, csv, tsv, txt, folder, npy, fvecs, bvecs or ivecs";
+            Error::parameter("format", name, must)
         })
+    }
+}
+
+impl Format {
+    /// Whether it holds vectors and nothing else.
+    pub(crate) fn is_vectors(self) -> bool {
+        matches!(self, Self::Npy | Self::Fvecs | Self::Bvecs | Self::Ivecs)
     }
 }
 

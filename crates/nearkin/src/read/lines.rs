@@ -7,9 +7,11 @@ use super::{
     flat,
     gather::{Asked, Gather},
     item,
+    shape::Shape,
 };
 use crate::Result;
 use crate::item::Batch;
+use crate::shingle::elements::push_plain;
 use memchr::memchr;
 
 /// All lines, with their ends, each with its number.
@@ -74,11 +76,11 @@ pub(super) fn decode_txt(
     let mut ordinal = 0;
     for (number, line) in all_lines(data, first) {
         if wanted(ordinal) {
-            match utf8(line) {
-                Ok(text) => {
-                    let start = gather.arena.len();
-                    gather.arena.push_str(text);
-                    gather.item((start, start + text.len()), ordinal, number, None, None);
+            let start = gather.arena.len();
+            let shape = asked.options.shape;
+            match utf8(line).and_then(|text| shape.from_text(text, false, &mut gather.arena)) {
+                Ok(()) => {
+                    gather.item((start, gather.arena.len()), ordinal, number, None, None);
                 }
                 Err(what) => gather.bad(number, what)?,
             }
@@ -159,12 +161,44 @@ impl<'a> Jsonl<'a> {
     fn checked(&mut self, line: &[u8], number: u64, ordinal: u32) -> Result<()> {
         let start = self.arena.len();
         let read = utf8(line)
-            .and_then(|line| fields::take(line, &self.names, &mut self.arena).map_err(broken))
+            .and_then(|line| {
+                let lists = self.asked.options.shape != Shape::Text;
+                fields::take(line, &self.names, lists, &mut self.arena)
+                    .map_err(|error| broken(error, line))
+            })
             .and_then(|found| self.record(found, line, number, ordinal));
         read.or_else(|what| {
             self.arena.truncate(start);
             self.gather.bad(number, what)
         })
+    }
+
+    /// Where a string lies; one that looks like a list text is moved.
+    fn string(&mut self, start: usize, end: usize) -> Result<(usize, usize), String> {
+        if self.asked.options.shape != Shape::Elements
+            || self.arena[start..end].first() != Some(&0x1f)
+        {
+            return Ok((start, end));
+        }
+        let mut text = String::new();
+        push_plain(&mut text, utf8(&self.arena[start..end])?);
+        Ok(self.append(&text))
+    }
+
+    /// Where what stands for a list lies.
+    fn list(&mut self, start: usize, end: usize) -> Result<(usize, usize), String> {
+        if self.asked.options.shape == Shape::Value {
+            return Ok((start, end));
+        }
+        let mut text = String::new();
+        self.asked.options.shape.from_json(utf8(&self.arena[start..end])?, &mut text)?;
+        Ok(self.append(&text))
+    }
+
+    fn append(&mut self, text: &str) -> (usize, usize) {
+        let start = self.arena.len();
+        self.arena.extend_from_slice(text.as_bytes());
+        (start, self.arena.len())
     }
 
     fn record(
@@ -174,15 +208,22 @@ impl<'a> Jsonl<'a> {
         number: u64,
         ordinal: u32,
     ) -> Result<(), String> {
-        let name = |slot: usize| self.names[slot].unwrap_or_default();
+        let names = self.names;
+        let name = |slot: usize| names[slot].unwrap_or_default();
         let text = match found.get(0) {
-            Some(Scalar::Text(start, end)) => (start, end),
+            Some(Scalar::Text(start, end)) => self.string(start, end)?,
+            Some(Scalar::Raw(start, end)) => {
+                let what = |what| format!("field `{}`: {what}", name(0));
+                self.list(start, end).map_err(what)?
+            }
             Some(other) => {
                 return Err(format!(
-                    "field `{}` is {}, not a string; name the text field with --text, or pass \
+                    "field `{}` is {}, not a {}; name the {} field with --text, or pass \
                      --on-error skip",
                     name(0),
-                    other.kind()
+                    other.kind(),
+                    if self.asked.options.shape == Shape::Text { "string" } else { "list" },
+                    if self.asked.options.shape == Shape::Text { "text" } else { "right" },
                 ));
             }
             None => return Err(missing(name(0), line, "name the text field with --text")),
@@ -208,13 +249,13 @@ impl<'a> Jsonl<'a> {
 const LATE_ID: &str = "has a field `id`, but the first record of the collection has none; name the \
                        id field with --id, or remove it";
 
-/// Whether the first object among these lines has a field `id`; `None` where there is no object.
-pub(super) fn first_has_id(data: &[u8]) -> Option<bool> {
-    let names: Names = [Some("id"), None, None];
+/// Whether the first object among these lines has a field of this name; `None` where there is no object.
+pub(super) fn first_has(name: &str, data: &[u8]) -> Option<bool> {
+    let names: Names = [Some(name), None, None];
     let mut arena = Vec::new();
     lines(data, 1)
         .filter_map(|(_, line)| std::str::from_utf8(line).ok())
-        .find_map(|line| fields::take(line, &names, &mut arena).ok())
+        .find_map(|line| fields::take(line, &names, false, &mut arena).ok())
         .map(|found| found.get(0).is_some())
 }
 
@@ -228,7 +269,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, String> {
     })
 }
 
-fn broken(broken: Broken) -> String {
+pub(super) fn broken(broken: Broken, line: &str) -> String {
     let error = match broken {
         Broken::NotAnObject(kind) => {
             return format!(
@@ -241,12 +282,19 @@ fn broken(broken: Broken) -> String {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let column = error.column();
+    let here = line.get(column.saturating_sub(1)..).unwrap_or_default();
+    if here.starts_with("NaN") || here.trim_start_matches('-').starts_with("Inf") {
+        return format!(
+            "not valid JSON at column {column}: JSON has no NaN and no infinity; mend or drop the \
+             record, or pass --on-error skip"
+        );
+    }
     format!(
         "not valid JSON: {message} at column {column}; every line must be one JSON object: fix it, or pass --on-error skip"
     )
 }
 
-fn missing(field: &str, line: &[u8], advice: &str) -> String {
+pub(super) fn missing(field: &str, line: &[u8], advice: &str) -> String {
     let keys = fields::keys(line);
     let has = item::list(keys.iter().map(String::as_str));
     format!("no field `{field}`; it has {has}: {advice}")

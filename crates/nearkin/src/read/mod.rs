@@ -11,6 +11,8 @@
 //! collection has a field `id`, every record must have one; where it has none, none may. Documents of
 //! a folder have their paths as ids, lines of text have none.
 
+mod answers;
+mod arrow_lists;
 mod buffer;
 mod columns;
 mod copy;
@@ -21,19 +23,33 @@ mod flat;
 mod folder;
 pub(crate) mod format;
 mod gather;
+mod groups;
 mod item;
 mod lines;
+mod load;
+mod named;
+mod numbers;
 mod open;
 mod parquet;
+mod rows;
 mod scan;
+mod shape;
 mod source;
 mod stored;
 mod text;
+mod vector_files;
 
+pub use answers::{Answers, load_answers};
 pub use columns::Kept;
 pub use copy::{Body, RecordFormat, Records, Stretches};
 pub use format::Format;
+pub use groups::{Grouping, Groups, Ratings, Weight};
+pub use load::{load_bits, load_sets, load_strings, load_vectors};
+pub use named::{Named, Names};
+pub use numbers::Digits;
 pub use scan::{Chunk, Scan, Skip};
+pub use shape::Shape;
+pub use source::{Opened, OpenedChunk};
 
 use crate::Result;
 use crate::item::Batch;
@@ -56,14 +72,25 @@ pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
 pub struct ReadOptions {
     /// The field that holds the text.
     pub text: String,
+    /// Names of fields that hold it instead, where the first record of the collection has one of them.
+    pub rather: Vec<String>,
+    /// What the field holds.
+    pub shape: Shape,
     /// The field that holds the id.
     pub id: Option<String>,
     /// Whether positions are the ids even where there is a field `id`.
     pub positions: bool,
     /// One more field to read, which decides what is kept.
     pub value: Option<String>,
+    /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`]
+    /// and [`load_answers`] ask for.
+    pub columns: Vec<String>,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
+    /// What stands between the fields of CSV files, where it is not a comma (or a tab, in TSV files).
+    pub delimiter: Option<String>,
+    /// Whether CSV and TSV files begin with a row of names; without, columns are called 1, 2, 3 and so on.
+    pub header: bool,
     /// What to do with a bad record.
     pub on_error: OnError,
     /// About how much is decoded at once.
@@ -76,10 +103,15 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             text: "text".to_owned(),
+            rather: Vec::new(),
+            shape: Shape::Text,
             id: None,
             positions: false,
             value: None,
+            columns: Vec::new(),
             format: None,
+            delimiter: None,
+            header: true,
             on_error: OnError::Stop,
             chunk_bytes: 512 << 10, // stays in a core's cache; 4 MiB took 15 % longer on short texts
             temp: None,
@@ -134,7 +166,7 @@ impl Syntax {
     fn ends(&self) -> Ends {
         match self {
             Self::Jsonl | Self::Txt => Ends::Lines,
-            Self::Csv(header) => Ends::Quoted(header.delimiter),
+            Self::Csv(header) => header.delimiter.ends(),
         }
     }
 }

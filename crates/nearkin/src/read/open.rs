@@ -20,7 +20,7 @@ use std::{
 /// What standard input is called in messages.
 const STDIN: &str = "<stdin>";
 
-pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
+pub(super) fn open(paths: &[PathBuf], mut options: ReadOptions) -> Result<Input> {
     let alone = paths.len() == 1;
     if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
         return Err(Error::File {
@@ -30,6 +30,9 @@ pub(super) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Input> {
     }
     let sources: Result<Vec<_>> = paths.iter().map(|path| source(path, alone, &options)).collect();
     let mut sources = sources?;
+    if let Some(name) = rather(&sources, &options)? {
+        options.text = name;
+    }
     let ids = ids(&sources, &options)?;
     for source in &mut sources {
         bind(source, &options, &ids)?;
@@ -72,17 +75,49 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
         Compression::Plain => sniff(&stored)?,
         named => named,
     };
-    file_source(stored, format, compression)
+    file_source(stored, format, compression, options)
 }
 
-fn is_stdin(path: &Path) -> bool {
+/// A file of vectors, where the path is one: by the format that was asked for, or its name.
+pub(super) fn vectors_file(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Option<(Stored, Compression, Format)>> {
+    let (known, compression) = by_extension(path);
+    let Some(format) = options.format.or(known).filter(|format| format.is_vectors()) else {
+        return Ok(None);
+    };
+    let temp = options.temp.as_deref();
+    let stored = if is_stdin(path) {
+        Stored::spool(STDIN, io::stdin().lock(), temp)?
+    } else {
+        let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+        let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
+        if metadata.is_dir() {
+            let what = format!("is a folder, not a {format} file; name the files in it");
+            return Err(Error::File { path: path.to_path_buf(), what });
+        }
+        match metadata.is_file() {
+            true => Stored::new(path.to_path_buf(), &metadata),
+            false => Stored::spool(&path.to_string_lossy(), file, temp)?,
+        }
+    };
+    let compression = match compression {
+        // The first bytes of a dimension may look like those of gzip.
+        Compression::Plain if format == Format::Npy => sniff(&stored)?,
+        named => named,
+    };
+    Ok(Some((stored, compression, format)))
+}
+
+pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Standard input or a pipe: JSONL unless said, packed or not.
 fn streamed(stored: Stored, options: &ReadOptions) -> Result<Source> {
     let compression = sniff(&stored)?;
-    file_source(stored, options.format.unwrap_or(Format::Jsonl), compression)
+    file_source(stored, options.format.unwrap_or(Format::Jsonl), compression, options)
 }
 
 fn sniff(stored: &Stored) -> Result<Compression> {
@@ -116,12 +151,17 @@ fn is_data(path: &Path) -> bool {
     compression != Compression::Plain || format.is_some_and(|format| format != Format::Txt)
 }
 
-fn file_source(stored: Stored, format: Format, compression: Compression) -> Result<Source> {
+fn file_source(
+    stored: Stored,
+    format: Format,
+    compression: Compression,
+    options: &ReadOptions,
+) -> Result<Source> {
     let syntax = match format {
         Format::Jsonl => Syntax::Jsonl,
         Format::Txt => Syntax::Txt,
-        Format::Csv => header(&stored, compression, b',')?,
-        Format::Tsv => header(&stored, compression, b'\t')?,
+        Format::Csv => header(&stored, compression, ",", options)?,
+        Format::Tsv => header(&stored, compression, "\t", options)?,
         Format::Parquet if compression == Compression::Plain => {
             let table = parquet::Table::open(&stored)?;
             return Ok(Source { name: stored.name.clone(), kind: Kind::Parquet { stored, table } });
@@ -135,15 +175,40 @@ fn file_source(stored: Stored, format: Format, compression: Compression) -> Resu
         Format::Folder => {
             return Err(stored.error("is a file, not a folder; leave out --format".to_owned()));
         }
+        Format::Npy | Format::Fvecs | Format::Bvecs | Format::Ivecs => {
+            return Err(stored.error(format!(
+                "is a {format} file, which holds vectors; pass --as vector, or --as bits"
+            )));
+        }
     };
     let name = stored.name.clone();
     let kind = Kind::Text { stored, compression, syntax, marks: OnceLock::new() };
     Ok(Source { name, kind })
 }
 
-fn header(stored: &Stored, compression: Compression, delimiter: u8) -> Result<Syntax> {
+fn header(
+    stored: &Stored,
+    compression: Compression,
+    delimiter: &str,
+    options: &ReadOptions,
+) -> Result<Syntax> {
+    let delimiter = csv::Delimiter::new(options.delimiter.as_deref().unwrap_or(delimiter))?;
     let mut text = Text::open(stored, compression)?;
-    csv::Header::read(&stored.name, delimiter, &mut text).map(Syntax::Csv)
+    csv::Header::read(&stored.name, delimiter, options.header, &mut text).map(Syntax::Csv)
+}
+
+/// The name of the text field that the first record has, where one of several is taken.
+fn rather(sources: &[Source], options: &ReadOptions) -> Result<Option<String>> {
+    for name in &options.rather {
+        for source in sources {
+            match first_has(source, name, options)? {
+                Some(true) => return Ok(Some(name.clone())),
+                Some(false) => break,
+                None => {}
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The field with the ids: the one that the user named, else `id` where the first record has it.
@@ -155,20 +220,20 @@ fn ids(sources: &[Source], options: &ReadOptions) -> Result<Ids> {
         return Ok(Ids::Field(name.clone()));
     }
     for source in sources {
-        if let Some(found) = first_has_id(source, options)? {
+        if let Some(found) = first_has(source, "id", options)? {
             return Ok(if found { Ids::Field("id".to_owned()) } else { Ids::None });
         }
     }
     Ok(Ids::None)
 }
 
-/// Whether the first record of a source has an id; `None` where it has no records.
-fn first_has_id(source: &Source, options: &ReadOptions) -> Result<Option<bool>> {
+/// Whether the first record of a source has a field of this name; `None` where it has no records.
+fn first_has(source: &Source, name: &str, options: &ReadOptions) -> Result<Option<bool>> {
     Ok(match &source.kind {
-        Kind::Folder { documents, .. } => (!documents.is_empty()).then_some(true),
-        Kind::Parquet { table, .. } => Some(table.has("id")),
+        Kind::Folder { documents, .. } => (!documents.is_empty()).then_some(name == "id"),
+        Kind::Parquet { table, .. } => Some(table.has(name)),
         Kind::Text { syntax: Syntax::Csv(header), .. } => {
-            (!header.names.is_empty()).then(|| header.has("id"))
+            (!header.names.is_empty()).then(|| header.has(name))
         }
         Kind::Text { syntax, stored, compression, .. } => {
             let mut text = Text::open(stored, *compression)?;
@@ -176,7 +241,7 @@ fn first_has_id(source: &Source, options: &ReadOptions) -> Result<Option<bool>> 
             while let Cut::Records(data) = cutter.next(&mut text)? {
                 let found = match syntax {
                     Syntax::Txt => (!data.is_empty()).then_some(false),
-                    _ => lines::first_has_id(&data),
+                    _ => lines::first_has(name, &data),
                 };
                 if found.is_some() {
                     return Ok(found);

@@ -5,9 +5,11 @@
 
 use super::{
     Ids, ReadOptions, Wanted,
-    csv::{no_column, not_a_number},
+    arrow_lists::{ElementRows, holds_elements, is_element},
+    csv::{columns, no_column, not_a_number},
     gather::{Asked, Gather},
     item,
+    shape::Shape,
     stored::{At, Stored},
 };
 use crate::item::{Batch, Id, TextColumn, Value};
@@ -39,6 +41,8 @@ pub(super) struct Table {
     text: usize,
     id: Option<usize>,
     value: Option<usize>,
+    /// The columns that are read instead of a text.
+    columns: Vec<usize>,
     /// The stretches of rows to read, in order.
     pub(super) stretches: Vec<Stretch>,
 }
@@ -69,7 +73,8 @@ impl Table {
             let error = ParquetError::General("its parts overlap or lie outside it".to_owned());
             return Err(corrupt(stored, &error));
         }
-        Ok(Self { metadata, text: 0, id: None, value: None, stretches: Vec::new() })
+        let (columns, stretches) = (Vec::new(), Vec::new());
+        Ok(Self { metadata, text: 0, id: None, value: None, columns, stretches })
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
@@ -82,6 +87,11 @@ impl Table {
 
     /// Finds the columns that are asked for, and cuts the rows into stretches.
     pub(super) fn bind(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+        if !options.columns.is_empty() {
+            self.bind_cells(stored, &options.columns, ids)?;
+            self.stretches = self.cut(stored.len(), WIDER * options.chunk_bytes);
+            return Ok(());
+        }
         let schema = Arc::clone(self.schema());
         let column = |name: &str, allowed: fn(&DataType) -> bool, must: &str, advice: &str| {
             let names = schema.fields().iter().map(|field| field.name().as_str());
@@ -94,7 +104,16 @@ impl Table {
             let kind = field.data_type();
             Err(stored.error(format!("column `{name}` is {kind}, not {must}; {advice}")))
         };
-        self.text = column(&options.text, is_text, "text", "name the text column with --text")?;
+        let advice = match options.shape {
+            Shape::Text => "name the text column with --text",
+            _ => "name the right column with --text",
+        };
+        let (allowed, must): (fn(&DataType) -> bool, _) = match options.shape {
+            Shape::Text => (is_text, "text"),
+            Shape::Elements => (|kind| is_text(kind) || holds_elements(kind), "lists or text"),
+            Shape::Value => (is_any_value, "lists of numbers, bytes or text"),
+        };
+        self.text = column(&options.text, allowed, must, advice)?;
         if let Ids::Field(name) = ids {
             let advice = "name the id column with --id";
             self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
@@ -108,7 +127,9 @@ impl Table {
     }
 
     fn mask(&self) -> ProjectionMask {
-        let roots = [Some(self.text), self.id, self.value].into_iter().flatten();
+        let text = Some(self.text).filter(|_| self.columns.is_empty());
+        let named = [text, self.id, self.value].into_iter().flatten();
+        let roots = named.chain(self.columns.iter().copied());
         ProjectionMask::roots(self.metadata.parquet_schema(), roots)
     }
 
@@ -192,16 +213,92 @@ impl Table {
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let values = column(self.value).map(|column| value_column(&column)).transpose();
         let values = values.map_err(failed)?;
+        let shape = asked.options.shape;
+        let lists = ElementRows::new(&text).map_err(failed)?;
+        let plain = (shape != Shape::Text && lists.is_none())
+            .then(|| cast(&text, &DataType::LargeUtf8))
+            .transpose()
+            .map_err(failed)?;
         let ordinals = (0..stretch.rows as u32).filter(|row| wanted(*row));
         for (row, ordinal) in ordinals.enumerate().take(text.len()) {
             let line = stretch.first + u64::from(ordinal) + 1;
-            let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref());
+            let start = gather.arena.len();
+            let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref()).and_then(|parts| {
+                match (&lists, &plain) {
+                    (Some(lists), _) => lists.push(row, &mut gather.arena)?,
+                    (_, Some(plain)) => {
+                        let text = plain.as_string::<i64>().value(row);
+                        shape.from_text(text, true, &mut gather.arena)?;
+                    }
+                    _ => return Ok(((row, row), parts)),
+                }
+                Ok(((start, gather.arena.len()), parts))
+            });
             match parts {
-                Ok((id, value)) => gather.item((row, row), ordinal, line, id, value),
+                Ok((at, (id, value))) => gather.item(at, ordinal, line, id, value),
                 Err(what) => gather.bad(line, what)?,
             }
         }
-        Ok(gather.finish_with(stretch.rows as u32, texts(&text)))
+        match shape {
+            Shape::Text => Ok(gather.finish_with(stretch.rows as u32, texts(&text))),
+            _ => Ok(gather.finish(stretch.rows as u32)),
+        }
+    }
+
+    /// The values and the ids of the rows of a stretch, for those who read other things than texts.
+    pub(super) fn values(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        asked: Asked,
+    ) -> Result<Values> {
+        let Some(rows) = self.read(stored, stretch, self.mask(), &|_| true)? else {
+            return Err(stored.changed());
+        };
+        let column = |at: Option<usize>| -> Option<ArrayRef> {
+            rows.column_by_name(self.schema().field(at?).name()).cloned()
+        };
+        let failed = |error: ArrowError| corrupt(stored, &error);
+        let Some(values) = column(Some(self.text)) else { return Err(stored.changed()) };
+        let values = plain(&values).map_err(failed)?;
+        let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
+        let name = asked.ids.field_or_id();
+        let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
+        Ok(Values { values, ids, first: stretch.first + 1 })
+    }
+
+    /// The columns of a table that are asked for as texts, null where a cell is; the ids, where there are
+    /// some; and the number of the first row, from 1.
+    pub(super) fn cells(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+    ) -> Result<(Vec<Cells>, Option<Vec<Result<Id, String>>>, u64)> {
+        let Some(rows) = self.read(stored, stretch, self.mask(), &|_| true)? else {
+            return Err(stored.changed());
+        };
+        let failed = |error: ArrowError| corrupt(stored, &error);
+        let column = |at: usize| {
+            let name = self.schema().field(at).name();
+            let column = rows.column_by_name(name).ok_or_else(|| stored.changed())?;
+            Ok((name, column))
+        };
+        let cells = self.columns.iter().map(|&at| {
+            let (name, column) = column(at)?;
+            let whole = value_type(column.data_type()).is_integer();
+            let texts = super::arrow_lists::texts(&plain(column).map_err(failed)?);
+            Ok(Cells { name: name.clone(), texts: texts.map_err(failed)?, whole })
+        });
+        let cells = cells.collect::<Result<_>>()?;
+        let ids = match self.id {
+            Some(at) => {
+                let (name, column) = column(at)?;
+                let ids = id_column(column).map_err(failed)?;
+                Some((0..ids.len()).map(|row| id(name, &ids, row)).collect())
+            }
+            None => None,
+        };
+        Ok((cells, ids, stretch.first + 1))
     }
 
     /// The wanted rows with all their columns.
@@ -214,6 +311,46 @@ impl Table {
         let batch = self.read(stored, stretch, ProjectionMask::all(), wanted)?;
         Ok((stretch.rows as u32, batch))
     }
+
+    /// Finds the columns of a table that are asked for, which must hold what can be written as a text.
+    fn bind_cells(&mut self, stored: &Stored, names: &[String], ids: &Ids) -> Result<()> {
+        let schema = Arc::clone(self.schema());
+        let fields: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        if let Ids::Field(name) = ids {
+            let at = fields.iter().position(|known| known == name);
+            let advice = "name the id column with --id";
+            let missing = || no_column(&stored.name, name, fields.iter().copied(), advice);
+            self.id = Some(at.ok_or_else(missing)?);
+        }
+        self.columns = columns(&stored.name, names, &fields, self.id)?;
+        for &at in &self.columns {
+            let field = schema.field(at);
+            let (name, kind) = (field.name(), field.data_type());
+            if !is_element(value_type(kind)) {
+                return Err(stored.error(format!(
+                    "column `{name}` is {kind}, not text, numbers or booleans; name another column"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A column of values with the ids beside them.
+pub(super) struct Values {
+    pub(super) values: ArrayRef,
+    /// Each row's id, or why it has none.
+    pub(super) ids: Option<Vec<Result<Id, String>>>,
+    /// The number of the first row.
+    pub(super) first: u64,
+}
+
+/// A column as texts.
+pub(super) struct Cells {
+    pub(super) name: String,
+    pub(super) texts: ArrayRef,
+    /// Whether they are whole numbers.
+    pub(super) whole: bool,
 }
 
 /// No more rows than this in a chunk, however short they are.
@@ -275,6 +412,21 @@ fn value_type(kind: &DataType) -> &DataType {
 
 fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+fn is_any_value(kind: &DataType) -> bool {
+    let in_list = super::arrow_lists::value_type(kind).is_some_and(|kind| {
+        kind.is_integer() || kind.is_floating() || matches!(kind, DataType::Boolean)
+    });
+    in_list
+        || is_text(kind)
+        || matches!(
+            kind,
+            DataType::Binary
+                | DataType::LargeBinary
+                | DataType::BinaryView
+                | DataType::FixedSizeBinary(_)
+        )
 }
 
 fn is_id(kind: &DataType) -> bool {

@@ -1,6 +1,6 @@
 //! Files as a collection for the pipeline.
 
-use super::{Chunk, Input};
+use super::{Chunk, Groups, Input};
 use crate::Result;
 use crate::item::{Batch, Source};
 
@@ -24,5 +24,85 @@ impl Source for Input {
 
     fn decode<'a>(&'a self, chunk: &'a Chunk, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {
         Self::decode(self, chunk, wanted)
+    }
+}
+
+/// A collection: the records of files, or the groups of a table.
+#[derive(Debug)]
+pub enum Opened {
+    /// A record an item.
+    Records(Box<Input>),
+    /// A group an item.
+    Groups(Box<Groups>),
+}
+
+impl Opened {
+    /// The files behind it.
+    pub fn input(&self) -> &Input {
+        match self {
+            Self::Records(input) => input,
+            Self::Groups(groups) => groups.input(),
+        }
+    }
+
+    /// Whether a record of the files is to be kept, where these items are.
+    pub fn is_record_kept(&self, record: u64, kept: impl Fn(u32) -> bool) -> bool {
+        match self {
+            Self::Records(_) => u32::try_from(record).is_ok_and(kept),
+            Self::Groups(groups) => groups.is_row_kept(record, kept),
+        }
+    }
+}
+
+/// A piece of a collection.
+#[derive(Debug)]
+pub enum OpenedChunk {
+    /// Of files.
+    Records(Chunk),
+    /// Of groups, by its number.
+    Groups(usize),
+}
+
+impl Source for Opened {
+    type Chunk = OpenedChunk;
+
+    fn bytes(&self) -> u64 {
+        self.input().bytes()
+    }
+
+    fn scan<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<OpenedChunk>> + Send + 'a>> {
+        Ok(match self {
+            Self::Records(input) => {
+                let chunks = Source::scan(&**input, skip)?;
+                Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Records)))
+            }
+            Self::Groups(groups) => {
+                let chunks = groups.scan(skip)?;
+                Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Groups)))
+            }
+        })
+    }
+
+    fn place(&self, chunk: &OpenedChunk) -> (usize, u64) {
+        match (self, chunk) {
+            (Self::Groups(groups), OpenedChunk::Groups(number)) => groups.place(number),
+            (_, OpenedChunk::Records(chunk)) => (chunk.number, chunk.bytes),
+            (_, OpenedChunk::Groups(number)) => (*number, 0), // of another collection
+        }
+    }
+
+    fn decode<'a>(
+        &'a self,
+        chunk: &'a OpenedChunk,
+        wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<Batch<'a>> {
+        match (self, chunk) {
+            (Self::Records(input), OpenedChunk::Records(chunk)) => input.decode(chunk, wanted),
+            (Self::Groups(groups), OpenedChunk::Groups(number)) => groups.decode(number, wanted),
+            _ => Ok(Batch::default()), // of another collection
+        }
     }
 }

@@ -35,10 +35,15 @@ enum Bytes {
 }
 
 impl<'a> Text<'a> {
-    pub(super) fn open(stored: &'a Stored, compression: Compression) -> Result<Self> {
+    /// The same bytes, a byte-order mark included: for files that are no text.
+    pub(super) fn bytes(stored: &'a Stored, compression: Compression) -> Result<Self> {
         let file = stored.open()?;
         let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
-        let mut text = Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 };
+        Ok(Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 })
+    }
+
+    pub(super) fn open(stored: &'a Stored, compression: Compression) -> Result<Self> {
+        let mut text = Self::bytes(stored, compression)?;
         let mut start = Pool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
         if *start != *BYTE_ORDER_MARK {
@@ -59,6 +64,22 @@ impl<'a> Text<'a> {
             self.check()?;
         }
         Ok(ahead + read)
+    }
+
+    /// Appends the next `count` bytes, or as many as there are: in steps, so that a wrong count costs no
+    /// memory.
+    pub(super) fn fill_in_steps(&mut self, buffer: &mut Buffer, count: u64) -> Result<u64> {
+        const STEP: u64 = 1 << 20;
+        let mut read = 0;
+        while read < count {
+            let step = STEP.min(count - read);
+            let more = self.fill(buffer, step as usize)? as u64;
+            read += more;
+            if more < step {
+                break;
+            }
+        }
+        Ok(read)
     }
 
     /// Passes over the next `count` bytes.

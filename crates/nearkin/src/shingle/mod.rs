@@ -9,6 +9,7 @@
 
 mod advice;
 mod chars;
+pub mod elements;
 mod fold;
 mod hash;
 mod stop_words;
@@ -40,6 +41,8 @@ pub enum Unit {
     Words(usize),
     /// A stop word and the two words after it.
     StopWords(Arc<StopWords>),
+    /// The elements of a list, or of a text that is cut at white space: see [`elements`].
+    Elements,
 }
 
 /// How a text becomes shingles: the unit and the foldings that come before it.
@@ -58,7 +61,7 @@ pub struct Shingling {
     pub case: Case,
     /// What becomes of white space between characters. Words do not see it.
     pub space: Space,
-    /// The Unicode normal form that the text is brought into first.
+    /// The Unicode normal form that the text is brought into first. Elements stay as they are.
     pub normal_form: Option<NormalForm>,
     /// Bits kept of a shingle's hash, 32 or 64.
     pub bits: HashBits,
@@ -103,6 +106,11 @@ impl Shingling {
         Self::new(Unit::StopWords(Arc::new(list)), Case::Fold)
     }
 
+    /// Texts that stand for sets or bags: their [`elements`].
+    pub fn elements() -> Self {
+        Self::new(Unit::Elements, Case::Keep)
+    }
+
     fn new(unit: Unit, case: Case) -> Self {
         Self {
             unit,
@@ -118,7 +126,8 @@ impl Shingling {
     pub fn shingle(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let first = out.len();
         let mut normalized = std::mem::take(&mut scratch.normalized);
-        let text = fold::normalized(text, self.normal_form, &mut normalized);
+        let form = self.normal_form.filter(|_| !matches!(self.unit, Unit::Elements));
+        let text = fold::normalized(text, form, &mut normalized);
         match &self.unit {
             Unit::Chars(k) => {
                 chars::shingle(text, *k, self.case, self.space, &mut scratch.padded, out);
@@ -131,10 +140,23 @@ impl Shingling {
                 words::hash_tokens(text, self.case, self.tokenizer.as_deref(), scratch);
                 list.shingle(&scratch.tokens, out);
             }
+            Unit::Elements => elements::shingle(text, &mut scratch.padded, out),
         }
         scratch.normalized = normalized;
         if self.bits == HashBits::ThirtyTwo {
             out[first..].iter_mut().for_each(|hash| *hash >>= 32);
+        }
+    }
+
+    /// How long a text is: its characters, or the elements of its list.
+    pub fn length(&self, text: &str) -> usize {
+        match self.unit {
+            Unit::Elements => {
+                let mut length = 0;
+                elements::each_element(text, |_, count| length += count as usize);
+                length
+            }
+            _ => text.chars().count(),
         }
     }
 
@@ -164,13 +186,13 @@ impl Default for Shingling {
 impl FromStr for Shingling {
     type Err = Error;
 
-    /// Reads `chars:K`, `words:K` or `stopwords`.
+    /// Reads `chars:K`, `words:K`, `stopwords` or `elements`.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::parameter(
                 "shingle",
                 text,
-                "chars:K, words:K or stopwords, with K from 1 to 1000",
+                "chars:K, words:K, stopwords or elements, with K from 1 to 1000",
             )
         };
         let (unit, k) = match text.split_once(':') {
@@ -181,6 +203,7 @@ impl FromStr for Shingling {
             ("chars", Some(k @ 1..=1000)) => Ok(Self::chars(k)),
             ("words", Some(k @ 1..=1000)) => Ok(Self::words(k)),
             ("stopwords", None) => Ok(Self::stop_words(StopWords::english())),
+            ("elements", None) => Ok(Self::elements()),
             _ => Err(wrong()),
         }
     }
@@ -192,6 +215,7 @@ impl fmt::Display for Shingling {
             Unit::Chars(k) => write!(f, "chars:{k}"),
             Unit::Words(k) => write!(f, "words:{k}"),
             Unit::StopWords(_) => f.write_str("stopwords"),
+            Unit::Elements => f.write_str("elements"),
         }
     }
 }

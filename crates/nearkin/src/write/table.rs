@@ -108,7 +108,7 @@ impl TableWriter {
                 };
                 Body::Jsonl(output, columns.iter().enumerate().map(before).collect(), Vec::new())
             }
-            Format::Txt | Format::Folder => {
+            _ => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
                 return Err(Error::File { path: name, what });
             }
@@ -169,6 +169,7 @@ pub(super) fn output_format(target: Option<&Path>, format: Option<Format>) -> Re
     };
     let failed = |what: &str| Error::File { path: path.to_path_buf(), what: what.to_owned() };
     let (known, compression) = by_extension(path);
+    let known = known.filter(|format| !format.is_vectors());
     // `/dev/null` and pipes have no extension, and take anything.
     let special = path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
     match format.or(known).or(special.then_some(Format::Jsonl)) {

@@ -1,0 +1,354 @@
+//! Long tables as sets and bags: all rows of one group make one item.
+//!
+//! A purchase a row, a rating a row, an edge of a graph a row: tables as they lie in databases. The rows of
+//! a customer are the customer's basket (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
+//! 3.1.3, with its three ways to use ratings), the edges of a node its neighbours. Groups come in the order
+//! in which they first appear, and their names are the ids.
+//!
+//! The table is read once and held in memory: four bytes a row, four more where there are counts, and each
+//! name once.
+
+use super::{Chunk as FileChunk, Input, OnError, ReadOptions, rows, rows::Row, shape};
+use crate::item::{Batch, Id, Item, Source, TextColumn};
+use crate::shingle::elements::{push_element, start_list};
+use crate::{Error, Result};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+/// How the rows of a table make sets or bags.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    /// The column that says to which item a row belongs.
+    pub group: String,
+    /// The column with the element.
+    pub element: String,
+    /// What a further column says of it.
+    pub weight: Weight,
+}
+
+/// What counts of a row beside its element.
+#[derive(Clone, Debug)]
+pub enum Weight {
+    /// Nothing: it is there.
+    Once,
+    /// This column says how often it is there.
+    Count(String),
+    /// This column has a rating, which is used in this way.
+    Rating(String, Ratings),
+    /// The row is an edge between two nodes, `group` and `element`: each is an element of the other, or where
+    /// edges have a direction the second of the first.
+    Edge {
+        /// Whether edges lead from the first to the second only.
+        directed: bool,
+    },
+}
+
+impl Weight {
+    /// Whether it says how often an element is there, so that only bags make sense.
+    pub fn repeats(&self) -> bool {
+        matches!(self, Self::Count(_) | Self::Rating(_, Ratings::Stars))
+    }
+
+    fn column(&self) -> Option<&String> {
+        match self {
+            Self::Count(name) | Self::Rating(name, _) => Some(name),
+            Self::Once | Self::Edge { .. } => None,
+        }
+    }
+}
+
+/// Three ways to use ratings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ratings {
+    /// Rows with a lower rating than this do not count.
+    Drop(f64),
+    /// An element is liked from this rating on, else hated, and the two are different elements.
+    Likes(f64),
+    /// An element is there as often as it has stars, which must be whole.
+    Stars,
+}
+
+impl FromStr for Ratings {
+    type Err = Error;
+
+    /// Reads `drop:LEAST`, `likes:LEAST` or `stars`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            Error::parameter("ratings", text, "drop:LEAST, likes:LEAST or stars, LEAST a number")
+        };
+        let least = |least: &str| {
+            let least = least.parse().ok().filter(|least: &f64| least.is_finite());
+            least.ok_or_else(wrong)
+        };
+        match text.split_once(':') {
+            Some(("drop", number)) => Ok(Self::Drop(least(number)?)),
+            Some(("likes", number)) => Ok(Self::Likes(least(number)?)),
+            None if text == "stars" => Ok(Self::Stars),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// The items of a long table.
+#[derive(Debug)]
+pub struct Groups {
+    input: Input,
+    path: PathBuf,
+    ids: Vec<Id>,
+    /// The line on which each group first appears.
+    lines: Vec<u64>,
+    names: Vec<Box<str>>,
+    /// Group by group: the elements by their place among the names, and how often each is there.
+    elements: Vec<u32>,
+    counts: Option<Vec<u32>>,
+    /// Where each group's elements start, and the last's end.
+    starts: Vec<usize>,
+    /// For each row of the table the groups it belongs to; none of a row that was left out.
+    rows: Vec<[u32; 2]>,
+    bad: Vec<(PathBuf, u64, String)>,
+}
+
+/// No group.
+const NONE: u32 = u32::MAX;
+
+impl Groups {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// When a column is not there, a rating or a count is not a number, a count is negative or not whole, and
+    /// when a file cannot be read.
+    pub fn read(paths: &[PathBuf], options: &ReadOptions, grouping: &Grouping) -> Result<Self> {
+        let mut columns = vec![grouping.group.clone(), grouping.element.clone()];
+        columns.extend(grouping.weight.column().cloned());
+        let options =
+            ReadOptions { columns, positions: true, id: None, value: None, ..options.clone() };
+        let on_error = options.on_error;
+        let input = Input::open(paths, options)?;
+        let mut building = Building::new(grouping);
+        for chunk in input.scan(None)? {
+            let chunk: FileChunk = chunk?;
+            let path = &input.sources[chunk.source].name;
+            let start = building.rows.len();
+            let count = rows::rows(&input, &chunk, &mut |line, row| {
+                let ordinal = row.as_ref().ok().map(|row| row.ordinal);
+                let taken = row.and_then(|row| building.take(&row, start));
+                match taken {
+                    Ok(()) => Ok(()),
+                    Err(what) if on_error == OnError::Skip => {
+                        building.bad.push((path.clone(), line, what));
+                        building.mark(start, ordinal, [NONE; 2]);
+                        Ok(())
+                    }
+                    Err(what) => Err(Error::Input { path: path.clone(), line, what }),
+                }
+            })?;
+            building.rows.resize(start + count as usize, [NONE; 2]);
+        }
+        let path = paths.first().cloned().unwrap_or_default();
+        building.finish(input, path)
+    }
+
+    /// The files behind it.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// Whether a row of the table, by its number over all files, belongs to groups that are all kept.
+    pub fn is_row_kept(&self, row: u64, kept: impl Fn(u32) -> bool) -> bool {
+        let groups = usize::try_from(row).ok().and_then(|row| self.rows.get(row));
+        groups.is_some_and(|groups| {
+            groups[0] != NONE && groups.iter().all(|group| *group == NONE || kept(*group))
+        })
+    }
+
+    /// The text that stands for a group.
+    fn text(&self, group: usize, arena: &mut String) {
+        start_list(arena);
+        for at in self.starts[group]..self.starts[group + 1] {
+            let count = self.counts.as_ref().map_or(1, |counts| counts[at]);
+            push_element(arena, &self.names[self.elements[at] as usize], count);
+        }
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Names by their place, in the order of their first appearance.
+#[derive(Debug, Default)]
+struct Interned {
+    places: HashMap<Box<str>, u32>,
+    names: Vec<Box<str>>,
+}
+
+impl Interned {
+    fn place(&mut self, name: &str) -> u32 {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let place = self.names.len() as u32;
+        self.places.insert(name.into(), place);
+        self.names.push(name.into());
+        place
+    }
+}
+
+/// Groups as they are read: a triple for each element of each group, sorted at the end.
+struct Building<'a> {
+    grouping: &'a Grouping,
+    groups: HashMap<Id, u32>,
+    ids: Vec<Id>,
+    lines: Vec<u64>,
+    names: Interned,
+    /// The group, the element and its count.
+    entries: Vec<(u32, u32, u32)>,
+    rows: Vec<[u32; 2]>,
+    bad: Vec<(PathBuf, u64, String)>,
+}
+
+impl<'a> Building<'a> {
+    fn new(grouping: &'a Grouping) -> Self {
+        Self {
+            grouping,
+            groups: HashMap::new(),
+            ids: Vec::new(),
+            lines: Vec::new(),
+            names: Interned::default(),
+            entries: Vec::new(),
+            rows: Vec::new(),
+            bad: Vec::new(),
+        }
+    }
+
+    /// Takes a row of the chunk whose first row is `start`.
+    fn take(&mut self, row: &Row, start: usize) -> Result<(), String> {
+        let [group, element, rest @ ..] = &row.cells[..] else { return Ok(()) };
+        let (id, name) = (group.id()?, element.value()?);
+        let number = rest.first().map(|cell| cell.number()).transpose()?.unwrap_or(1.0);
+        let (suffix, count) = match &self.grouping.weight {
+            Weight::Once | Weight::Edge { .. } => ("", 1),
+            Weight::Count(_) | Weight::Rating(_, Ratings::Stars) => {
+                ("", shape::count(name, number)?)
+            }
+            Weight::Rating(_, Ratings::Drop(least)) => ("", u32::from(number >= *least)),
+            Weight::Rating(_, Ratings::Likes(least)) if number >= *least => (":liked", 1),
+            Weight::Rating(_, Ratings::Likes(_)) => (":hated", 1),
+        };
+        let group_place = self.group(id, row.line)?;
+        if count > 0 {
+            let place = match suffix {
+                "" => self.names.place(name),
+                _ => self.names.place(&format!("{name}{suffix}")),
+            };
+            self.entries.push((group_place, place, count));
+        }
+        let mut groups = [group_place, NONE];
+        if let Weight::Edge { directed: false } = self.grouping.weight {
+            let other = self.group(element.id()?, row.line)?;
+            if other != group_place {
+                let place = self.names.place(group.value()?);
+                self.entries.push((other, place, 1));
+                groups[1] = other;
+            }
+        }
+        self.mark(start, Some(row.ordinal), groups);
+        Ok(())
+    }
+
+    fn mark(&mut self, start: usize, ordinal: Option<u32>, groups: [u32; 2]) {
+        let Some(ordinal) = ordinal else { return };
+        self.rows.resize(start + ordinal as usize, [NONE; 2]);
+        self.rows.push(groups);
+    }
+
+    fn group(&mut self, id: Id, line: u64) -> Result<u32, String> {
+        if let Some(place) = self.groups.get(&id) {
+            return Ok(*place);
+        }
+        let place = u32::try_from(self.ids.len()).ok().filter(|place| *place != NONE);
+        let place = place.ok_or("more than four billion groups; split the table")?;
+        self.groups.insert(id.clone(), place);
+        self.ids.push(id);
+        self.lines.push(line);
+        Ok(place)
+    }
+
+    fn finish(mut self, input: Input, path: PathBuf) -> Result<Groups> {
+        self.entries.sort_by_key(|entry| entry.0); // stable: elements stay in the order of the table
+        let mut starts = Vec::with_capacity(self.ids.len() + 1);
+        let mut at = 0;
+        for group in 0..self.ids.len() as u32 {
+            starts.push(at);
+            at += self.entries[at..].partition_point(|entry| entry.0 == group);
+        }
+        starts.push(at);
+        let counted = self.entries.iter().any(|entry| entry.2 != 1);
+        Ok(Groups {
+            input,
+            path,
+            ids: self.ids,
+            lines: self.lines,
+            names: self.names.names,
+            elements: self.entries.iter().map(|entry| entry.1).collect(),
+            counts: counted.then(|| self.entries.iter().map(|entry| entry.2).collect()),
+            starts,
+            rows: self.rows,
+            bad: self.bad,
+        })
+    }
+}
+
+/// Groups in a chunk.
+const CHUNK: usize = 256;
+
+impl Source for Groups {
+    type Chunk = usize;
+
+    fn bytes(&self) -> u64 {
+        self.input.bytes()
+    }
+
+    fn scan<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<usize>> + Send + 'a>> {
+        let chunks = self.ids.len().div_ceil(CHUNK).max(1);
+        Ok(Box::new((0..chunks).filter(|&number| !skip(number)).map(Ok)))
+    }
+
+    fn place(&self, &number: &usize) -> (usize, u64) {
+        let chunks = self.ids.len().div_ceil(CHUNK).max(1) as u64;
+        let share = |number: u64| self.bytes() / chunks * number;
+        let end = if number as u64 + 1 == chunks { self.bytes() } else { share(number as u64 + 1) };
+        (number, end - share(number as u64))
+    }
+
+    fn decode<'a>(&'a self, &number: &usize, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {
+        let start = number * CHUNK;
+        let end = (start + CHUNK).min(self.ids.len());
+        let mut arena = String::new();
+        let mut items = Vec::new();
+        for (group, ordinal) in (start..end).zip(0..).filter(|(_, ordinal)| wanted(*ordinal)) {
+            let from = arena.len();
+            self.text(group, &mut arena);
+            let (line, id) = (self.lines[group], Some(self.ids[group].clone()));
+            items.push(Item { ordinal, line, id, value: None, at: (from, arena.len()) });
+        }
+        let bad = |(path, line, what): &(PathBuf, u64, String)| Error::Input {
+            path: path.clone(),
+            line: *line,
+            what: what.clone(),
+        };
+        Ok(Batch {
+            path: self.path().to_path_buf(),
+            records: (end - start) as u32,
+            items,
+            bad: if number == 0 { self.bad.iter().map(bad).collect() } else { Vec::new() },
+            texts: TextColumn::Arena(arena),
+        })
+    }
+}

@@ -1,0 +1,477 @@
+//! Whole collections into memory: vectors, bit strings, strings, sets.
+//!
+//! Records are parsed on all cores and taken in order. Vectors and bit strings of one collection must be
+//! equally long; which were not is said with file and line, as is everything else that is wrong.
+
+use super::{
+    Chunk, Input, Kind, OnError, ReadOptions, Shape,
+    arrow_lists::Lists,
+    named::{Named, Naming, Refused},
+    numbers::{self, Digits, Written},
+    open,
+    parquet::Values,
+    scan::Data,
+    vector_files::{self, Number},
+};
+use crate::family::weighted::numbered;
+use crate::item::{Batch, Bits, Id, Sets, Source, Vectors};
+use crate::parallel::in_order;
+use crate::shingle::Shingling;
+use crate::{Error, Result};
+use arrow_array::{
+    Array, ArrayRef,
+    cast::AsArray,
+    types::{Float32Type, UInt8Type},
+};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
+use std::{num::NonZero, path::Path, path::PathBuf, thread};
+
+/// Reads vectors: `.npy` (two dimensions, a vector a row), `.fvecs` `.bvecs` `.ivecs`, lists of numbers in
+/// JSON lines and Parquet columns, cells and lines with numbers between white space, commas or semicolons.
+///
+/// # Errors
+/// When a vector has another number of components than those before, or none, or one that is not a finite
+/// number; and when a file cannot be read.
+pub fn load_vectors(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vectors>> {
+    let reading = Reading {
+        text: &|text, out| Ok((numbers::vector(text, out)?, Written::Clearly)),
+        column: &vector_column,
+        row: &|element, row, out| {
+            let start = out.len();
+            element.floats(row, out);
+            let components = out[start..].iter().zip(1..);
+            for (value, number) in components {
+                numbers::finite(number, *value)?;
+            }
+            Ok((out.len() - start, Written::Clearly))
+        },
+        unequal: Some(|length, before| {
+            format!(
+                "vector has {length} components, those before {before}; mend or drop it, or pass \
+                 --on-error skip"
+            )
+        }),
+    };
+    let loaded = load(paths, options, Shape::Value, &reading)?;
+    let items = match loaded.length {
+        None => Vectors::default(),
+        Some(dimension) => Vectors::new(dimension, loaded.values)?,
+    };
+    Ok(Named { items, names: loaded.naming.finish() })
+}
+
+/// Reads bit strings: texts of 0 and 1 or of hexadecimal digits (`digits` says which, where that is not
+/// clear), lists of 0 and 1, Parquet columns of bytes, `.npy` of bytes, eight bits each, or of booleans, and
+/// `.bvecs`.
+///
+/// The first digit, or the most significant bit of the first byte, is bit 0, as `numpy.packbits` has it.
+///
+/// # Errors
+/// When a bit string is longer or shorter than those before, or has other digits; and when a file cannot be
+/// read.
+pub fn load_bits(paths: &[PathBuf], options: &ReadOptions, digits: Digits) -> Result<Named<Bits>> {
+    let text = |text: &str, out: &mut Vec<u64>| numbers::bits(text, digits, out);
+    let reading = Reading {
+        text: &text,
+        column: &|column| bit_column(column, digits),
+        row: &|element, row, out| match element.number {
+            Number::Unsigned(1) => numbers::bytes(row, out),
+            Number::Bool => numbers::booleans(row, out),
+            _ => Err("numbers that are no bytes; save bits as uint8 (numpy.packbits) or as bool"
+                .to_owned()),
+        },
+        unequal: Some(|length, before| {
+            format!(
+                "{length} bits, those before have {before}; mend or drop it, or pass --on-error skip"
+            )
+        }),
+    };
+    let loaded = load(paths, options, Shape::Value, &reading)?;
+    let mut items = Bits::default();
+    if let Some(length) = loaded.length {
+        items = Bits::new(length)?;
+        let words = items.words_each();
+        loaded.values.chunks_exact(words).try_for_each(|words| items.push(words))?;
+    }
+    Ok(Named { items, names: loaded.naming.finish() })
+}
+
+/// Reads texts as they are.
+///
+/// # Errors
+/// When a record has no text, or a file cannot be read.
+pub fn load_strings(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vec<String>>> {
+    let reading = Reading {
+        text: &|text, out: &mut Vec<u8>| {
+            out.extend_from_slice(text.as_bytes());
+            Ok((text.len(), Written::Clearly))
+        },
+        column: &|_| Ok(None),
+        row: &|_, _, _| Err("vectors are no texts".to_owned()),
+        unequal: None,
+    };
+    let loaded = load(paths, options, options.shape, &reading)?;
+    let text = |range: &[usize]| {
+        let bytes = loaded.values[range[0]..range[1]].to_vec();
+        String::from_utf8(bytes).unwrap_or_default() // they were texts
+    };
+    let items = loaded.ends.windows(2).map(text).collect();
+    Ok(Named { items, names: loaded.naming.finish() })
+}
+
+/// The elements of every text of a collection, cut as `shingling` says: sorted, without repeats unless they
+/// are counted, in which case an element's repeats are elements of their own.
+///
+/// # Errors
+/// When a record cannot be used and such are not skipped, and when a file cannot be read.
+pub fn load_sets<S: Source>(
+    source: &S,
+    shingling: &Shingling,
+    repeats: bool,
+    on_error: OnError,
+) -> Result<Named<Sets>> {
+    let reading = Reading {
+        text: &|text, out| {
+            let mut set = shingling.bag(text);
+            if repeats {
+                let bag = std::mem::take(&mut set);
+                numbered(&bag, &mut set);
+                set.sort_unstable();
+            }
+            set.dedup();
+            out.extend_from_slice(&set);
+            Ok((set.len(), Written::Clearly))
+        },
+        column: &|_| Ok(None),
+        row: &|_, _, _| Err("vectors are no sets".to_owned()),
+        unequal: None,
+    };
+    let mut loaded = Loaded::new();
+    let chunks = source.scan(&|_| false)?;
+    let read = |chunk| {
+        let batch = source.decode(&chunk, &|_| true)?;
+        Ok((batch.path.clone(), batch_part(batch, &reading)))
+    };
+    in_order(threads(), chunks, read, |(path, part)| {
+        loaded.naming.file(&path);
+        loaded.take_part(&path, part, on_error, &reading)
+    })?;
+    let mut items = Sets::default();
+    loaded.ends.windows(2).for_each(|range| items.push(&loaded.values[range[0]..range[1]]));
+    Ok(Named { items, names: loaded.naming.finish() })
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// How long an item is, and how it was written.
+type Measured = Result<(usize, Written), String>;
+
+/// Appends the item of one row.
+type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> Measured>;
+
+/// How items are read from texts, from columns of lists or bytes, and from rows of files of vectors.
+struct Reading<'a, E> {
+    text: &'a (dyn Fn(&str, &mut Vec<E>) -> Measured + Sync),
+    column: &'a (dyn Fn(&ArrayRef) -> Result<Option<RowOf<E>>, ArrowError> + Sync),
+    row: &'a (dyn Fn(vector_files::Element, &[u8], &mut Vec<E>) -> Measured + Sync),
+    /// What to say of items that are not equally long, where they must be.
+    unequal: Option<fn(usize, usize) -> String>,
+}
+
+/// What was read so far.
+struct Loaded<E> {
+    values: Vec<E>,
+    /// Where each item starts and the last ends, for items of any length.
+    ends: Vec<usize>,
+    /// The length of all items, where they must be equally long.
+    length: Option<usize>,
+    written: Written,
+    naming: Naming,
+    /// Records before the file that is being read.
+    position: u64,
+}
+
+/// The items of one chunk.
+struct Part<E> {
+    values: Vec<E>,
+    records: Vec<Record>,
+    bad: Vec<Error>,
+    count: u32,
+}
+
+struct Record {
+    ordinal: u32,
+    line: u64,
+    id: Option<Id>,
+    /// Where its values end in the part.
+    end: usize,
+    measured: Measured,
+}
+
+fn load<E: Copy + Send>(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    shape: Shape,
+    reading: &Reading<E>,
+) -> Result<Loaded<E>> {
+    let mut loaded = Loaded::new();
+    for path in paths {
+        match open::vectors_file(path, options)? {
+            Some((stored, compression, format)) => {
+                loaded.naming.file(&stored.name);
+                let mut row_values = Vec::new();
+                vector_files::rows(&stored, compression, format, &mut |row, element, bytes| {
+                    row_values.clear();
+                    let measured = (reading.row)(element, bytes, &mut row_values);
+                    let record =
+                        Record { ordinal: 0, line: row, id: None, end: row_values.len(), measured };
+                    let taken =
+                        loaded.take(&stored.name, record, &row_values, options.on_error, reading);
+                    loaded.position += 1;
+                    taken
+                })?;
+            }
+            None => loaded.texts(path, options, shape, reading)?,
+        }
+    }
+    Ok(loaded)
+}
+
+impl<E: Copy + Send> Loaded<E> {
+    fn new() -> Self {
+        Self {
+            values: Vec::new(),
+            ends: vec![0],
+            length: None,
+            written: Written::Clearly,
+            naming: Naming::default(),
+            position: 0,
+        }
+    }
+
+    /// Reads a file of records.
+    fn texts(
+        &mut self,
+        path: &Path,
+        options: &ReadOptions,
+        shape: Shape,
+        reading: &Reading<E>,
+    ) -> Result<()> {
+        if shape == Shape::Value && path.is_dir() {
+            let what = "is a folder, which holds documents; name the files with the items";
+            return Err(Error::File { path: path.to_path_buf(), what: what.to_owned() });
+        }
+        let options = ReadOptions { shape, ..options.clone() };
+        let input = Input::open(&[path.to_path_buf()], options)?;
+        let source = match input.sources.first() {
+            Some(source) => source.name.clone(),
+            None => return Ok(()),
+        };
+        self.naming.file(&source);
+        let on_error = input.options.on_error;
+        let read = |chunk| part(&input, &chunk, reading);
+        let take = |part| self.take_part(&source, part, on_error, reading);
+        in_order(threads(), input.scan(None)?, read, take)
+    }
+
+    /// Takes the items of a chunk up.
+    fn take_part(
+        &mut self,
+        path: &Path,
+        part: Part<E>,
+        on_error: OnError,
+        reading: &Reading<E>,
+    ) -> Result<()> {
+        part.bad.into_iter().for_each(|error| self.naming.skip(error));
+        let mut start = 0;
+        for record in part.records {
+            let end = record.end;
+            self.take(path, record, &part.values[start..end], on_error, reading)?;
+            start = end;
+        }
+        self.position += u64::from(part.count);
+        Ok(())
+    }
+
+    /// Takes one item up, or leaves it out where it is bad and such are skipped.
+    fn take(
+        &mut self,
+        path: &Path,
+        record: Record,
+        values: &[E],
+        on_error: OnError,
+        reading: &Reading<E>,
+    ) -> Result<()> {
+        let position = self.position + u64::from(record.ordinal);
+        let fits = |(length, written): (usize, Written)| match (reading.unequal, self.length) {
+            _ if self.clashes(written) => Err(mixed(written)),
+            (Some(say), Some(before)) if before != length => Err(say(length, before)),
+            _ => Ok((length, written)),
+        };
+        let fitting = record.measured.and_then(fits).map_err(Refused::Record);
+        let added = fitting.and_then(|measured| {
+            self.naming.add(position, record.line, record.id).map(|()| measured)
+        });
+        let what = match added {
+            Ok((length, written)) => {
+                if self.length.is_none() {
+                    self.length = reading.unequal.map(|_| length);
+                }
+                if written != Written::Clearly {
+                    self.written = written;
+                }
+                self.values.extend_from_slice(values);
+                if reading.unequal.is_none() {
+                    self.ends.push(self.values.len());
+                }
+                return Ok(());
+            }
+            Err(Refused::File(what)) => {
+                return Err(Error::File { path: path.to_path_buf(), what });
+            }
+            Err(Refused::Record(what)) => what,
+        };
+        let error = Error::Input { path: path.to_path_buf(), line: record.line, what };
+        match on_error {
+            OnError::Stop => Err(error),
+            OnError::Skip => {
+                self.naming.skip(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn clashes(&self, written: Written) -> bool {
+        let clear = Written::Clearly;
+        written != clear && self.written != clear && self.written != written
+    }
+}
+
+fn mixed(written: Written) -> String {
+    match written {
+        Written::Hex => {
+            "hexadecimal digits, and those before were read as bits 0 and 1; pass --bits \
+                         hex, or write all in one way"
+                .to_owned()
+        }
+        _ => {
+            "only 0 and 1, and those before have hexadecimal digits; pass --bits hex, or write all \
+              in one way"
+                .to_owned()
+        }
+    }
+}
+
+/// Reads the items of a chunk.
+fn part<E>(input: &Input, chunk: &Chunk, reading: &Reading<E>) -> Result<Part<E>> {
+    let source = &input.sources[chunk.source];
+    if let (Kind::Parquet { stored, table }, Data::Rows(stretch), Shape::Value) =
+        (&source.kind, &chunk.data, input.options.shape)
+    {
+        let values = table.values(stored, stretch, input.asked(source))?;
+        let row = (reading.column)(&values.values).map_err(|error| stored.error(error.to_string()));
+        if let Some(row) = row? {
+            return Ok(column_part(values, &input.options.text, &row));
+        }
+    }
+    Ok(batch_part(input.decode(chunk, &|_| true)?, reading))
+}
+
+fn batch_part<E>(batch: Batch, reading: &Reading<E>) -> Part<E> {
+    let mut values = Vec::new();
+    let mut records = Vec::with_capacity(batch.items.len());
+    for (index, item) in batch.items.iter().enumerate() {
+        let start = values.len();
+        let measured = (reading.text)(batch.text(index), &mut values);
+        if measured.is_err() {
+            values.truncate(start);
+        }
+        records.push(Record {
+            ordinal: item.ordinal,
+            line: item.line,
+            id: item.id.clone(),
+            end: values.len(),
+            measured,
+        });
+    }
+    Part { values, records, bad: batch.bad, count: batch.records }
+}
+
+fn column_part<E>(column: Values, name: &str, row_of: &RowOf<E>) -> Part<E> {
+    let mut values = Vec::new();
+    let mut ids = column.ids.map(Vec::into_iter);
+    let count = column.values.len();
+    let records = (0..count)
+        .map(|row| {
+            let start = values.len();
+            let id = ids.as_mut().and_then(Iterator::next).transpose();
+            let measured = id.and_then(|id| match column.values.is_null(row) {
+                true => Err(format!("column `{name}` is null; fill it, or pass --on-error skip")),
+                false => Ok((id, row_of(row, &mut values)?)),
+            });
+            if measured.is_err() {
+                values.truncate(start);
+            }
+            let (id, measured) = match measured {
+                Ok((id, measured)) => (id, Ok(measured)),
+                Err(what) => (None, Err(what)),
+            };
+            let (ordinal, line) = (row as u32, column.first + row as u64);
+            Record { ordinal, line, id, end: values.len(), measured }
+        })
+        .collect();
+    Part { values, records, bad: Vec::new(), count: count as u32 }
+}
+
+/// The rows of a column of lists of numbers as vectors.
+fn vector_column(column: &ArrayRef) -> Result<Option<RowOf<f32>>, ArrowError> {
+    let Some(lists) = Lists::new(column) else { return Ok(None) };
+    let numbers = cast(&lists.values, &DataType::Float32)?;
+    let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
+    Ok(Some(Box::new(move |row, out| {
+        let (start, end) = ranges[row];
+        let numbers = numbers.as_primitive::<Float32Type>();
+        for (at, number) in (start..end).zip(1..) {
+            if numbers.is_null(at) {
+                return Err(format!("component {number} is null; mend or drop the vector"));
+            }
+            let value = numbers.value(at);
+            numbers::finite(number, value)?;
+            out.push(value);
+        }
+        match end - start {
+            0 => Err(numbers::EMPTY.to_owned()),
+            dimension => Ok((dimension, Written::Clearly)),
+        }
+    })))
+}
+
+/// The rows of a column of bytes, or of lists of 0 and 1, as bit strings.
+fn bit_column(column: &ArrayRef, digits: Digits) -> Result<Option<RowOf<u64>>, ArrowError> {
+    if let Some(lists) = Lists::new(column) {
+        let numbers = cast(&lists.values, &DataType::UInt8)?;
+        let nulls = lists.values.clone();
+        let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
+        return Ok(Some(Box::new(move |row, out| {
+            let (start, end) = ranges[row];
+            let numbers = numbers.as_primitive::<UInt8Type>();
+            for (at, number) in (start..end).zip(1..) {
+                if nulls.is_null(at) || numbers.is_null(at) || numbers.value(at) > 1 {
+                    return Err(format!("component {number} is not 0 or 1; bits are 0 or 1"));
+                }
+            }
+            numbers::booleans(&numbers.values()[start..end], out)
+        })));
+    }
+    if matches!(column.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        let texts = cast(column, &DataType::LargeUtf8)?;
+        return Ok(Some(Box::new(move |row, out| {
+            numbers::bits(texts.as_string::<i64>().value(row), digits, out)
+        })));
+    }
+    let bytes = cast(column, &DataType::LargeBinary)?;
+    Ok(Some(Box::new(move |row, out| numbers::bytes(bytes.as_binary::<i64>().value(row), out))))
+}

@@ -1,0 +1,159 @@
+//! What the items of a collection in memory are called, and where each came from.
+
+use crate::item::Id;
+use crate::{Error, Result};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+/// A collection in memory, and what its items are called.
+#[derive(Debug, Default)]
+pub struct Named<T> {
+    /// The items.
+    pub items: T,
+    /// Their names.
+    pub names: Names,
+}
+
+/// The ids of the items of a collection, and where each item came from.
+#[derive(Debug, Default)]
+pub struct Names {
+    ids: Option<Vec<Id>>,
+    files: Vec<PathBuf>,
+    runs: Vec<Run>,
+    len: usize,
+    /// What was wrong with the records that were left out.
+    pub skipped: Vec<Error>,
+}
+
+/// Items that come from records which follow each other, line after line.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    item: usize,
+    position: u64,
+    line: u64,
+    file: usize,
+}
+
+impl Names {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The user's ids, where the collection has some.
+    pub fn ids(&self) -> Option<&[Id]> {
+        self.ids.as_deref()
+    }
+
+    /// An item's id: the user's, else its position.
+    pub fn id(&self, item: usize) -> Id {
+        match &self.ids {
+            Some(ids) => ids[item].clone(),
+            None => Id::Int(self.position(item) as i64),
+        }
+    }
+
+    /// Whether every id is a whole number.
+    pub fn ids_are_numbers(&self) -> bool {
+        let is_number = |id: &Id| matches!(id, Id::Int(_));
+        self.ids.as_ref().is_none_or(|ids| ids.iter().all(is_number))
+    }
+
+    /// An item's position over all inputs, from 0; records that were left out keep theirs.
+    pub fn position(&self, item: usize) -> u64 {
+        let run = self.run(item);
+        run.position + (item - run.item) as u64
+    }
+
+    /// The file an item comes from, and its line or row there, from 1.
+    pub fn place(&self, item: usize) -> (&Path, u64) {
+        let run = self.run(item);
+        (&self.files[run.file], run.line + (item - run.item) as u64)
+    }
+
+    /// An error about an item, which says where it stands.
+    pub fn error(&self, item: usize, what: String) -> Error {
+        let (path, line) = self.place(item);
+        Error::Input { path: path.to_path_buf(), line, what }
+    }
+
+    fn run(&self, item: usize) -> Run {
+        let after = self.runs.partition_point(|run| run.item <= item);
+        self.runs[after.saturating_sub(1)]
+    }
+}
+
+/// Names as they are gathered, file after file.
+#[derive(Debug, Default)]
+pub(super) struct Naming {
+    names: Names,
+    seen: HashSet<Id>,
+}
+
+impl Naming {
+    /// From here on, items come from this file.
+    pub(super) fn file(&mut self, path: &Path) {
+        if self.names.files.last().is_none_or(|last| last != path) {
+            self.names.files.push(path.to_path_buf());
+        }
+    }
+
+    /// Adds an item, or says why it cannot be added: its id was there before.
+    pub(super) fn add(&mut self, position: u64, line: u64, id: Option<Id>) -> Result<(), Refused> {
+        let item = self.names.len;
+        match (&mut self.names.ids, id) {
+            (ids, Some(id)) if item == 0 || ids.is_some() => {
+                if !self.seen.insert(id.clone()) {
+                    return Err(Refused::Record(format!(
+                        "the id {:?} was there before; make ids unique, choose another field with \
+                         --id, or pass --on-error skip",
+                        id.to_string()
+                    )));
+                }
+                ids.get_or_insert_default().push(id);
+            }
+            (None, None) => {}
+            _ => {
+                return Err(Refused::File(
+                    "its items and those before it do not both have ids; leave out the one or the \
+                     other, or pass --positions"
+                        .to_owned(),
+                ));
+            }
+        }
+        let file = self.names.files.len().saturating_sub(1);
+        let follows = self.names.runs.last().is_some_and(|run| {
+            let since = (item - run.item) as u64;
+            (run.file, run.line + since, run.position + since) == (file, line, position)
+        });
+        if !follows {
+            self.names.runs.push(Run { item, position, line, file });
+        }
+        self.names.len += 1;
+        Ok(())
+    }
+
+    pub(super) fn skip(&mut self, error: Error) {
+        self.names.skipped.push(error);
+    }
+
+    pub(super) fn finish(self) -> Names {
+        self.names
+    }
+}
+
+/// Why an item cannot be added.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// Something is wrong with it.
+    Record(String),
+    /// It does not go with the files before.
+    File(String),
+}

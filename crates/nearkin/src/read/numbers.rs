@@ -1,0 +1,264 @@
+//! Vectors and bit strings as they are written in texts.
+
+use super::shape::number_text;
+
+/// Appends the components of a vector that is written as a JSON list, or as numbers between white space,
+/// commas or semicolons. Returns how many there are.
+pub(super) fn vector(text: &str, out: &mut Vec<f32>) -> Result<usize, String> {
+    let start = out.len();
+    components(inner(text, "vector")?, |number, token| {
+        out.push(component(number, token)?);
+        Ok(())
+    })?;
+    match out.len() - start {
+        0 => Err(EMPTY.to_owned()),
+        dimension => Ok(dimension),
+    }
+}
+
+pub(super) const EMPTY: &str =
+    "a vector without components; mend or drop it, or pass --on-error skip";
+
+/// What stands between the brackets, where there are some.
+fn inner<'a>(text: &'a str, what: &str) -> Result<&'a str, String> {
+    let text = text.trim();
+    let Some(rest) = text.strip_prefix('[') else { return Ok(text) };
+    let open = || format!("a {what} that begins with [ and does not end with ]; close it");
+    rest.strip_suffix(']').ok_or_else(open)
+}
+
+/// Calls `each` with every component and its number, from 1.
+fn components(
+    text: &str,
+    mut each: impl FnMut(usize, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut number = 0;
+    let whole = text.trim();
+    if whole.is_empty() {
+        return Ok(());
+    }
+    for part in whole.split([',', ';']) {
+        let before = number;
+        for token in part.split_ascii_whitespace() {
+            number += 1;
+            each(number, token)?;
+        }
+        if number == before {
+            return Err(format!("component {} is empty; write a number", number + 1));
+        }
+    }
+    Ok(())
+}
+
+fn component(number: usize, token: &str) -> Result<f32, String> {
+    match token.parse::<f32>() {
+        Ok(value) => {
+            finite(number, value).map_err(|what| match token.parse::<f64>() {
+                Ok(wide) if wide.is_finite() => {
+                    format!(
+                        "component {number} is {token}, beyond 32-bit floats; scale the vectors"
+                    )
+                }
+                _ => what,
+            })?;
+            Ok(value)
+        }
+        Err(_) => {
+            let shown: String = token.chars().take(20).collect();
+            Err(format!(
+                "component {number} is `{shown}`, not a number; mend it, or pass --on-error skip"
+            ))
+        }
+    }
+}
+
+/// An error for a component, counted from 1, that is NaN or infinite.
+pub(super) fn finite(number: usize, value: f32) -> Result<(), String> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    let value = number_text(value.into());
+    Err(format!(
+        "component {number} is {value}; components must be finite: mend or drop the vector, or pass \
+         --on-error skip"
+    ))
+}
+
+/// How bit strings are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Digits {
+    /// Hexadecimal where a digit other than 0 and 1 or a `0x` says so, else bit by bit.
+    #[default]
+    Told,
+    /// Bit by bit.
+    Binary,
+    /// Hexadecimal.
+    Hex,
+}
+
+/// How a bit string was written, where another in the same collection could be misunderstood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Clearly,
+    Binary,
+    Hex,
+}
+
+/// Appends the words of a bit string: the first digit is bit 0, a hexadecimal digit has its most significant
+/// bit first. Blanks and underscores do not count. Returns the number of bits.
+pub(super) fn bits(
+    text: &str,
+    digits: Digits,
+    out: &mut Vec<u64>,
+) -> Result<(usize, Written), String> {
+    let text = text.trim();
+    let mut bits = Words::new(out);
+    if text.starts_with('[') {
+        components(inner(text, "list of bits")?, |number, token| match token {
+            "0" | "false" => bits.push(0, 1),
+            "1" | "true" => bits.push(1, 1),
+            _ => Err(format!(
+                "component {number} is `{token}`, not 0 or 1; bits are 0, 1, true or false"
+            )),
+        })?;
+        return bits.end(Written::Clearly);
+    }
+    let prefixed = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let counts = |c: &char| !c.is_whitespace() && *c != '_';
+    let plain = prefixed.unwrap_or(text);
+    let only_bits = plain.chars().filter(counts).all(|c| c == '0' || c == '1');
+    let hex = match digits {
+        Digits::Told => prefixed.is_some() || !only_bits,
+        Digits::Hex => true,
+        Digits::Binary => false,
+    };
+    let (radix, width) = if hex { (16, 4) } else { (2, 1) };
+    for c in plain.chars().filter(counts) {
+        let digit = c.to_digit(radix).ok_or_else(|| {
+            let known = if hex { "hexadecimal digits" } else { "0 and 1" };
+            format!("`{c}` in a bit string; write {known}, or pass --on-error skip")
+        })?;
+        bits.push(u64::from(digit), width)?;
+    }
+    bits.end(match (digits, prefixed.is_some(), hex) {
+        (Digits::Told, false, true) => Written::Hex,
+        (Digits::Told, false, false) => Written::Binary,
+        _ => Written::Clearly,
+    })
+}
+
+/// Appends the words of a bit string that is given as bytes, the most significant bit of each first, as
+/// `numpy.packbits` makes them.
+pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), String> {
+    let mut bits = Words::new(out);
+    bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte), 8))?;
+    bits.end(Written::Clearly)
+}
+
+/// The same for a byte a bit.
+pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), String> {
+    let mut bits = Words::new(out);
+    bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte != 0), 1))?;
+    bits.end(Written::Clearly)
+}
+
+/// A bit string that grows at the end of `out`, from the lowest bit of each word up.
+pub(super) struct Words<'a> {
+    out: &'a mut Vec<u64>,
+    length: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(out: &'a mut Vec<u64>) -> Self {
+        Self { out, length: 0 }
+    }
+
+    /// Appends the lowest `width` bits of `digit`, of up to eight, the highest of them first.
+    pub(super) fn push(&mut self, digit: u64, width: u32) -> Result<(), String> {
+        for place in (0..width).rev() {
+            if self.length.is_multiple_of(64) {
+                self.out.push(0);
+            }
+            if let Some(word) = self.out.last_mut() {
+                *word |= (digit >> place & 1) << (self.length % 64);
+            }
+            self.length += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self, written: Written) -> Result<(usize, Written), String> {
+        match self.length {
+            0 => Err("an empty bit string; mend or drop it, or pass --on-error skip".to_owned()),
+            length => Ok((length, written)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<f32>, String> {
+        let mut out = Vec::new();
+        vector(text, &mut out).map(|dimension| {
+            assert_eq!(dimension, out.len());
+            out
+        })
+    }
+
+    #[test]
+    fn vectors_in_all_their_spellings() {
+        for text in
+            ["[1, 2.5, -3e-2]", "1 2.5 -0.03", " 1,2.5,-.03 ", "1;2.5;-3e-2", "1\t2.5 , -0.03"]
+        {
+            assert_eq!(read(text).unwrap(), [1.0, 2.5, -0.03], "{text}");
+        }
+        for (wrong, part) in [
+            ("", "without components"),
+            ("[]", "without components"),
+            ("[1, 2", "does not end with ]"),
+            ("1,,2", "component 2 is empty"),
+            ("1,2,", "component 3 is empty"),
+            ("1 x", "component 2 is `x`"),
+            ("[1, null]", "component 2 is `null`"),
+            ("[[1], [2]]", "component 1 is `[1]`"),
+            ("1 NaN", "component 2 is NaN"),
+            ("inf", "component 1 is inf"),
+            ("1e39", "beyond 32-bit floats"),
+        ] {
+            let what = read(wrong).unwrap_err();
+            assert!(what.contains(part), "{wrong}: {what}");
+        }
+    }
+
+    fn places(text: &str, digits: Digits) -> Result<(Vec<usize>, usize, Written), String> {
+        let mut out = Vec::new();
+        let (length, written) = bits(text, digits, &mut out)?;
+        let set = |place: &usize| out[place / 64] >> (place % 64) & 1 == 1;
+        Ok(((0..length).filter(set).collect(), length, written))
+    }
+
+    #[test]
+    fn the_first_digit_is_bit_0() {
+        let told = |text| places(text, Digits::Told).unwrap();
+        assert_eq!(told("0110"), (vec![1, 2], 4, Written::Binary));
+        assert_eq!(told("01_1 0"), (vec![1, 2], 4, Written::Binary));
+        assert_eq!(told("[0, 1, true, false]"), (vec![1, 2], 4, Written::Clearly));
+        assert_eq!(told("6"), (vec![1, 2], 4, Written::Hex));
+        assert_eq!(told("8F"), (vec![0, 4, 5, 6, 7], 8, Written::Hex));
+        assert_eq!(told("0x10"), (vec![3], 8, Written::Clearly));
+        assert_eq!(places("10", Digits::Hex).unwrap(), (vec![3], 8, Written::Clearly));
+        let long = format!("{}1", "0".repeat(70));
+        assert_eq!(told(&long), (vec![70], 71, Written::Binary));
+        let mut out = Vec::new();
+        assert_eq!(bytes(&[0x8f, 0x01], &mut out), Ok((16, Written::Clearly)));
+        assert_eq!(out, [0b1000_0000_1111_0001]);
+        for (wrong, part) in
+            [("", "empty"), ("0x", "empty"), ("01g", "`g`"), ("[0, 2]", "component 2 is `2`")]
+        {
+            assert!(places(wrong, Digits::Told).unwrap_err().contains(part), "{wrong}");
+        }
+        assert!(places("6", Digits::Binary).unwrap_err().contains("write 0 and 1"));
+    }
+}

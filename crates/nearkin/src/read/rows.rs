@@ -1,0 +1,266 @@
+//! Some columns of a table, row by row: CSV, TSV, JSON lines, Parquet, and lines of text whose columns stand
+//! between white space.
+//!
+//! Columns are asked for by [`ReadOptions::columns`]: by their names, or by their numbers from 1 where no
+//! column has that name. In lines of text, which have numbers only, blank lines and those that begin with
+//! `#` or `%` are passed over, as edge lists have them.
+
+use super::{
+    Chunk, Ids, Input, Kind, Syntax, csv,
+    fields::{self, Scalar, WANTED},
+    item,
+    lines::{self, utf8},
+    scan::Data,
+    shape::number_text,
+};
+use crate::item::Id;
+use crate::{Error, Result};
+use arrow_array::{Array, cast::AsArray};
+use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
+
+/// What stands for all columns.
+pub(super) const ALL: &str = "*";
+
+/// A row of a table.
+pub(super) struct Row<'a> {
+    /// Its number in its chunk, from 0.
+    pub(super) ordinal: u32,
+    /// Its line in the file, from 1.
+    pub(super) line: u64,
+    /// Its id, where all columns are asked for and one of them has the ids.
+    pub(super) id: Option<Id>,
+    /// The columns that were asked for, in that order.
+    pub(super) cells: Vec<Cell<'a>>,
+}
+
+/// A value of a row.
+#[derive(Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) name: Cow<'a, str>,
+    /// Nothing where it is null.
+    pub(super) text: Option<Cow<'a, str>>,
+    /// Whether it is a whole number, and not a text that looks like one.
+    pub(super) whole: bool,
+}
+
+impl<'a> Cell<'a> {
+    fn text(name: &'a str, text: &'a str) -> Self {
+        Self { name: name.into(), text: Some(text.into()), whole: false }
+    }
+
+    /// The value, or why there is none.
+    pub(super) fn value(&self) -> Result<&str, String> {
+        self.text.as_deref().ok_or_else(|| {
+            format!("column `{}` is null; fill it, or pass --on-error skip", self.name)
+        })
+    }
+
+    /// The value as an id.
+    pub(super) fn id(&self) -> Result<Id, String> {
+        let text = self.value()?;
+        match text.parse() {
+            Ok(number) if self.whole => Ok(Id::Int(number)),
+            _ => Ok(Id::Text(text.into())),
+        }
+    }
+
+    /// The value as a number.
+    pub(super) fn number(&self) -> Result<f64, String> {
+        let text = self.value()?;
+        text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+            format!(
+                "column `{}` is `{text}`, not a number; mend it, or pass --on-error skip",
+                self.name
+            )
+        })
+    }
+}
+
+/// Takes a row, or what is wrong with the row at a line.
+pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, String>) -> Result<()>;
+
+/// Calls `each` with every row of a chunk. How many there are.
+pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
+    let source = &input.sources[chunk.source];
+    match (&source.kind, &chunk.data) {
+        (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
+            Syntax::Jsonl => json_rows(input, bytes, *line, each),
+            Syntax::Txt => line_rows(input, bytes, *line, each),
+            Syntax::Csv(header) => csv::records(header, bytes, |ordinal, at, record, _| {
+                let line = line + at;
+                let cells = csv::check_length(header, record).and_then(|()| {
+                    let cell = |at: &usize| {
+                        utf8(&record[*at]).map(|text| Cell::text(&header.names[*at], text))
+                    };
+                    header.columns.iter().map(cell).collect()
+                });
+                let id =
+                    header.id.map(|column| utf8(&record[column]).map(|id| Id::Text(id.into())));
+                let row =
+                    cells.and_then(|cells| Ok(Row { ordinal, line, id: id.transpose()?, cells }));
+                each(line, row)
+            }),
+        },
+        (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+            let (columns, ids, first) = table.cells(stored, stretch)?;
+            let count = columns.first().map_or(0, |column| column.texts.len());
+            let mut ids = ids.map(Vec::into_iter);
+            for at in 0..count {
+                let line = first + at as u64;
+                let cell = |column: &super::parquet::Cells| {
+                    let texts = column.texts.as_string::<i64>();
+                    let text = texts.is_valid(at).then(|| texts.value(at).to_owned().into());
+                    Cell { name: column.name.clone().into(), text, whole: column.whole }
+                };
+                let cells = columns.iter().map(cell).collect();
+                let id = ids.as_mut().and_then(Iterator::next).transpose();
+                each(line, id.map(|id| Row { ordinal: at as u32, line, id, cells }))?;
+            }
+            Ok(count as u32)
+        }
+        _ => Err(Error::File {
+            path: source.name.clone(),
+            what: "is a folder, not a table; name the files in it".to_owned(),
+        }),
+    }
+}
+
+fn line_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u32> {
+    let names = &input.options.columns;
+    let mut ordinal = 0;
+    for (line, bytes) in lines::all_lines(data, first) {
+        let start = bytes.trim_ascii_start().first();
+        if !matches!(start, None | Some(b'#' | b'%')) {
+            let row = utf8(bytes).and_then(|text| {
+                let fields: Vec<&str> = text.split_whitespace().collect();
+                let cells = match *names == [ALL] {
+                    true => {
+                        let named = |(field, number): (&&'_ str, u32)| Cell {
+                            name: number.to_string().into(),
+                            text: Some((*field).to_owned().into()),
+                            whole: false,
+                        };
+                        fields.iter().zip(1..).map(named).collect()
+                    }
+                    false => names
+                        .iter()
+                        .map(|name| numbered(name, &fields))
+                        .collect::<Result<_, _>>()?,
+                };
+                Ok(Row { ordinal, line, id: None, cells })
+            });
+            each(line, row)?;
+        }
+        ordinal += 1;
+    }
+    Ok(ordinal)
+}
+
+fn numbered<'a>(name: &'a str, fields: &[&'a str]) -> Result<Cell<'a>, String> {
+    let column: Option<usize> = name.parse().ok();
+    match column.and_then(|column| fields.get(column.checked_sub(1)?)) {
+        Some(field) => Ok(Cell::text(name, field)),
+        None if column.is_some() => Err(format!(
+            "{} fields, and column {name} is asked for; mend the line, or pass --on-error skip",
+            fields.len()
+        )),
+        None => Err(format!(
+            "no column `{name}`: the columns of lines of text have numbers, from 1; name one of \
+             them, or pass --format csv"
+        )),
+    }
+}
+
+fn json_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u32> {
+    let names = &input.options.columns;
+    let mut count = 0;
+    for ((line, bytes), ordinal) in lines::lines(data, first).zip(0..) {
+        let row = utf8(bytes).and_then(|text| {
+            let (id, cells) = match *names == [ALL] {
+                true => all_fields(input, text)?,
+                false => (None, some_fields(names, text)?),
+            };
+            Ok(Row { ordinal, line, id, cells })
+        });
+        each(line, row)?;
+        count = ordinal + 1;
+    }
+    Ok(count)
+}
+
+/// Up to three fields, which is what tables of groups have.
+fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, String> {
+    let mut wanted = [None; WANTED];
+    for (slot, name) in wanted.iter_mut().zip(names) {
+        *slot = Some(name.as_str());
+    }
+    let mut arena = Vec::new();
+    let found = fields::take(text, &wanted, false, &mut arena)
+        .map_err(|broken| lines::broken(broken, text))?;
+    let cell = |(slot, name): (usize, &'a String)| {
+        let missing = || lines::missing(name, text.as_bytes(), "name the right one");
+        let (text, whole) = match found.get(slot).ok_or_else(missing)? {
+            Scalar::Text(start, end) => (Some(utf8(&arena[start..end])?.to_owned()), false),
+            Scalar::Int(number) => (Some(number.to_string()), true),
+            Scalar::Huge(number) => (Some(number.to_string()), true),
+            Scalar::Float(number) => (Some(number_text(number)), false),
+            Scalar::Null => (None, false),
+            other => {
+                return Err(format!(
+                    "field `{name}` is {}; it must be a string or a number",
+                    other.kind()
+                ));
+            }
+        };
+        Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })
+    };
+    names.iter().enumerate().map(cell).collect()
+}
+
+/// Every field but the id; the items of a list are fields of their own.
+fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static>>), String> {
+    let map: Map<String, Json> = serde_json::from_str(text)
+        .map_err(|error| lines::broken(fields::Broken::Json(error), text))?;
+    let mut id = None;
+    let mut cells = Vec::new();
+    for (name, value) in map {
+        match (&input.ids, value) {
+            (Ids::Field(field), value) if *field == name => {
+                id = Some(match value {
+                    Json::String(text) => Id::Text(text.into()),
+                    Json::Number(number) if number.is_i64() => {
+                        Id::Int(number.as_i64().unwrap_or_default())
+                    }
+                    _ => return Err(format!("id `{name}` must be a string or a whole number")),
+                });
+            }
+            (_, Json::Array(values)) => {
+                for (value, number) in values.into_iter().zip(1..) {
+                    cells.push(json_cell(format!("{name}.{number}"), value)?);
+                }
+            }
+            (_, value) => cells.push(json_cell(name, value)?),
+        }
+    }
+    match &input.ids {
+        Ids::Field(field) if id.is_none() => {
+            let known = item::list(cells.iter().map(|cell| &*cell.name));
+            Err(format!("no field `{field}`; it has {known}: every record needs its id"))
+        }
+        _ => Ok((id, cells)),
+    }
+}
+
+fn json_cell(name: String, value: Json) -> Result<Cell<'static>, String> {
+    let (text, whole) = match value {
+        Json::Null => (None, false),
+        Json::String(text) => (Some(text), false),
+        Json::Bool(value) => (Some(value.to_string()), false),
+        Json::Number(number) => (Some(number.to_string()), number.is_i64()),
+        Json::Array(_) | Json::Object(_) => {
+            return Err(format!("field `{name}` is no single value; leave it out"));
+        }
+    };
+    Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })
+}
