@@ -1,11 +1,13 @@
 //! The options that several commands share: each is defined once, with its help and its default.
 
+use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use nearkin::amplify::Bands;
+use nearkin::amplify::{Bands, Expression};
 use nearkin::pipeline::{Job, LEAST_MEMORY, Settings};
 use nearkin::read::{Format, Groups, Input, OnError, Opened, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
@@ -29,8 +31,8 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct FieldArgs {
-    /// Field or column that holds the text, or what --as says [default: text; with --as set or bag: items
-    /// or set, where the first record has one of them]
+    /// Field or column that holds the text, or what --as says [default: text; but where the first record has
+    /// one of them: items or set for sets and bags, vector or embedding, bits, string]
     #[arg(long, value_name = "FIELD")]
     pub(crate) text: Option<String>,
     /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
@@ -93,13 +95,20 @@ impl FieldArgs {
         Ok(Opened::Groups(Groups::read(inputs, &options, &grouping)?.into()))
     }
 
-    fn options(&self, value: Option<&str>, settings: Option<&Settings>) -> ReadOptions {
+    pub(crate) fn options(&self, value: Option<&str>, settings: Option<&Settings>) -> ReadOptions {
         let defaults = ReadOptions::default();
-        let elements = self.items.kind() != KindName::Text;
-        let rather = ["items", "set"].map(str::to_owned);
+        let (rather, shape): (&[&str], Shape) = match self.items.kind() {
+            KindName::Text => (&[], Shape::Text),
+            KindName::String => (&["string"], Shape::Text),
+            KindName::Set | KindName::Bag => (&["items", "set"], Shape::Elements),
+            KindName::Vector => (&["vector", "embedding"], Shape::Value),
+            KindName::Bits => (&["bits"], Shape::Value),
+            KindName::Answers => (&[], Shape::Text),
+        };
+        let rather = if self.text.is_none() { rather } else { &[] };
         ReadOptions {
-            rather: if elements && self.text.is_none() { rather.into() } else { Vec::new() },
-            shape: if elements { Shape::Elements } else { Shape::Text },
+            rather: rather.iter().map(|&name| name.to_owned()).collect(),
+            shape,
             text: self.text.clone().unwrap_or(defaults.text),
             id: self.id.clone(),
             positions: self.positions,
@@ -263,11 +272,15 @@ impl ShingleArgs {
 pub(crate) struct SimilarityArgs {
     #[command(flatten)]
     pub(crate) shingle: ShingleArgs,
-    /// How shingles or elements are compared: each counted once, or as often as it occurs, the union by
-    /// maximum or by sum [default: jaccard; bag with --as bag]
-    #[arg(long, value_enum)]
+    /// How items are compared. Texts, sets and bags: jaccard (each shingle or element counts once), bag (as
+    /// often as it occurs, the union by maximum) or bag-sum (by sum); texts also cosine (of tf-idf
+    /// vectors). Vectors: l2, l1, any l1.5, l3 …, linf, or cosine. Bits: hamming. Strings: edit (inserts
+    /// and deletes), damerau (also replacements and swaps) or hamming [default: jaccard; bag with --as
+    /// bag; l2, hamming or edit]
+    #[arg(long, value_name = "MEASURE")]
     pub(crate) measure: Option<MeasureName>,
-    /// Pairs at or above this similarity are similar [default: 0.8; with bag-sum 0.444, its equal]
+    /// Pairs at or above this similarity are similar; for the measures that are one: jaccard, bag, bag-sum,
+    /// cosine, hamming of bits [default: 0.8; with bag-sum 0.444, its equal]
     #[arg(
         short,
         long,
@@ -276,12 +289,20 @@ pub(crate) struct SimilarityArgs {
         allow_negative_numbers = true
     )]
     pub(crate) threshold: Option<f64>,
-    /// The same as a distance: pairs within it are similar (1 − similarity)
+    /// The same as a distance: pairs within it are similar. It is 1 − similarity for jaccard and bag, degrees
+    /// for cosine, places for hamming, edits for edit [default with edit: 2]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub(crate) within: Option<f64>,
     /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
     #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
     pub(crate) recall: f64,
+    /// Leave none out: compare by a way that finds every pair, whatever it costs (vectors, bits, strings,
+    /// answers, tf-idf)
+    #[arg(long, conflicts_with_all = ["recall", "bands", "and_or"])]
+    pub(crate) exact: bool,
+    /// Find vectors or bits by the tables of this expression, such as 'or(20, and(5, hyperplane))'
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"])]
+    pub(crate) and_or: Option<Expression>,
     /// Use this many bands of --rows rows instead of the cheapest that keep --recall
     #[arg(long, value_name = "N", requires = "rows", conflicts_with = "recall")]
     pub(crate) bands: Option<usize>,
@@ -294,28 +315,56 @@ pub(crate) struct SimilarityArgs {
 }
 
 /// Measures by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MeasureName {
-    /// Shared shingles over all shingles of either
     Jaccard,
-    /// The same over bags, a shingle counted as often as it occurs
     Bag,
-    /// Bags with the union as the sum of both: at most 0.5
     BagSum,
+    Cosine,
+    /// The norm of this order, from 1 to infinity.
+    Norm(f64),
+    Hamming,
+    Edit,
+    Damerau,
 }
 
-impl MeasureName {
-    /// A Jaccard similarity of 0.8 of the shingles.
-    fn default_threshold(self) -> f64 {
-        if self == Self::BagSum { 0.444 } else { 0.8 }
-    }
+impl FromStr for MeasureName {
+    type Err = String;
 
-    pub(crate) fn measure(self) -> Measure {
-        match self {
-            Self::Jaccard => Measure::Jaccard,
-            Self::Bag => Measure::Bag,
-            Self::BagSum => Measure::BagSum,
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        let order = |text: &str| match text {
+            "inf" => Some(f64::INFINITY),
+            _ => text.parse().ok().filter(|order: &f64| order.is_finite() && *order >= 1.0),
+        };
+        match name {
+            "jaccard" => Ok(Self::Jaccard),
+            "bag" => Ok(Self::Bag),
+            "bag-sum" => Ok(Self::BagSum),
+            "cosine" => Ok(Self::Cosine),
+            "hamming" => Ok(Self::Hamming),
+            "edit" => Ok(Self::Edit),
+            "damerau" => Ok(Self::Damerau),
+            _ => name.strip_prefix('l').and_then(order).map(Self::Norm).ok_or_else(|| {
+                "the measures are jaccard, bag, bag-sum, cosine, l1, l2, l3 and so on, linf, hamming, \
+                 edit and damerau"
+                    .to_owned()
+            }),
         }
+    }
+}
+
+impl Display for MeasureName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Jaccard => "jaccard",
+            Self::Bag => "bag",
+            Self::BagSum => "bag-sum",
+            Self::Cosine => "cosine",
+            Self::Hamming => "hamming",
+            Self::Edit => "edit",
+            Self::Damerau => "damerau",
+            Self::Norm(order) => return write!(f, "l{order}"),
+        })
     }
 }
 
@@ -329,17 +378,30 @@ impl SimilarityArgs {
                 let must = "jaccard for sets: repeats count in bags, pass --as bag";
                 return Err(Error::parameter("--measure", "that of bags", must));
             }
-            (_, Some(measure)) => measure,
-            (KindName::Bag, None) => MeasureName::Bag,
-            (_, None) => MeasureName::Jaccard,
+            (_, Some(MeasureName::Jaccard)) => Measure::Jaccard,
+            (_, Some(MeasureName::Bag)) => Measure::Bag,
+            (_, Some(MeasureName::BagSum)) => Measure::BagSum,
+            (_, Some(other)) => {
+                let must = "jaccard, bag or bag-sum for texts, sets and bags; pass --as vector, bits or \
+                            string for others";
+                return Err(Error::parameter("--measure", other, must));
+            }
+            (KindName::Bag, None) => Measure::Bag,
+            (_, None) => Measure::Jaccard,
         };
+        // A Jaccard similarity of 0.8 of the shingles.
+        let usual = if measure == Measure::BagSum { 0.444 } else { 0.8 };
         Ok(Settings {
             shingling: match kind {
                 KindName::Text => self.shingle.shingling()?,
                 KindName::Set | KindName::Bag => self.shingle.elements()?,
+                held => {
+                    let must = "text, set or bag here; vectors, bits, strings and answers have `pairs` and `top`";
+                    return Err(Error::parameter("--as", held.name(), must));
+                }
             },
-            measure: measure.measure(),
-            threshold: self.threshold.unwrap_or(measure.default_threshold()),
+            measure,
+            threshold: self.threshold.unwrap_or(usual),
             within: self.within,
             recall: self.recall,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),

@@ -39,6 +39,24 @@ pub(crate) struct ItemArgs {
         conflicts_with_all = ["count", "rating"]
     )]
     edges: Option<EdgeName>,
+    /// Columns that are questions, for --as answers [default: all but the id]
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) questions: Option<Vec<String>>,
+    /// How bit strings are written, where 0 and 1 alone do not tell
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = DigitsName::Told)]
+    pub(crate) digits: DigitsName,
+}
+
+/// How bit strings are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DigitsName {
+    /// In hexadecimal where a digit other than 0 and 1 says so
+    #[default]
+    Told,
+    /// Bit by bit
+    Binary,
+    /// In hexadecimal
+    Hex,
 }
 
 /// Kinds of items.
@@ -50,6 +68,25 @@ pub(crate) enum KindName {
     Set,
     /// The same with repeats counted; an object {"element": count} is one too
     Bag,
+    /// A list of numbers; .npy and .fvecs files hold them too
+    Vector,
+    /// A string of 0 and 1 or of hexadecimal digits; bytes in .npy files
+    Bits,
+    /// A text, compared character by character
+    String,
+    /// Yes, no or nothing in each of several columns
+    Answers,
+}
+
+impl KindName {
+    /// Whether items of this kind are held in memory and searched there.
+    pub(crate) fn is_held(self) -> bool {
+        matches!(self, Self::Vector | Self::Bits | Self::String | Self::Answers)
+    }
+
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |kind| kind.get_name().to_owned())
+    }
 }
 
 /// Directions of edges.
@@ -85,16 +122,12 @@ impl ItemArgs {
             _ => Weight::Once,
         };
         let must = match self.kind() {
-            KindName::Text => Some("set or bag, for the groups of a table"),
             KindName::Set if weight.repeats() => Some("bag, for elements with counts or stars"),
-            _ => None,
+            KindName::Set | KindName::Bag => None,
+            _ => Some("set or bag, for the groups of a table"),
         };
         if let Some(must) = must {
-            let name = self
-                .kind()
-                .to_possible_value()
-                .map_or(String::new(), |kind| kind.get_name().to_owned());
-            return Err(Error::parameter("--as", name, must));
+            return Err(Error::parameter("--as", self.kind().name(), must));
         }
         let column =
             |name: &Option<String>, number: &str| name.clone().unwrap_or_else(|| number.to_owned());

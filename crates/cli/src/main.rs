@@ -7,6 +7,7 @@ mod compare;
 mod dedup;
 mod items;
 mod limit;
+mod near;
 mod pairs;
 mod plan;
 mod progress;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nearkin::pipeline::{Collection, Settings, Stage, Stats};
+use nearkin::pipeline::{Collection, Settings, Stage, StageTime, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -38,11 +38,7 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         rows.push((stats.items - kept, "items removed".into()));
         rows.push((kept, "items kept".into()));
     }
-    let width = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (count, what) in rows {
-        let _ = writeln!(text, "  {:>width$}  {what}", grouped(count));
-    }
+    let mut text = lines(&rows);
     let seconds: f64 = stats.stages.iter().map(|stage| stage.seconds).sum();
     if let Some(stage) = stats.resumed {
         let _ = writeln!(text, "  went on after the stage {} of an earlier run", stage.name());
@@ -57,6 +53,16 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
             settings.recall
         },
     );
+    text
+}
+
+/// Counts and what they are of, a line each.
+pub(crate) fn lines(rows: &[(u64, String)]) -> String {
+    let width = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (count, what) in rows {
+        let _ = writeln!(text, "  {:>width$}  {what}", grouped(*count));
+    }
     text
 }
 
@@ -75,13 +81,6 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// The run as JSON.
 pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
-    let stages: serde_json::Map<String, Value> = stats
-        .stages
-        .iter()
-        .map(|stage| {
-            (stage.stage.name().into(), json!({ "seconds": stage.seconds, "bytes": stage.bytes }))
-        })
-        .collect();
     json!({
         "items": stats.items,
         "skipped": stats.skipped,
@@ -101,10 +100,18 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "bands": stats.bands.map(|bands| bands.count),
         "rows": stats.bands.map(|bands| bands.rows),
         "recall": { "promised": stats.recall_promised, "audited": null },
-        "stages": stages,
+        "stages": stages_json(&stats.stages),
         "resumed_after": stats.resumed.map(Stage::name),
         "peak_memory": peak_memory(),
     })
+}
+
+/// What each stage took.
+pub(crate) fn stages_json(stages: &[StageTime]) -> Value {
+    let stage = |stage: &StageTime| {
+        (stage.stage.name().into(), json!({ "seconds": stage.seconds, "bytes": stage.bytes }))
+    };
+    Value::Object(stages.iter().map(stage).collect())
 }
 
 /// What was written, or nothing when whoever read it has had enough; other outputs are finished then.
@@ -129,33 +136,49 @@ pub(crate) fn finish(
     collection: &Collection,
     settings: &Settings,
     run: &RunArgs,
-    mut ready: Vec<Ready>,
+    ready: Vec<Ready>,
 ) -> anyhow::Result<()> {
-    if let Some(path) = &run.stats {
-        let mut output = Output::create(Some(path))?;
-        output.put(format!("{:#}\n", as_json(stats, settings)).as_bytes())?;
-        ready.insert(0, output.ready()?);
-    }
-    ready.into_iter().try_for_each(Ready::appear)?;
+    let (json, funnel) = (as_json(stats, settings), funnel(stats, settings));
+    finish_with(run, &json, ready, collection.skipped.iter(), &funnel)?;
     if let Some(job) = &settings.job {
         job.finish();
     }
+    Ok(())
+}
+
+/// The same for any run.
+pub(crate) fn finish_with<'a>(
+    run: &RunArgs,
+    stats: &Value,
+    mut ready: Vec<Ready>,
+    skipped: impl Iterator<Item = &'a Error>,
+    funnel: &str,
+) -> anyhow::Result<()> {
+    if let Some(path) = &run.stats {
+        let mut output = Output::create(Some(path))?;
+        output.put(format!("{stats:#}\n").as_bytes())?;
+        ready.insert(0, output.ready()?);
+    }
+    ready.into_iter().try_for_each(Ready::appear)?;
     if run.quiet {
         return Ok(());
     }
-    for error in &collection.skipped {
+    for error in skipped.take(SHOWN) {
         let message = error.to_string();
         eprintln!(
             "skipped: {}",
             message.split(", or pass --on-error skip").next().unwrap_or(&message)
         );
     }
-    eprintln!("{}", funnel(stats, settings));
+    eprintln!("{funnel}");
     Ok(())
 }
 
+/// Messages of skipped records that are shown.
+const SHOWN: usize = 10;
+
 /// The most memory this process has held, in bytes, where the system tells.
-fn peak_memory() -> Option<u64> {
+pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -8,24 +8,25 @@ use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
+use crate::near;
 use crate::progress::Progress;
 use crate::report;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub(crate) input: InputArgs,
     /// Pair the items of INPUT with the items of these instead of among themselves; repeat for several
     #[arg(long, value_name = "OTHER", num_args = 1, help_heading = "Input")]
-    against: Vec<PathBuf>,
+    pub(crate) against: Vec<PathBuf>,
     #[command(flatten)]
-    similarity: SimilarityArgs,
+    pub(crate) similarity: SimilarityArgs,
     /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
     /// output]
     #[arg(short, long, value_name = "FILE", help_heading = "Run")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 /// Which rows are written.
@@ -52,14 +53,17 @@ impl Rows {
 
 pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let fields = &args.input.fields;
-    let mut settings = args.similarity.settings(&args.run, fields)?;
-    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
     {
         return Err(
             Error::parameter("-", "on both sides", "on one: standard input is read once").into()
         );
     }
+    if near::is_held(fields, &args.similarity) {
+        return near::run(args, rows);
+    }
+    let mut settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     let against = (!args.against.is_empty())
         .then(|| fields.open(&args.against, None, Some(&settings)))
         .transpose()?;

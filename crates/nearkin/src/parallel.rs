@@ -7,10 +7,13 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::Result;
+use rayon::ThreadPoolBuilder;
+
+use crate::{Error, Result};
 
 /// Finished jobs that may wait for an earlier one, beside the one each thread works on.
 const WINDOW: usize = 2;
@@ -134,6 +137,20 @@ impl<I> Line<I> {
 /// Panics are caught before they can poison a lock, and what they leave behind is not used again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `work` with this many threads for whatever it does in parallel.
+pub(crate) fn in_pool<R: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<R> + Send,
+) -> Result<R> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
+        Error::File {
+            path: PathBuf::from("threads"),
+            what: format!("cannot start {threads}: {error}"),
+        }
+    })?;
+    pool.install(work)
 }
 
 #[cfg(test)]

@@ -47,6 +47,18 @@ impl Bits {
         }
     }
 
+    /// These bit strings and then others.
+    ///
+    /// # Errors
+    /// When those have another length.
+    pub fn followed_by(mut self, others: &Self) -> Result<Self> {
+        if self.length != others.length {
+            return Err(Error::Mismatch { left: self.length, right: others.length });
+        }
+        self.words.extend_from_slice(&others.words);
+        Ok(self)
+    }
+
     /// Bits of each bit string.
     pub fn length(&self) -> usize {
         self.length

@@ -57,6 +57,18 @@ impl Vectors {
         Self { dimension: self.dimension, values }
     }
 
+    /// These vectors and then others.
+    ///
+    /// # Errors
+    /// When those have another number of components.
+    pub fn followed_by(mut self, others: &Self) -> Result<Self> {
+        if self.dimension != others.dimension {
+            return Err(Error::Mismatch { left: self.dimension, right: others.dimension });
+        }
+        self.values.extend_from_slice(&others.values);
+        Ok(self)
+    }
+
     /// All components, vector by vector.
     pub fn values(&self) -> &[f32] {
         &self.values

@@ -188,3 +188,17 @@ fn no_tables(search: &Search<'_>) -> Result<()> {
         _ => Ok(()),
     }
 }
+
+/// Does a job with so many threads, or with one a core.
+///
+/// # Errors
+/// Those of the job, and when the threads cannot be had.
+pub fn in_pool<T: Send>(
+    threads: Option<usize>,
+    job: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    match threads {
+        Some(threads) => crate::parallel::in_pool(threads, job),
+        None => job(),
+    }
+}

@@ -7,8 +7,9 @@ use crate::spill::Cache;
 use crate::verify::{Limit, Overlap};
 
 use super::resume::{Loader, Saver};
-use super::run::{Run, in_pool};
+use super::run::Run;
 use super::{Clock, Collection, Observer, Settings, Stage, Stats};
+use crate::parallel::in_pool;
 
 /// A collection with one item of each cluster kept.
 pub struct Deduplicated {

@@ -33,10 +33,11 @@ pub use sample::{Sample, sample};
 use crate::Result;
 use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::item::Source;
+use crate::parallel::in_pool;
 use crate::shingle::Shingling;
 use crate::spill::Cache;
 use crate::verify::{Limit, Measure, Overlap, Verifier};
-use run::{Run, in_pool};
+use run::Run;
 use search::Partners;
 
 /// What counts as similar, and how surely it is to be found.

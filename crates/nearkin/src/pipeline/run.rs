@@ -1,10 +1,8 @@
 //! The steps that `pairs` and `dedup` share: who are candidates, and what is needed to compare them.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use nearkin_kernels::equal_bytes_of;
-use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::candidates::bands::Banding;
@@ -303,18 +301,4 @@ impl<'a, S: Source> Run<'a, S> {
         };
         self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
     }
-}
-
-/// Runs `work` with this many threads for whatever it does in parallel.
-pub(super) fn in_pool<R: Send>(
-    threads: usize,
-    work: impl FnOnce() -> Result<R> + Send,
-) -> Result<R> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
-        Error::File {
-            path: PathBuf::from("threads"),
-            what: format!("cannot start {threads}: {error}"),
-        }
-    })?;
-    pool.install(work)
 }

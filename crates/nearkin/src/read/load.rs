@@ -34,6 +34,24 @@ use std::{num::NonZero, path::Path, path::PathBuf, thread};
 /// When a vector has another number of components than those before, or none, or one that is not a finite
 /// number; and when a file cannot be read.
 pub fn load_vectors(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vectors>> {
+    vectors(paths, options, None)
+}
+
+/// Reads vectors of which only the direction counts.
+///
+/// # Errors
+/// As [`load_vectors`], and when all components of a vector are zero.
+pub fn load_directions(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vectors>> {
+    let refusal = "all components are zero, so it has no direction; drop it, choose --measure l2, or pass \
+                   --on-error skip";
+    vectors(paths, options, Some(refusal))
+}
+
+fn vectors(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    refusal: Option<&'static str>,
+) -> Result<Named<Vectors>> {
     let reading = Reading {
         text: &|text, out| Ok((numbers::vector(text, out)?, Written::Clearly)),
         column: &vector_column,
@@ -52,6 +70,8 @@ pub fn load_vectors(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Ve
                  --on-error skip"
             )
         }),
+        unfit: |values| values.iter().all(|&value| value == 0.0),
+        refusal,
     };
     let loaded = load(paths, options, Shape::Value, &reading)?;
     let items = match loaded.length {
@@ -86,6 +106,8 @@ pub fn load_bits(paths: &[PathBuf], options: &ReadOptions, digits: Digits) -> Re
                 "{length} bits, those before have {before}; mend or drop it, or pass --on-error skip"
             )
         }),
+        unfit: |_| false,
+        refusal: None,
     };
     let loaded = load(paths, options, Shape::Value, &reading)?;
     let mut items = Bits::default();
@@ -110,6 +132,8 @@ pub fn load_strings(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Ve
         column: &|_| Ok(None),
         row: &|_, _, _| Err("vectors are no texts".to_owned()),
         unequal: None,
+        unfit: |_| false,
+        refusal: None,
     };
     let loaded = load(paths, options, options.shape, &reading)?;
     let text = |range: &[usize]| {
@@ -146,6 +170,8 @@ pub fn load_sets<S: Source>(
         column: &|_| Ok(None),
         row: &|_, _, _| Err("vectors are no sets".to_owned()),
         unequal: None,
+        unfit: |_| false,
+        refusal: None,
     };
     let mut loaded = Loaded::new();
     let chunks = source.scan(&|_| false)?;
@@ -179,6 +205,9 @@ struct Reading<'a, E> {
     row: &'a (dyn Fn(vector_files::Element, &[u8], &mut Vec<E>) -> Measured + Sync),
     /// What to say of items that are not equally long, where they must be.
     unequal: Option<fn(usize, usize) -> String>,
+    /// Which items cannot be taken although they are well formed, and what is said of them.
+    unfit: fn(&[E]) -> bool,
+    refusal: Option<&'static str>,
 }
 
 /// What was read so far.
@@ -311,7 +340,9 @@ impl<E: Copy + Send> Loaded<E> {
             (Some(say), Some(before)) if before != length => Err(say(length, before)),
             _ => Ok((length, written)),
         };
-        let fitting = record.measured.and_then(fits).map_err(Refused::Record);
+        let unfit = reading.refusal.filter(|_| (reading.unfit)(values)).map(str::to_owned);
+        let measured = record.measured.and_then(|it| unfit.map_or(Ok(it), Err));
+        let fitting = measured.and_then(fits).map_err(Refused::Record);
         let added = fitting.and_then(|measured| {
             self.naming.add(position, record.line, record.id).map(|()| measured)
         });

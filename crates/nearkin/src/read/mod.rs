@@ -44,7 +44,7 @@ pub use columns::Kept;
 pub use copy::{Body, RecordFormat, Records, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
-pub use load::{load_bits, load_sets, load_strings, load_vectors};
+pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
 pub use named::{Named, Names};
 pub use numbers::Digits;
 pub use scan::{Chunk, Scan, Skip};

@@ -1,0 +1,465 @@
+//! `pairs` and `top` of items that are held in memory: vectors, bit strings, strings, answers, tf-idf vectors.
+
+use std::path::PathBuf;
+
+use nearkin::amplify::{Bands, Expression};
+use nearkin::item::{Bits, Strings, Vectors};
+use nearkin::join::Top;
+use nearkin::near::{self, Close, Items, Plan, Search, Taken, Way};
+use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
+use nearkin::read::{
+    Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_strings,
+    load_vectors,
+};
+use nearkin::shingle::{Repeats, Shingling, Vocabulary};
+use nearkin::space::{
+    Form, Found, SparseMeasure, SparseSpace, StringMeasure, StringSpace, VectorMeasure,
+};
+use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::args::{FieldArgs, MeasureName, RunArgs, SimilarityArgs};
+use crate::items::{DigitsName, KindName};
+use crate::progress::Progress;
+use crate::report::{self, grouped};
+use crate::search::{Rows, SearchArgs};
+
+/// Whether the items are held in memory.
+pub(crate) fn is_held(fields: &FieldArgs, similarity: &SimilarityArgs) -> bool {
+    let kind = fields.items.kind();
+    kind.is_held() || (kind == KindName::Text && similarity.measure == Some(MeasureName::Cosine))
+}
+
+/// The items of the inputs, and what they are called.
+pub(crate) struct Held {
+    pub(crate) items: Items,
+    /// One or two collections.
+    names: Vec<Names>,
+}
+
+/// What is similar: a measure that applies to the items, and how much of it.
+pub(crate) struct Asked {
+    pub(crate) form: Form,
+    pub(crate) limit: f64,
+    pub(crate) measure: MeasureName,
+}
+
+pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+    let asked = Asked::new(&args.input.fields, &args.similarity, rows)?;
+    let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
+    args.run.check(&[args.output.as_deref()], &inputs)?;
+    let progress = Progress::start(args.run.quiet)?;
+    let mut stages = Vec::new();
+    progress.stage(Stage::Load, None);
+    let clock = Clock::start(Stage::Load);
+    let held =
+        load(&args.input.fields, &args.input.inputs, &args.against, &args.similarity, &asked)?;
+    stages.push(clock.stop(0));
+    held.fits(&args.run)?;
+    progress.stage(Stage::Verify, None);
+    let clock = Clock::start(Stage::Verify);
+    let stopped = || progress.stopped();
+    let search = asked.search(&args.similarity, held.split(), &stopped)?;
+    let result = in_pool(&args.run, || match rows {
+        Rows::Pairs => near::pairs(&held.items, &search).map(Outcome::Pairs),
+        Rows::Closest(count) => {
+            let top = Top { count, split: held.split(), stopped: &stopped };
+            near::closest(&held.items, &top).map(|found| Outcome::Closest(asked.reaching(found)))
+        }
+    })?;
+    stages.push(clock.stop(0));
+    progress.stage(Stage::Write, None);
+    let clock = Clock::start(Stage::Write);
+    let written = report::unless_closed(write(&held, &result, args, &asked, &progress))?;
+    stages.push(clock.stop(0));
+    progress.finish();
+    let pairs = written.as_ref().map(|written| written.0);
+    let told = Told {
+        held: &held,
+        asked: &asked,
+        result: &result,
+        pairs,
+        stages: &stages,
+        seed: args.similarity.seed,
+    };
+    let ready = written.into_iter().map(|written| written.1).collect();
+    let errors = held.names.iter().flat_map(|names| &names.skipped);
+    report::finish_with(&args.run, &told.as_json(), ready, errors, &told.funnel())
+}
+
+/// What was found.
+enum Outcome {
+    Pairs(Close),
+    Closest(Vec<Found>),
+}
+
+impl Asked {
+    pub(crate) fn new(fields: &FieldArgs, args: &SimilarityArgs, rows: Rows) -> Result<Self> {
+        let kind = fields.items.kind();
+        let measure = args.measure.unwrap_or(match kind {
+            KindName::Vector => MeasureName::Norm(2.0),
+            KindName::Bits | KindName::Answers => MeasureName::Hamming,
+            KindName::String => MeasureName::Edit,
+            _ => MeasureName::Cosine,
+        });
+        let (allowed, applies) = match kind {
+            KindName::Vector => (
+                "l2, l1, another norm such as l3 or linf, or cosine for vectors",
+                matches!(measure, MeasureName::Norm(_) | MeasureName::Cosine),
+            ),
+            KindName::Bits => ("hamming for bits", measure == MeasureName::Hamming),
+            KindName::Answers => ("hamming for answers", measure == MeasureName::Hamming),
+            KindName::String => (
+                "edit, damerau or hamming for strings",
+                matches!(measure, MeasureName::Edit | MeasureName::Damerau | MeasureName::Hamming),
+            ),
+            _ => ("cosine for tf-idf", measure == MeasureName::Cosine),
+        };
+        if !applies {
+            return Err(Error::parameter("--measure", measure, allowed));
+        }
+        let is_similarity = measure == MeasureName::Cosine || kind == KindName::Bits;
+        let is_string = kind == KindName::String;
+        let every = matches!(rows, Rows::Closest(_));
+        let (form, limit) = match (args.threshold, args.within) {
+            (Some(least), _) if is_similarity => (Form::Similarity, least),
+            (Some(least), _) => {
+                let must = format!("left out with {measure}, which is a distance; pass --within");
+                return Err(Error::parameter("--threshold", least, must));
+            }
+            (_, Some(most)) => (Form::Distance, most),
+            _ if every && measure == MeasureName::Cosine => (Form::Similarity, f64::NEG_INFINITY),
+            _ if every => (Form::Distance, f64::INFINITY),
+            _ if is_similarity => (Form::Similarity, 0.8),
+            _ if is_string => (Form::Distance, 2.0),
+            _ => {
+                let must = "given: pairs at most how far apart?";
+                return Err(Error::parameter("--within", "missing", must));
+            }
+        };
+        if limit.is_nan() || (form == Form::Distance && limit < 0.0) {
+            return Err(Error::parameter("--within", limit, "a number from 0 on"));
+        }
+        Ok(Self { form, limit, measure })
+    }
+
+    /// What is looked for.
+    pub(crate) fn search<'a>(
+        &self,
+        args: &SimilarityArgs,
+        split: Option<u32>,
+        stopped: &'a (dyn Fn() -> bool + Sync),
+    ) -> Result<Search<'a>> {
+        let bands = args.bands.zip(args.rows).map(|(count, rows)| Bands::new(count, rows));
+        let way = match (bands.transpose()?, &args.and_or) {
+            (Some(bands), _) => {
+                Way::Tables(Expression::function("p").and(bands.rows).or(bands.count))
+            }
+            (_, Some(expression)) => Way::Tables(expression.clone()),
+            _ if args.exact => Way::Complete,
+            _ => Way::Cheapest,
+        };
+        Ok(Search { limit: self.limit, recall: args.recall, way, seed: args.seed, split, stopped })
+    }
+
+    /// Those of them that reach the limit.
+    fn reaching(&self, mut found: Vec<Found>) -> Vec<Found> {
+        found.retain(|found| !self.form.closer(self.limit, found.value));
+        found
+    }
+
+    fn vectors(&self) -> VectorMeasure {
+        match (self.measure, self.form) {
+            (MeasureName::Cosine, Form::Similarity) => VectorMeasure::Cosine,
+            (MeasureName::Cosine, Form::Distance) => VectorMeasure::Angle,
+            (MeasureName::Norm(order), _) => VectorMeasure::Lr(order),
+            _ => VectorMeasure::L2,
+        }
+    }
+
+    fn strings(&self) -> StringMeasure {
+        match self.measure {
+            MeasureName::Damerau => StringMeasure::Mutation,
+            MeasureName::Hamming => StringMeasure::Hamming,
+            _ => StringMeasure::InsertDelete,
+        }
+    }
+
+    fn sparse(&self) -> SparseMeasure {
+        match self.form {
+            Form::Similarity => SparseMeasure::Cosine,
+            Form::Distance => SparseMeasure::Angle,
+        }
+    }
+}
+
+impl Held {
+    /// Where the second collection begins.
+    pub(crate) fn split(&self) -> Option<u32> {
+        (self.names.len() > 1).then(|| self.names[0].len() as u32)
+    }
+
+    /// An error where the items take more memory than may be used.
+    fn fits(&self, run: &RunArgs) -> Result<()> {
+        let bytes = match &self.items {
+            Items::Vectors(vectors, _) => 4 * vectors.values().len(),
+            Items::Bits(bits, ..) => 8 * bits.len() * bits.words_each(),
+            Items::Strings(_) | Items::Sparse(_) => 0,
+        };
+        match run.memory {
+            Some(memory) if bytes > memory => {
+                let must = format!(
+                    "at least {} MB, for the items are held in memory",
+                    bytes / 1_000_000 + 1
+                );
+                Err(Error::parameter("--memory", format!("{} MB", memory / 1_000_000), must))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The id of an item, counted over both collections.
+    fn id(&self, item: u32) -> nearkin::item::Id {
+        match self.split().filter(|&split| item >= split) {
+            Some(split) => self.names[1].id((item - split) as usize),
+            None => self.names[0].id(item as usize),
+        }
+    }
+}
+
+/// Reads one or two collections.
+pub(crate) fn load(
+    fields: &FieldArgs,
+    inputs: &[PathBuf],
+    against: &[PathBuf],
+    similarity: &SimilarityArgs,
+    asked: &Asked,
+) -> Result<Held> {
+    let options = fields.options(None, None);
+    let mut sides = vec![inputs];
+    sides.extend((!against.is_empty()).then_some(against));
+    match fields.items.kind() {
+        KindName::Vector => {
+            let read =
+                if asked.measure == MeasureName::Cosine { load_directions } else { load_vectors };
+            let loaded = sides.iter().map(|paths| read(paths, &options));
+            let (vectors, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+            Ok(Held { items: Items::Vectors(joined_vectors(vectors)?, asked.vectors()), names })
+        }
+        KindName::Bits => {
+            let digits = match fields.items.digits {
+                DigitsName::Told => Digits::Told,
+                DigitsName::Binary => Digits::Binary,
+                DigitsName::Hex => Digits::Hex,
+            };
+            let loaded = sides.iter().map(|paths| load_bits(paths, &options, digits));
+            let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+            Ok(Held { items: Items::Bits(joined_bits(bits)?, asked.form, 1.0), names })
+        }
+        KindName::Answers => answers(&sides, &options, fields.items.questions.as_deref(), asked),
+        KindName::String => {
+            let (texts, names) = texts(&sides, &options)?;
+            let mut strings = Strings::default();
+            texts.iter().for_each(|text| strings.push(text));
+            Ok(Held { items: Items::Strings(StringSpace::new(strings, asked.strings())), names })
+        }
+        _ => {
+            let (texts, names) = texts(&sides, &options)?;
+            let shingling = match &similarity.shingle.shingle {
+                Some(_) => similarity.shingle.shingling()?,
+                None => Shingling::words(1),
+            };
+            let vocabulary = Vocabulary::new(&texts, shingling);
+            let vectors = vocabulary.vectors(&texts, Repeats::Raw)?;
+            Ok(Held { items: Items::Sparse(SparseSpace::new(vectors, asked.sparse())), names })
+        }
+    }
+}
+
+/// The items and the names of each side.
+fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>, Vec<Names>)> {
+    loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
+}
+
+fn texts(sides: &[&[PathBuf]], options: &ReadOptions) -> Result<(Vec<String>, Vec<Names>)> {
+    let loaded = sides.iter().map(|paths| load_strings(paths, options));
+    let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+    Ok((texts.concat(), names))
+}
+
+fn answers(
+    sides: &[&[PathBuf]],
+    options: &ReadOptions,
+    questions: Option<&[String]>,
+    asked: &Asked,
+) -> Result<Held> {
+    let first = load_answers(sides[0], options, questions)?;
+    let mut both = vec![first.records];
+    for paths in &sides[1..] {
+        // The same questions in the same places.
+        both.push(load_answers(paths, options, Some(&first.questions))?.records);
+    }
+    let (bits, names) = both.into_iter().map(|named| (named.items, named.names)).unzip();
+    // Two bits an answer, so that a gap is half way between yes and no.
+    Ok(Held { items: Items::Bits(joined_bits(bits)?, asked.form, 2.0), names })
+}
+
+fn joined_vectors(sides: Vec<Vectors>) -> Result<Vectors> {
+    let mut sides = sides.into_iter().filter(|vectors| !vectors.is_empty());
+    let Some(first) = sides.next() else { return Ok(Vectors::default()) };
+    sides.try_fold(first, |all, more| all.followed_by(&more))
+}
+
+fn joined_bits(sides: Vec<Bits>) -> Result<Bits> {
+    let mut sides = sides.into_iter().filter(|bits| !bits.is_empty());
+    let Some(first) = sides.next() else { return Ok(Bits::default()) };
+    sides.try_fold(first, |all, more| all.followed_by(&more))
+}
+
+/// Does it with as many threads as were asked for.
+pub(crate) fn in_pool<T: Send>(run: &RunArgs, job: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    nearkin::near::in_pool(run.threads.map(usize::from), job)
+}
+
+/// Writes the rows, and says how many.
+fn write(
+    held: &Held,
+    result: &Outcome,
+    args: &SearchArgs,
+    asked: &Asked,
+    progress: &Progress,
+) -> Result<(u64, Ready)> {
+    let kind = |names: &Names| match names.ids_are_numbers() {
+        true => ColumnKind::IntId,
+        false => ColumnKind::Id,
+    };
+    let value = if asked.form == Form::Similarity { "similarity" } else { "distance" };
+    let columns = [
+        Column { name: "a", kind: kind(&held.names[0]) },
+        Column { name: "b", kind: kind(held.names.last().unwrap_or(&held.names[0])) },
+        Column { name: value, kind: ColumnKind::Float },
+    ];
+    let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let mut count = 0;
+    let mut row = |found: Found| {
+        if progress.stopped() {
+            return Err(Error::Interrupted);
+        }
+        count += 1;
+        let (a, b) = (held.id(found.a), held.id(found.b));
+        table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(found.value)])
+    };
+    match result {
+        Outcome::Pairs(close) => close.matches.iter().try_for_each(&mut row)?,
+        Outcome::Closest(found) => found.iter().copied().try_for_each(&mut row)?,
+    }
+    Ok((count, table.ready()?))
+}
+
+/// What is told of a run at its end.
+struct Told<'a> {
+    held: &'a Held,
+    asked: &'a Asked,
+    result: &'a Outcome,
+    pairs: Option<u64>,
+    stages: &'a [StageTime],
+    seed: u64,
+}
+
+impl Told<'_> {
+    fn skipped(&self) -> u64 {
+        self.held.names.iter().map(|names| names.skipped.len() as u64).sum()
+    }
+
+    /// How many survived each step, a line each.
+    fn funnel(&self) -> String {
+        let items = self.held.items.len() as u64;
+        let mut rows = vec![(items, "items read".to_owned())];
+        if self.skipped() > 0 {
+            rows.push((self.skipped(), "records skipped because they could not be used".into()));
+        }
+        let mut promise = String::from("promised: none of the closest is missed");
+        if let Outcome::Pairs(close) = self.result {
+            if close.distinct < items {
+                rows.push((items - close.distinct, "identical to an earlier one".into()));
+            }
+            rows.push((close.compared, "pairs compared exactly".into()));
+            promise = promise_of(&close.plan);
+        }
+        if let Some(pairs) = self.pairs {
+            let reach = match self.asked.form {
+                _ if self.asked.limit.is_infinite() => {
+                    String::from("rows of an item and one of its closest")
+                }
+                Form::Similarity => format!("pairs at or above {}", self.asked.limit),
+                Form::Distance => format!("pairs within {}", self.asked.limit),
+            };
+            rows.push((pairs, format!("{reach} ({})", self.asked.measure)));
+        }
+        let seconds: f64 = self.stages.iter().map(|stage| stage.seconds).sum();
+        format!("{}  {promise}; took {seconds:.1} s", report::lines(&rows))
+    }
+
+    /// The run as JSON.
+    fn as_json(&self) -> Value {
+        let close = match self.result {
+            Outcome::Pairs(close) => Some(close),
+            Outcome::Closest(_) => None,
+        };
+        let plan = close.map(|close| &close.plan);
+        let items = self.held.items.len() as u64;
+        let limit = self.asked.limit.is_finite().then_some(self.asked.limit);
+        let (threshold, within) = match self.asked.form {
+            Form::Similarity => (limit, None),
+            Form::Distance => (None, limit),
+        };
+        let tables =
+            plan.filter(|plan| plan.taken == Taken::Tables).and_then(|plan| plan.tables.as_ref());
+        json!({
+            "items": items,
+            "skipped": self.skipped(),
+            "identical": close.map(|close| items - close.distinct),
+            "distinct": close.map(|close| close.distinct),
+            "verified": close.map(|close| close.compared),
+            "similar": close.map(|close| close.close),
+            "pairs": self.pairs,
+            "measure": self.asked.measure.to_string(),
+            "threshold": threshold,
+            "within": within,
+            "seed": self.seed,
+            "expression": tables.map(|tables| tables.expression.to_string()),
+            "expected": plan.map(expected_json),
+            "recall": { "promised": plan.map_or(1.0, |plan| plan.recall), "audited": null },
+            "stages": report::stages_json(self.stages),
+            "peak_memory": report::peak_memory(),
+        })
+    }
+}
+
+/// What was expected of both ways.
+pub(crate) fn expected_json(plan: &Plan) -> Value {
+    json!({
+        "complete": plan.complete.map(|estimate| json!({ "seconds": estimate.seconds })),
+        "tables": plan.tables.as_ref().map(|tables| json!({
+            "expression": tables.expression.to_string(),
+            "seconds": tables.estimate.seconds,
+            "candidates": tables.expected.candidates,
+            "missed": tables.expected.missed,
+            "wasted": tables.expected.wasted,
+        })),
+    })
+}
+
+/// What was promised, and which way was taken.
+fn promise_of(plan: &Plan) -> String {
+    match (plan.taken, &plan.tables) {
+        (Taken::Tables, Some(tables)) => format!(
+            "promised: a pair at just the limit is found with chance {:.4}, by {} ({} candidates expected)",
+            plan.recall,
+            tables.expression,
+            grouped(tables.expected.candidates as u64)
+        ),
+        _ => "promised: none is missed".to_owned(),
+    }
+}
