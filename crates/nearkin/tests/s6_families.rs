@@ -160,6 +160,27 @@ fn s6_2_sketches_of_the_book() {
     assert!(sides(&[1.0; 3], &all).is_err());
 }
 
+/// Exercise 3.7.2: four hyperplanes are a coarse measure.
+#[test]
+fn s6_2_sketches_under_four_vectors() {
+    let normals = [-1.0, 1.0, 1.0, 1.0];
+    let normals = (0..4).flat_map(|row| (0..4).map(move |i| normals[(i + row + 1) % 4])).collect();
+    let normals = Vectors::new(4, normals).unwrap();
+    assert_eq!(normals.get(0), [1.0, 1.0, 1.0, -1.0]);
+    let vectors = [[2.0, 3.0, 4.0, 5.0], [-2.0, 3.0, -4.0, 5.0], [2.0, -3.0, 4.0, -5.0f32]];
+    let sketches = vectors.map(|vector| sides(&vector, &normals).unwrap());
+    assert_eq!(sketches[0], [true, true, true, true]);
+    assert_eq!(sketches[1], [false, true, false, true]);
+    assert_eq!(sketches[2], [true, false, true, false]);
+    for ((a, b), estimated, truth) in
+        [((0, 1), 90.0, 75.0), ((0, 2), 90.0, 105.0), ((1, 2), 180.0, 180.0)]
+    {
+        let different = sketches[a].iter().zip(&sketches[b]).filter(|(x, y)| x != y).count();
+        assert_eq!(estimated_degrees(different, 4), estimated);
+        assert_eq!(cosine::angle_degrees(&vectors[a], &vectors[b]).unwrap().round(), truth);
+    }
+}
+
 #[test]
 fn s6_2_hyperplanes_part_vectors_by_their_angle() {
     for (dimension, functions) in [(2, 200_000), (3, 200_000), (10, 100_000), (784, 8_000)] {

@@ -2,9 +2,9 @@
 //!
 //! Points come in, numbers of stretches go out: ⌊(a·v + b) / w⌋ for a random direction a, a random place b of the
 //! first cut and a width w. What is drawn for a decides which distance it is for (see [`curve`](super::curve), which
-//! has the chances and the papers). Sums are of 32-bit floats: where points lie 10,000 widths from the origin, their
-//! rounding moves a cut by some thousandths of a width, which costs that much recall and nothing else; take the mean
-//! off such data first.
+//! has the chances and the papers). Sums are of 32-bit floats: with 784 components they were off by 4·10⁻⁷ of the
+//! vector's length, so that for points 10,000 widths from the origin some thousandths of a width are at stake, which
+//! costs that much recall and nothing else; take the mean off such data first.
 
 use std::ops::Range;
 
@@ -42,7 +42,9 @@ impl Line {
     ///
     /// With p₁ and p₂ the chances at the two distances it takes k = ln n / ln(1/p₂) functions a table to keep far
     /// points apart and n^ρ tables, ρ = ln p₁ / ln p₂, to find near ones. Wide stretches make ρ small, which is fewer
-    /// tables, and p₂ large, which is longer keys; the product k·n^ρ has a flat minimum between.
+    /// tables, and p₂ large, which is longer keys; the product k·n^ρ has a flat minimum between. For normal components
+    /// and 60,000 items it is at 2.0, 2.6 and 3.2 distances for contrasts of 1.5, 2 and 3 (ρ = 0.65, 0.47 and 0.31), for
+    /// Cauchy components at 1.2, 2.0 and 3.0 (ρ = 0.78, 0.63 and 0.47).
     pub fn width_for(self, distance: f64, contrast: f64, items: usize, dimension: usize) -> f64 {
         let scale = if self == Self::Unit { (dimension.max(1) as f64).sqrt() } else { 1.0 };
         let n = items.max(2) as f64;
