@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearkin::Error;
 use nearkin::candidates::weights;
+use nearkin::family::hash::mix64;
+use nearkin::family::{Family, SparseHyperplanes};
 use nearkin::item::Sparse;
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
 use nearkin::space::{Found, Join, Space, SparseMeasure, SparseSpace};
@@ -240,5 +242,42 @@ fn s2_12_agrees_with_the_plain_formula_on_citations() {
             let expected = product(a, b) / (product(a, a) * product(b, b)).sqrt();
             near(space.value(a as u32, b as u32), expected, 1e-6);
         }
+    }
+}
+
+/// A normally distributed number: twelve uniform ones added up are near enough for this test.
+fn normal(dimension: u64, function: u64, seed: u64) -> f32 {
+    let drawn = |i| mix64(dimension, mix64(function, mix64(i, seed))) as f64 / 2f64.powi(64);
+    ((0..12).map(drawn).sum::<f64>() - 6.0) as f32
+}
+
+/// The share of 20,000 functions that agree has a standard error below 0.0036; it is within 0.018, five of
+/// them, but for a chance below 10⁻⁶ a pair. Sums of twelve are off by less than 0.002 for these pairs.
+#[test]
+fn s2_12_hyperplanes_agree_as_the_angle_says() {
+    const FUNCTIONS: usize = 20_000;
+    let mut vectors = Sparse::default();
+    let many: Vec<(u32, f32)> = (0..40).map(|i| (i * 1000, (i % 5) as f32 - 1.5)).collect();
+    let mut other = many.clone();
+    other.iter_mut().step_by(3).for_each(|(_, weight)| *weight += 2.0);
+    for vector in [&[(3, 1.0)][..], &[(3, 2.0), (u32::MAX, 1.0)], &[(9, 1.0)], &many, &other] {
+        vectors.push(vector).unwrap();
+    }
+    let family = SparseHyperplanes::new(&vectors, normal, 7);
+    let values: Vec<Vec<u64>> = (0..5)
+        .map(|item| {
+            let mut values = vec![0; FUNCTIONS];
+            family.hash(item, 0, &mut values);
+            let mut some = vec![0; 10];
+            family.hash(item, 100, &mut some);
+            assert_eq!(some, values[100..110]);
+            values
+        })
+        .collect();
+    let space = SparseSpace::new(vectors.clone(), SparseMeasure::Angle);
+    for (a, b) in [(0, 1), (0, 2), (1, 3), (3, 4), (2, 4)] {
+        let equal = values[a].iter().zip(&values[b]).filter(|(x, y)| x == y).count();
+        let expected = family.agreement(space.value(a as u32, b as u32));
+        near(equal as f64 / FUNCTIONS as f64, expected, 0.02);
     }
 }

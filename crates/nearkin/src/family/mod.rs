@@ -19,6 +19,7 @@ pub mod minhash;
 pub mod one_permutation;
 pub mod permutation;
 pub mod signature;
+pub mod sparse_hyperplanes;
 pub mod weighted;
 
 pub use hash::{HashFamily, Mixed, Universal};
@@ -26,6 +27,7 @@ pub use minhash::MinHash;
 pub use one_permutation::{Grouped, OnePermutation};
 pub use permutation::Permutation;
 pub use signature::{Agreement, INFINITY, Signature};
+pub use sparse_hyperplanes::SparseHyperplanes;
 
 /// Functions of the items of one collection under which close items tend to get equal values.
 ///
