@@ -4,8 +4,21 @@
 //! A string is cut into k + 1 segments. At most k edits leave one of them as it is, so that it stands in the
 //! other string, and at nearly the same place. Every string's segments go into one table of (length, number
 //! of the segment, hash); every string looks its substrings up in it for each length that its partner may
-//! have. What is found is compared, so the source is complete and nothing is reported that is not so; the
-//! promise of a locality-sensitive family is not needed here.
+//! have. What is found is compared, so the source is complete and nothing is reported that is not so. That
+//! is why there is no locality-sensitive family for strings: it would promise less and is not needed, as long
+//! as the distances looked for are a few edits.
+//!
+//! Within 2 edits, swaps and replacements allowed, on two cores that others used as well
+//! (`examples/string_join.rs`; brute force is one thread a core, too, on distinct strings, and has the look at
+//! odd characters of [`StringSpace::may_be_within`] and the comparison up to a limit):
+//!
+//! | strings | distinct | compared | close | seconds | brute force |
+//! |---|---|---|---|---|---|
+//! | 15,000 surnames | 4,121 | 200,494 | 11,297 | 0.04 | 0.09 |
+//! | 15,000 streets | 5,492 | 128,590 | 5,219 | 0.04 | 0.12 |
+//! | 15,000 names with addresses | 13,214 | 4,486 | 3,471 | 0.015 | 0.55 |
+//! | 47,979 web addresses | 47,909 | 3,592,640 | 656,323 | 0.9 | 20 |
+//! | 1,000,000 names with addresses, drawn | 999,985 | 341,638 | 2,096 | 9.4 | |
 //!
 //! **Which places.** Number the segments from 0 and let A(i) be the edits that lie before segment i. Then
 //! A(0) ≥ 0, and A(i) − i falls by at most one from a segment to the next: by one only if segment i and the
