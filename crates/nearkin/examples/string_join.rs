@@ -4,6 +4,8 @@
 //!
 //! FILE has a string a line.
 
+#![allow(clippy::print_stdout)] // a program, and figures are what it is for
+
 use std::time::Instant;
 
 use nearkin::candidates::segments;

@@ -1,5 +1,7 @@
 //! The complete join of strings, against comparing everything with everything.
 
+#![allow(clippy::print_stderr)] // to say that a test is skipped
+
 use nearkin::candidates::segments::{self, Counts};
 use nearkin::item::Strings;
 use nearkin::measure::{edit, hamming};

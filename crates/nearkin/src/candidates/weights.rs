@@ -11,7 +11,17 @@
 //!
 //! So only heads go into the lists of who has a dimension. A vector goes through the lists of its own head,
 //! adds up products, and drops a partner as soon as the sum and the two rests together stay below the
-//! threshold. Who is left is compared exactly.
+//! threshold, or at last the sum and what is behind the head that ends first. Who is left is compared exactly.
+//!
+//! On 2,500 news articles with 32,650 words, on two cores that others used as well, where comparing all takes
+//! 8.2 s:
+//!
+//! | cosine | close | compared | compared without the last bound | seconds |
+//! |---|---|---|---|---|
+//! | 0.2 | 543 | 1,042 | 68,870 | 0.56 |
+//! | 0.4 | 20 | 58 | 188,113 | 0.33 |
+//! | 0.6 | 20 | 35 | 70,277 | 0.14 |
+//! | 0.8 | 20 | 32 | 7,139 | 0.06 |
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -165,6 +175,21 @@ impl Heads {
         Self { least, ends, entries, list_ends, lists }
     }
 
+    fn of(&self, group: u32) -> &[Entry] {
+        &self.entries[self.ends[group as usize]..self.ends[group as usize + 1]]
+    }
+
+    /// The most that two vectors have in common behind the head that ends first: the rest of that one, and
+    /// what the other has from there on.
+    fn behind_heads(&self, a: u32, b: u32) -> f64 {
+        let (a, b) = (self.of(a), self.of(b));
+        let (Some(end_a), Some(end_b)) = (a.last(), b.last()) else { return 0.0 };
+        let (end, other) = if end_a.at <= end_b.at { (end_a, b) } else { (end_b, a) };
+        let before = other.partition_point(|entry| entry.at <= end.at);
+        let rest = before.checked_sub(1).map_or(1.0 + SLACK, |at| f64::from(other[at].rest));
+        f64::from(end.rest) * rest
+    }
+
     /// Calls `with` for each of the groups and those before it that may be close.
     fn candidates(
         &self,
@@ -176,7 +201,7 @@ impl Heads {
         let mut sums = vec![0.0; groups.end as usize];
         let mut met = Vec::new();
         for group in groups {
-            for entry in &self.entries[self.ends[group as usize]..self.ends[group as usize + 1]] {
+            for entry in self.of(group) {
                 let list = self.list_ends[entry.at as usize]..self.list_ends[entry.at as usize + 1];
                 for other in self.lists[list].iter().take_while(|other| other.at < group) {
                     let sum = &mut sums[other.at as usize];
@@ -194,7 +219,8 @@ impl Heads {
             met.dedup();
             let mut left = met.clone();
             left.retain(|&other| {
-                sums[other as usize] > f64::NEG_INFINITY && copies.wanted(group, other)
+                let most = sums[other as usize] + self.behind_heads(group, other);
+                most >= self.least && copies.wanted(group, other)
             });
             with(group, &left);
             met.drain(..).for_each(|other| sums[other as usize] = 0.0);

@@ -41,6 +41,7 @@ pub mod one_permutation;
 pub mod permutation;
 pub mod probe;
 pub mod signature;
+pub mod sparse_hyperplanes;
 pub mod squares;
 pub mod unary;
 pub mod weighted;
@@ -58,6 +59,7 @@ pub use one_permutation::{Grouped, OnePermutation};
 pub use permutation::Permutation;
 pub use probe::Probing;
 pub use signature::{Agreement, INFINITY, Signature};
+pub use sparse_hyperplanes::SparseHyperplanes;
 pub use squares::Squares;
 
 /// Functions of the items of one collection under which close items tend to get equal values.

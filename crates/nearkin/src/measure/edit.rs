@@ -103,7 +103,7 @@ pub fn mutation_within<T: Eq + Hash>(x: &[T], y: &[T], limit: usize) -> Option<u
         _ if short.is_empty() => return Some(long.len()),
         0 => return None,
         1 => return (long.len() == 1 || swapped()).then_some(1),
-        ..=FEW_EDITS => return furthest_swapping(x, y, limit),
+        2..=FEW_EDITS => return furthest_swapping(x, y, limit),
         _ => {}
     }
     if short.len() > word::WORD {

@@ -49,10 +49,21 @@ impl StringSpace {
 
     /// Whether the distance of two strings may be at most `limit`, by what is known of each alone.
     ///
-    /// An insert or delete makes one class of characters odd or even, a replacement two and a swap none.
-    /// Of the pairs of web addresses that share one of three segments, this rules out 98 %.
+    /// An insert or delete makes one class of characters odd or even, a replacement two and a swap none. Of
+    /// 33 million pairs of web addresses that shared one of three segments this left one million to compare.
     pub fn may_be_within(&self, a: u32, b: u32, limit: usize) -> bool {
-        let differ = (self.odd[a as usize] ^ self.odd[b as usize]).count_ones() as usize;
+        self.allows(self.odd(a), self.odd(b), limit)
+    }
+
+    /// For 64 classes of characters, whether a string has an odd number of them.
+    pub(crate) fn odd(&self, item: u32) -> u64 {
+        self.odd[item as usize]
+    }
+
+    /// [`may_be_within`](Self::may_be_within) for two strings with these odd classes.
+    #[inline]
+    pub(crate) fn allows(&self, a: u64, b: u64, limit: usize) -> bool {
+        let differ = (a ^ b).count_ones() as usize;
         let most = match self.measure {
             StringMeasure::InsertDelete => limit,
             _ => limit.saturating_mul(2),

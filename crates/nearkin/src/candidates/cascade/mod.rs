@@ -29,6 +29,9 @@ use crate::{Error, Result};
 /// Pairs that one thread looks at before it asks whether to stop.
 const PORTION: usize = 1 << 14;
 
+/// Items that are hashed together.
+const TOGETHER: usize = 240;
+
 /// Items that are looked at to see in which tables few pairs meet.
 const SAMPLE: usize = 1 << 13;
 
@@ -115,7 +118,7 @@ impl Cascade {
     /// When there are fewer families.
     pub fn query_keys(&self, families: &Families<'_>, item: u32) -> Vec<u64> {
         let mut keys = vec![0; self.tables()];
-        self.plan.keys(families, item, &mut Vec::new(), &mut keys);
+        self.plan.keys(families, item..item + 1, &mut Vec::new(), &mut keys);
         // An item outside this collection may have the number of one inside.
         keys.iter_mut().filter(|key| **key & NO_KEY != 0).for_each(|key| *key = u64::MAX);
         keys
@@ -295,11 +298,13 @@ fn keys_of(plan: &Plan, families: &Families<'_>, items: usize, step: usize) -> R
         return Err(Error::parameter("tables", tables, must));
     }
     keys.resize(rows * tables, 0);
-    keys.par_chunks_exact_mut(tables)
-        .enumerate()
-        .with_min_len(16)
-        .for_each_init(Vec::new, |values, (row, keys)| {
-            plan.keys(families, (row * step) as u32, values, keys)
-        });
+    let together = if step == 1 { TOGETHER } else { 1 };
+    keys.par_chunks_mut(together * tables).enumerate().for_each_init(
+        Vec::new,
+        |values, (chunk, keys)| {
+            let first = (chunk * together * step) as u32;
+            plan.keys(families, first..first + (keys.len() / tables) as u32, values, keys)
+        },
+    );
     Ok(keys)
 }
