@@ -1,0 +1,205 @@
+//! Items in memory: pairs and the closest of each, by either way, against comparing everything.
+
+use nearkin::amplify::Expression;
+use nearkin::family::hash::SplitMix;
+use nearkin::item::{Bits, Vectors};
+use nearkin::join::Top;
+use nearkin::near::{Items, Search, Taken, Way, closest, pairs};
+use nearkin::space::{BitSpace, Form, Found, Space, VectorMeasure, VectorSpace};
+
+const DIMENSION: usize = 24;
+
+fn go_on() -> bool {
+    false
+}
+
+/// Clusters of points, the later half of each cluster further out, with copies of some.
+fn vectors(count: usize, seed: u64) -> Vectors {
+    let mut random = SplitMix::new(seed);
+    let mut uniform = move || random.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0;
+    let mut values = Vec::new();
+    let mut centre = vec![0.0; DIMENSION];
+    for item in 0..count {
+        if item % 10 == 0 {
+            centre = (0..DIMENSION).map(|_| 4.0 * uniform()).collect();
+        }
+        if item % 23 == 22 {
+            values.extend_from_within(values.len() - 10 * DIMENSION..values.len() - 9 * DIMENSION);
+            continue;
+        }
+        let spread = 0.1 + 0.1 * (item % 10) as f32;
+        values.extend(centre.iter().map(|&at: &f32| at + spread * uniform()));
+    }
+    Vectors::new(DIMENSION, values).unwrap()
+}
+
+fn bits(count: usize, seed: u64) -> Bits {
+    let mut random = SplitMix::new(seed);
+    let mut bits = Bits::new(100).unwrap();
+    let mut base = [0, 0];
+    for item in 0..count {
+        if item % 8 == 0 {
+            base = [random.draw(), random.draw()];
+        }
+        let mut words = base;
+        for _ in 0..2 * (item % 8) {
+            let place = random.below(100) as usize;
+            words[place / 64] ^= 1 << (place % 64);
+        }
+        bits.push(&words).unwrap();
+    }
+    bits
+}
+
+fn search(limit: f64, way: Way, seed: u64, split: Option<u32>) -> Search<'static> {
+    Search { limit, recall: 0.95, way, seed, split, stopped: &go_on }
+}
+
+/// Every pair that reaches the limit.
+fn all(space: &dyn Space, limit: f64, split: Option<u32>) -> Vec<Found> {
+    let count = space.len() as u32;
+    let (end, from) = (split.unwrap_or(count), |a: u32| split.unwrap_or(a + 1));
+    (0..end)
+        .flat_map(|a| (from(a)..count).map(move |b| (a, b)))
+        .map(|(a, b)| Found { a, b, value: space.value(a, b) })
+        .filter(|found| !space.form().closer(limit, found.value))
+        .collect()
+}
+
+/// The closest of each by sorting everything.
+fn top(space: &dyn Space, k: usize, split: Option<u32>) -> Vec<Found> {
+    let count = space.len() as u32;
+    let mut rows = Vec::new();
+    for a in 0..split.unwrap_or(count) {
+        let others = (split.unwrap_or(0)..count).filter(|&b| b != a);
+        let mut row: Vec<Found> = others
+            .map(|b| Found { a, b, value: space.value(a.min(b), a.max(b)) })
+            .collect();
+        row.sort_by(|x, y| {
+            let order = x.value.total_cmp(&y.value);
+            let order = if space.form() == Form::Distance { order } else { order.reverse() };
+            order.then(x.b.cmp(&y.b))
+        });
+        row.truncate(k);
+        rows.extend(row);
+    }
+    rows
+}
+
+#[test]
+fn the_complete_way_finds_every_pair_and_the_closest() {
+    let measures = [
+        (VectorMeasure::L2, 2.0),
+        (VectorMeasure::L1, 8.0),
+        (VectorMeasure::LInf, 0.8),
+        (VectorMeasure::Lr(3.0), 1.2),
+        (VectorMeasure::Cosine, 0.98),
+        (VectorMeasure::Angle, 12.0),
+    ];
+    let vectors = vectors(1500, 1);
+    for (measure, limit) in measures {
+        let space = VectorSpace::new(&vectors, measure).unwrap();
+        let items = Items::Vectors(vectors.clone(), measure);
+        for split in [None, Some(500)] {
+            let found = pairs(&items, &search(limit, Way::Complete, 1, split)).unwrap();
+            let expected = all(&space, limit, split);
+            assert!(expected.len() > 100, "{measure:?}: {} pairs", expected.len());
+            assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected, "{measure:?} {split:?}");
+            assert_eq!(found.plan.recall, 1.0);
+            let wanted = Top { count: 4, split, stopped: &go_on };
+            assert_eq!(closest(&items, &wanted).unwrap(), top(&space, 4, split), "{measure:?}");
+        }
+    }
+    let bits = bits(1000, 2);
+    for (form, limit) in [(Form::Distance, 9.0), (Form::Similarity, 0.9)] {
+        let space = BitSpace::new(&bits, form, 1.0).unwrap();
+        let items = Items::Bits(bits.clone(), form, 1.0);
+        for split in [None, Some(300)] {
+            let found = pairs(&items, &search(limit, Way::Complete, 1, split)).unwrap();
+            let expected = all(&space, limit, split);
+            assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected);
+            assert!(expected.len() > 200);
+            let wanted = Top { count: 5, split, stopped: &go_on };
+            assert_eq!(closest(&items, &wanted).unwrap(), top(&space, 5, split));
+        }
+    }
+}
+
+/// Runs an expression with several seeds and compares what it finds with what its curve says.
+fn recall_follows_the_curve(items: &Items, space: &dyn Space, limit: f64, expression: &str) {
+    let expected = all(space, limit, None);
+    let expression: Expression = expression.parse().unwrap();
+    let (mut found, mut promised) = (0, 0.0);
+    const SEEDS: u64 = 20;
+    for seed in 0..SEEDS {
+        let result =
+            pairs(items, &search(limit, Way::Tables(expression.clone()), seed, None)).unwrap();
+        let pairs: Vec<Found> = result.matches.iter().collect();
+        assert!(pairs.iter().all(|pair| expected.contains(pair)), "no pair that is not close");
+        found += pairs.len();
+        promised = result.plan.recall;
+        assert_eq!(result.plan.taken, Taken::Tables);
+    }
+    // A pair at the limit is found with the promised chance and closer ones with a higher one, so the share
+    // found is above the promise; it falls short of it by 0.02 in less than one of a thousand choices of
+    // seeds, and these are fixed.
+    let share = found as f64 / (SEEDS * expected.len() as u64) as f64;
+    assert!(promised > 0.5 && share > promised - 0.02, "{share} of {promised} promised");
+}
+
+#[test]
+fn tables_find_at_least_what_was_promised() {
+    let points = vectors(600, 3);
+    for (measure, limit, expression) in [
+        (VectorMeasure::L2, 2.0, "or(8, and(4, line))"),
+        (VectorMeasure::L2, 2.0, "and(2, or(6, and(2, line(9))))"),
+        (VectorMeasure::L1, 8.0, "or(12, and(3, line))"),
+        (VectorMeasure::Cosine, 0.98, "or(10, and(8, hyperplane))"),
+        (VectorMeasure::Angle, 12.0, "and(or(4, and(4, hyperplane)), or(6, and(5, signs)))"),
+    ] {
+        let space = VectorSpace::new(&points, measure).unwrap();
+        let items = Items::Vectors(points.clone(), measure);
+        recall_follows_the_curve(&items, &space, limit, expression);
+    }
+    let strings = bits(600, 4);
+    let space = BitSpace::new(&strings, Form::Distance, 1.0).unwrap();
+    let items = Items::Bits(strings.clone(), Form::Distance, 1.0);
+    recall_follows_the_curve(&items, &space, 9.0, "or(6, and(8, bits))");
+}
+
+#[test]
+fn a_hundred_thousand_copies_take_no_longer_than_one() {
+    let mut values = vec![1.0f32; 100_000 * 8];
+    values.extend([2.0; 8]);
+    let vectors = Vectors::new(8, values).unwrap();
+    let items = Items::Vectors(vectors, VectorMeasure::L2);
+    let result = pairs(&items, &search(0.5, Way::Cheapest, 1, None)).unwrap();
+    assert_eq!(result.distinct, 2);
+    assert_eq!(result.matches.count(), 100_000 * 99_999 / 2);
+    let near: Vec<u32> = result.matches.of(99_997).iter().map(|found| found.b).collect();
+    assert_eq!(near, [99_998, 99_999]);
+    let wanted = Top { count: 2, split: None, stopped: &go_on };
+    let found = closest(&items, &wanted).unwrap();
+    let of = |item: u32| -> Vec<(u32, f64)> {
+        found.iter().filter(|found| found.a == item).map(|found| (found.b, found.value)).collect()
+    };
+    assert_eq!(of(0), [(1, 0.0), (2, 0.0)]);
+    assert_eq!(of(70_000), [(0, 0.0), (1, 0.0)]);
+    assert_eq!(of(100_000), [(0, 8f64.sqrt()), (1, 8f64.sqrt())]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let items = Items::Vectors(vectors(100, 5), VectorMeasure::LInf);
+    let refused = |items: &Items, limit, way| {
+        pairs(items, &search(limit, way, 1, None)).map(|_| ()).unwrap_err().to_string()
+    };
+    let tables = |text: &str| Way::Tables(text.parse().unwrap());
+    assert!(refused(&items, 1.0, tables("or(2, line)")).contains("line"));
+    assert!(refused(&items, f64::NAN, Way::Cheapest).contains("limit"));
+    let zero = Vectors::new(2, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
+    let zero = Items::Vectors(zero, VectorMeasure::Cosine);
+    assert!(refused(&zero, 0.9, Way::Cheapest).contains("zeros"));
+    let none = Items::Vectors(Vectors::default(), VectorMeasure::L2);
+    assert_eq!(pairs(&none, &search(1.0, Way::Cheapest, 1, None)).unwrap().matches.count(), 0);
+}
