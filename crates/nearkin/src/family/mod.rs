@@ -1,8 +1,7 @@
-//! Functions under which similar sets tend to get equal values.
+//! Functions under which similar items tend to get equal values.
 //!
-//! A set of `u64` elements comes in, a short signature goes out, and for every position of the
-//! signature the probability that two sets agree there is their Jaccard similarity. The way of
-//! making one is chosen by what it costs:
+//! For sets of `u64` elements a short signature goes out, and for every position of it the probability that
+//! two sets agree there is their Jaccard similarity. The way of making one is chosen by what it costs:
 //!
 //! | file | one value costs | fit for banding |
 //! |---|---|---|
@@ -12,30 +11,94 @@
 //!
 //! [`hash`] holds the hash functions they draw on, [`min_wise`] says how good those are, and
 //! [`weighted`] turns bags into sets.
+//!
+//! A [`Family`] is bound to a collection and gives its items values under numbered functions:
+//!
+//! | family | of | distance | chance of agreement |
+//! |---|---|---|---|
+//! | [`MinHashes`] | sets | 1 − Jaccard | 1 − distance |
+//! | [`BitSampling`] | bits | Hamming | 1 − distance/d |
+//! | [`Hyperplanes`] | vectors | angle | 1 − degrees/180 |
+//! | [`Lines`] | vectors | L2, L1 | see [`curve`] |
+//! | [`Levels`](unary::Levels) | vectors | L1 | 1 − distance/b |
+//! | [`Squares`] | sets of grid squares | 1 − Jaccard | for sets of mean size |
+//! | [`Equality`] | keys | 0 or 1 | 1 or 0 |
+//!
+//! [`draw`] makes the random numbers of lines and hyperplanes, and [`probe`] looks into further buckets.
 
+pub mod bit_sampling;
+pub mod curve;
+mod directions;
+pub mod draw;
+pub mod equality;
 pub mod hash;
+pub mod hyperplane;
+pub mod line;
+pub mod min_hashes;
 pub mod min_wise;
 pub mod minhash;
 pub mod one_permutation;
 pub mod permutation;
+pub mod probe;
 pub mod signature;
+pub mod squares;
+pub mod unary;
 pub mod weighted;
 
+use std::ops::Range;
+
+pub use bit_sampling::BitSampling;
+pub use equality::Equality;
 pub use hash::{HashFamily, Mixed, Universal};
+pub use hyperplane::{Hyperplanes, Normals};
+pub use line::{Line, Lines};
+pub use min_hashes::MinHashes;
 pub use minhash::MinHash;
 pub use one_permutation::{Grouped, OnePermutation};
 pub use permutation::Permutation;
+pub use probe::Probing;
 pub use signature::{Agreement, INFINITY, Signature};
+pub use squares::Squares;
 
 /// Functions of the items of one collection under which close items tend to get equal values.
 ///
 /// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
 /// same seed.
 pub trait Family: Sync {
-    /// The values of an item under the functions `from..from + values.len()`.
+    /// The values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
+    /// has none, as the empty set has no minhash: it agrees with nothing, not even with another.
     fn hash(&self, item: u32, from: usize, values: &mut [u64]);
+
+    /// The values of consecutive items under the functions `from..from + functions`, one item behind the other:
+    /// what [`hash`](Self::hash) gives, and faster where a family can work on several items at once.
+    ///
+    /// # Panics
+    /// Unless there is a value for each item and function.
+    fn hash_many(&self, items: Range<u32>, from: usize, functions: usize, values: &mut [u64]) {
+        each_block(items, 1, functions, values, |items, values| {
+            self.hash(items.start, from, values)
+        });
+    }
 
     /// The chance that a function agrees on two items that are `distance` apart, in the distance of the
     /// family's measure.
     fn agreement(&self, distance: f64) -> f64;
+}
+
+/// Hands over up to `size` items at a time, and their values.
+fn each_block(
+    items: Range<u32>,
+    size: usize,
+    functions: usize,
+    values: &mut [u64],
+    mut hash: impl FnMut(Range<u32>, &mut [u64]),
+) {
+    assert_eq!(values.len(), items.len() * functions, "a value for each item and function");
+    if functions == 0 {
+        return;
+    }
+    let starts = items.clone().step_by(size);
+    for (start, values) in starts.zip(values.chunks_mut(size * functions)) {
+        hash(start..items.end.min(start + size as u32), values);
+    }
 }
