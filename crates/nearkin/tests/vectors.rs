@@ -2,7 +2,7 @@
 
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
-use nearkin::join::{self, Blocks, Dense, Top, top};
+use nearkin::join::{self, Blocks, Dense, Top, Way, top};
 use nearkin::measure::{cosine, norm};
 use nearkin::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
@@ -45,37 +45,39 @@ fn join(limit: f64, split: Option<u32>) -> Join<'static> {
     Join { limit, split, stopped: &|| false }
 }
 
-/// Limits that some share of the pairs reach.
-fn limits(space: &impl Space) -> Vec<f64> {
+/// All pairs, by the measure itself.
+fn all_pairs(space: &impl Space) -> Vec<Found> {
     let items = space.len() as u32;
     let pairs = (0..items).flat_map(|a| (a + 1..items).map(move |b| (a, b)));
-    let mut values: Vec<f64> = pairs.map(|(a, b)| space.value(a, b)).collect();
-    values.sort_by(f64::total_cmp);
-    if space.form() == Form::Similarity {
-        values.reverse();
-    }
-    [0, values.len() / 1000, values.len() / 20, values.len() - 1].map(|at| values[at]).to_vec()
+    pairs.map(|(a, b)| Found { a, b, value: space.value(a, b) }).collect()
 }
 
-/// All pairs, by the measure itself.
-fn expected(space: &impl Space, limit: f64, split: Option<u32>) -> Vec<Found> {
-    let items = space.len() as u32;
-    let pairs = (0..items).flat_map(|a| (a + 1..items).map(move |b| (a, b)));
-    pairs
-        .filter(|&(a, b)| split.is_none_or(|split| a < split && b >= split))
-        .map(|(a, b)| Found { a, b, value: space.value(a, b) })
-        .filter(|found| !space.form().closer(limit, found.value))
-        .collect()
+/// Limits that some share of the pairs reach.
+fn limits(all: &[Found], form: Form) -> [f64; 4] {
+    let mut values: Vec<f64> = all.iter().map(|found| found.value).collect();
+    values.sort_by(f64::total_cmp);
+    if form == Form::Similarity {
+        values.reverse();
+    }
+    [0, values.len() / 1000, values.len() / 20, values.len() - 1].map(|at| values[at])
+}
+
+/// Those of the pairs that are asked for.
+fn expected(all: &[Found], form: Form, limit: f64, split: Option<u32>) -> Vec<Found> {
+    let is_asked = |found: &&Found| split.is_none_or(|split| found.a < split && found.b >= split);
+    let all = all.iter().filter(is_asked);
+    all.filter(|found| !form.closer(limit, found.value)).copied().collect()
 }
 
 fn compare_joins(vectors: &Vectors, measure: VectorMeasure) {
     let space = VectorSpace::new(vectors, measure).expect("vectors in range");
     let (blocks, dense) = (Blocks::new(&space), Dense::new(&space));
     let items = space.len() as u32;
-    for limit in limits(&space) {
-        for split in [None, Some(0), Some(items / 5), Some(items / 2), Some(items)] {
+    let (all, form) = (all_pairs(&space), space.form());
+    for limit in limits(&all, form) {
+        for split in [None, Some(0), Some(items / 5), Some(items / 2)] {
             let join = join(limit, split);
-            let expected = expected(&space, limit, split);
+            let expected = expected(&all, form, limit, split);
             let what = format!("{measure:?} within {limit}, split {split:?}");
             assert_eq!(join::brute_force(&space, &join).expect("pairs"), expected, "{what}");
             let (found, counts) = blocks.within(&join).expect("pairs");
@@ -89,9 +91,7 @@ fn compare_joins(vectors: &Vectors, measure: VectorMeasure) {
 
 #[test]
 fn joins_find_what_comparing_all_finds() {
-    for (count, dimension) in
-        [(300, 1), (300, 5), (300, 8), (300, 9), (333, 24), (300, 100), (400, 300)]
-    {
+    for (count, dimension) in [(150, 1), (150, 15), (150, 16), (150, 17), (200, 70), (200, 300)] {
         let vectors = cloud(count, dimension, dimension as u64);
         for measure in MEASURES {
             compare_joins(&vectors, measure);
@@ -106,7 +106,7 @@ fn joins_stand_extreme_values() {
         let values = vectors.values().iter().map(|x| x * by + plus).collect();
         Vectors::new(vectors.dimension(), values).expect("finite values")
     };
-    let plain = cloud(200, 30, 1);
+    let plain = cloud(150, 30, 1);
     for (by, plus) in [(1e37, 0.0), (1e-37, 0.0), (1e-44, 1e-43), (1e-3, 1000.0), (1.0, 3e37)] {
         for measure in
             [VectorMeasure::L1, VectorMeasure::L2, VectorMeasure::LInf, VectorMeasure::Cosine]
@@ -142,12 +142,12 @@ fn joins_of_few_and_equal_vectors() {
 
 #[test]
 fn the_closest_are_those_of_comparing_all() {
-    for (count, dimension) in [(300, 1), (333, 24), (300, 200)] {
+    for (count, dimension) in [(150, 1), (200, 24), (150, 200)] {
         let vectors = cloud(count, dimension, 3);
         for measure in MEASURES {
             let space = VectorSpace::new(&vectors, measure).expect("vectors in range");
             let (blocks, dense) = (Blocks::new(&space), Dense::new(&space));
-            for (count, split) in [(1, None), (7, None), (500, None), (3, Some(30)), (3, Some(290))]
+            for (count, split) in [(1, None), (7, None), (500, None), (3, Some(30)), (3, Some(140))]
             {
                 let top = Top { count, split, stopped: &|| false };
                 let expected = closest(&space, count, split);
@@ -157,6 +157,108 @@ fn the_closest_are_those_of_comparing_all() {
                 assert_eq!(dense.closest(&top).expect("found"), expected, "dense: {what}");
                 assert_eq!(join::closest(&space, &top).expect("found").0, expected, "{what}");
             }
+        }
+    }
+}
+
+/// Blocks where few components tell most pairs apart, all pairs at once where none do, one by one where there is
+/// no faster way: whichever is expected to be the cheapest, with the same result.
+#[test]
+fn the_cheapest_way_is_chosen() {
+    let flat = cloud(3000, 64, 6);
+    let mut chance = SplitMix::new(6);
+    let noise = (0..1500 * 300).map(|_| draw(&mut chance)).collect();
+    let noise = Vectors::new(300, noise).expect("finite values");
+    let cases = [
+        (&flat, VectorMeasure::L2, 0.9, Way::Blocks),
+        (&flat, VectorMeasure::Cosine, 0.95, Way::Blocks),
+        (&flat, VectorMeasure::LInf, 0.01, Way::Blocks),
+        (&noise, VectorMeasure::L2, 12.8, Way::Dense),
+        (&noise, VectorMeasure::Angle, 80.0, Way::Dense),
+        (&noise, VectorMeasure::L1, 175.0, Way::BruteForce),
+    ];
+    for (vectors, measure, limit, expected) in cases {
+        let space = VectorSpace::new(vectors, measure).expect("vectors in range");
+        let join = join(limit, None);
+        let (found, way) = join::within(&space, &join).expect("pairs");
+        assert_eq!(found, join::brute_force(&space, &join).expect("pairs"), "{measure:?}");
+        assert_eq!(way, expected, "{measure:?}, {} found", found.len());
+        assert!(!found.is_empty(), "{measure:?}");
+    }
+}
+
+/// What is expected from a few blocks is what comes: within a factor of two, as the blocks differ.
+#[test]
+fn the_estimate_is_near_what_is_counted() {
+    let vectors = cloud(10_000, 40, 7);
+    let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
+    let (blocks, join) = (Blocks::new(&space), join(1.2, None));
+    let (estimate, counts) =
+        (blocks.estimate(&join).counts, blocks.within(&join).expect("pairs").1);
+    let pairs = [
+        (estimate.tiles, counts.tiles),
+        (estimate.near[0], counts.near[0]),
+        (estimate.near[3], counts.near[3]),
+        (estimate.found, counts.found),
+    ];
+    for (expected, counted) in pairs {
+        assert!(counted > 100, "{counts:?}");
+        assert!(2 * expected > counted && expected < 2 * counted, "{estimate:?}, {counts:?}");
+    }
+}
+
+/// The bytes of an array below NEARKIN_DATA, or none where that is not set.
+fn array(name: &str) -> Option<Vec<u8>> {
+    let Ok(folder) = std::env::var("NEARKIN_DATA") else {
+        eprintln!("NEARKIN_DATA is not set: {name} is not tried");
+        return None;
+    };
+    let bytes = std::fs::read(format!("{folder}/vectors/{name}")).expect("an array");
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    Some(bytes[header..].to_vec())
+}
+
+fn vectors_of(bytes: &[u8], dimension: usize) -> Vectors {
+    Vectors::new(dimension, bytes.iter().map(|&x| x.into()).collect()).expect("finite values")
+}
+
+#[test]
+fn the_closest_of_real_queries_are_the_known_ones() {
+    let (Some(mut bytes), Some(base)) = (array("sift_5k/query.npy"), array("sift_5k/base.npy"))
+    else {
+        return;
+    };
+    bytes.extend(base);
+    let vectors = vectors_of(&bytes, 128);
+    let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
+    let known = array("sift_5k/gt_l2_dist.npy").expect("an array");
+    let known: Vec<f32> =
+        known.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
+    let top = Top { count: 100, split: Some(500), stopped: &|| false };
+    let (found, counts) = Blocks::new(&space).closest(&top).expect("found");
+    assert_eq!(found.len(), known.len());
+    for (found, square) in found.iter().zip(known) {
+        // Squares of whole numbers.
+        assert_eq!((found.value * found.value).round() as f32, square);
+    }
+    assert!(counts.compared() < 500 * 4500, "{counts:?}");
+    assert_eq!(found, join::closest(&space, &top).expect("found").0);
+}
+
+#[test]
+fn joins_of_real_vectors_find_what_comparing_all_finds() {
+    for (name, dimension, within, least) in
+        [("sift_5k/base.npy", 128, 200.0, 0.93), ("fashion_8k.npy", 784, 900.0, 0.97)]
+    {
+        let Some(bytes) = array(name) else { return };
+        let vectors = vectors_of(&bytes, dimension);
+        for (measure, limit) in [(VectorMeasure::L2, within), (VectorMeasure::Cosine, least)] {
+            let space = VectorSpace::new(&vectors, measure).expect("vectors in range");
+            let join = join(limit, None);
+            let expected = join::brute_force(&space, &join).expect("pairs");
+            assert!(expected.len() > 1000, "{name} {measure:?}: {}", expected.len());
+            assert_eq!(Blocks::new(&space).within(&join).expect("pairs").0, expected);
+            assert_eq!(Dense::new(&space).within(&join).expect("pairs"), expected);
         }
     }
 }
@@ -259,7 +361,7 @@ fn joins_of_bits_find_what_comparing_all_finds() {
             for limit in limits {
                 for split in [None, Some(count as u32 / 3)] {
                     let join = join(limit, split);
-                    let expected = expected(&space, limit, split);
+                    let expected = expected(&all_pairs(&space), form, limit, split);
                     assert_eq!(join::brute_force(&space, &join).expect("pairs"), expected);
                     assert_eq!(join::bits::within(&space, &join).expect("pairs"), expected);
                 }

@@ -3,11 +3,13 @@
 //! Vectors are turned so that they differ most in their first components (see [`frame`](super::frame)), and put
 //! into blocks of 64 that are near each other in these. A pair then meets one question after the other, each
 //! costing more and letting fewer through: are the blocks' boxes near? is the point near the box? are the points
-//! near in eight components, in 32, in 64, in 128? Whatever is left is compared exactly. Every question but the
+//! near in 16 components, in 32, in 64, in 128? Whatever is left is compared exactly. Every question but the
 //! last errs on one side only, so nothing is missed.
 //!
-//! On 60,000 fashion images of 784 pixels, at a distance with ten neighbours an image, of 1.8·10⁹ pairs
-//! 2.9 % are near in eight components, 0.5 % in 32, 0.2 % in 64, 0.08 % in 128; 0.017 % are close.
+//! On 60,000 images of clothes of 784 pixels, at a distance with ten neighbours an image, 13 % of the 1.8·10⁹ pairs
+//! are looked at after the boxes; 1.3 % of all are near in 16 components, 0.49 % in 32, 0.19 % in 64, 0.08 % in
+//! 128; 0.018 % are close. With a first look at eight components 2.8 % were left after it, and the search took
+//! 1.2 seconds of one core instead of 0.95.
 
 use nearkin_kernels::{TILE, add_squares, near_box, near_point};
 use rayon::prelude::*;
@@ -18,7 +20,7 @@ use crate::space::{Found, Join, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Components by which blocks are made and pairs compared first; one more is the length of the rest.
-const FIRST: usize = 8;
+const FIRST: usize = 16;
 const COORDINATES: usize = FIRST + 1;
 /// Components after which a pair is looked at again.
 const ENDS: [usize; 3] = [32, 64, 128];

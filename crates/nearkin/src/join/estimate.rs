@@ -11,8 +11,11 @@ use super::{Dense, Top, brute_force, top};
 use crate::Result;
 use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
 
-/// Blocks that are tried.
-const TRIED: usize = 4;
+/// Most blocks that are tried. With 4, what was expected to be found was off by a factor of 3.
+const TRIED: usize = 64;
+/// Blocks that are tried together; no more follow when they took longer than so many seconds.
+const TOGETHER: usize = 4;
+const ENOUGH: f64 = 0.05;
 /// Below so many vectors all are compared, which takes a few milliseconds.
 const FEW: usize = 1024;
 
@@ -21,17 +24,17 @@ mod cost {
     /// Whether a point is near a box.
     pub(super) const BOX: f64 = 1.0;
     /// Which points of a block are near.
-    pub(super) const TILE: f64 = 30.0;
+    pub(super) const TILE: f64 = 55.0;
     /// Whether a pair is near in 32 components, in 64, in 128.
-    pub(super) const NEAR: [f64; 3] = [4.0, 8.0, 16.0];
+    pub(super) const NEAR: [f64; 3] = [10.0, 8.0, 16.0];
     /// Comparing a pair exactly: once, and for each component, if it is not close or if it is.
-    pub(super) const COMPARED: [f64; 2] = [60.0, 0.15];
+    pub(super) const COMPARED: [f64; 2] = [100.0, 0.065];
     pub(super) const FOUND: [f64; 2] = [30.0, 0.4];
     /// A component of a pair, when all are compared many at a time, or one by one.
-    pub(super) const DENSE: f64 = 0.025;
+    pub(super) const DENSE: f64 = 0.028;
     pub(super) const SINGLE: f64 = 0.2;
     /// A component of a vector, when it is put into a block.
-    pub(super) const BUILD: f64 = 15.0;
+    pub(super) const BUILD: f64 = 14.0;
 }
 
 /// What a join is expected to take.
@@ -65,14 +68,37 @@ impl Blocks<'_> {
         self.tried(|block| self.closest_of(block, top).1)
     }
 
-    fn tried(&self, count: impl Fn(usize) -> Counts + Sync + Send) -> Estimate {
-        let tried = self.count().min(TRIED);
-        // From the middle of each part: the first blocks of a self-join meet more others than the last.
-        let places = (0..tried).into_par_iter().map(|at| (2 * at + 1) * self.count() / (2 * tried));
-        let counts = places.map(count).reduce(Counts::default, Counts::and);
+    fn tried(&self, count: impl Fn(usize) -> Counts + Sync) -> Estimate {
+        let dimension = self.space().vectors().dimension();
+        let places = spread(self.count(), TRIED);
+        let (mut counts, mut tried) = (Counts::default(), 0);
+        for places in places.chunks(TOGETHER) {
+            let more = places.par_iter().map(|&block| count(block));
+            counts = more.collect::<Vec<_>>().into_iter().fold(counts, Counts::and);
+            tried += places.len();
+            if seconds(&counts, dimension) > ENOUGH {
+                break;
+            }
+        }
         let counts = counts.times(self.count() as f64 / tried.max(1) as f64);
-        Estimate { counts, seconds: seconds(&counts, self.space().vectors().dimension()) }
+        Estimate { counts, seconds: seconds(&counts, dimension) }
     }
+}
+
+/// Up to `most` of `count` places, so that the first few are as evenly spread as all of them: a self-join's
+/// first blocks meet more others than its last.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    // Halves, quarters, eighths, …: the bits of the number in reverse (van der Corput 1935).
+    let share = |at: usize| (at as u32).reverse_bits() as f64 / 2f64.powi(32);
+    let middle = 0.5 / most as f64;
+    let mut places: Vec<usize> = Vec::new();
+    for at in 0..most {
+        let place = ((share(at) + middle) * count as f64) as usize;
+        if place < count && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
 }
 
 fn seconds(counts: &Counts, dimension: usize) -> f64 {

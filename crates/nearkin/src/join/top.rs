@@ -138,9 +138,10 @@ impl Blocks<'_> {
             }
             let (centre, half) = self.boxed(other);
             counts.boxes += u64::from(asking.count_ones());
+            let answering = self.members(other, |item| top.split.is_none_or(|split| item >= split));
             for at in bits(near_box(self.tile(block), centre, half, limit) & asking) {
                 let (of, closest) = &mut all[at];
-                let which = self.members(other, |item| top.is_asked(item, *of));
+                let which = answering & !(u64::from(other == block) << at);
                 let limit = self.limit(radii[at], block, other);
                 let near = self.near(self.place(block, at), other, which, limit, &mut counts);
                 for with in bits(near) {
