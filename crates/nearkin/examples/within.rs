@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let build = start.elapsed();
             (dense.within(&join)?, build)
         }
-        "best" => (join::within(&space, &join)?.0, start.elapsed()),
+        "best" => (join::prepare(&space, &join).0.within(&space, &join)?.0, start.elapsed()),
         _ => return Err("the way is blocks, dense or best".into()),
     };
     let (all, build) = (start.elapsed().as_secs_f64(), build.as_secs_f64());

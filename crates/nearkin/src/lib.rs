@@ -13,6 +13,7 @@ pub mod family;
 pub mod item;
 pub mod join;
 pub mod measure;
+pub mod near;
 mod parallel;
 pub mod pipeline;
 #[cfg(feature = "files")]

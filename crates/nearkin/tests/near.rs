@@ -13,36 +13,34 @@ fn go_on() -> bool {
     false
 }
 
-/// Clusters of points, the later half of each cluster further out, with copies of some.
+/// Ten points around each of some centres, further and further out, with copies of some.
 fn vectors(count: usize, seed: u64) -> Vectors {
     let mut random = SplitMix::new(seed);
     let mut uniform = move || random.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0;
+    let clusters = count / 10;
+    let centres: Vec<f32> = (0..clusters * DIMENSION).map(|_| 4.0 * uniform()).collect();
     let mut values = Vec::new();
-    let mut centre = vec![0.0; DIMENSION];
     for item in 0..count {
-        if item % 10 == 0 {
-            centre = (0..DIMENSION).map(|_| 4.0 * uniform()).collect();
-        }
         if item % 23 == 22 {
             values.extend_from_within(values.len() - 10 * DIMENSION..values.len() - 9 * DIMENSION);
             continue;
         }
-        let spread = 0.1 + 0.1 * (item % 10) as f32;
-        values.extend(centre.iter().map(|&at: &f32| at + spread * uniform()));
+        let spread = 0.1 + 0.1 * (item / clusters) as f32;
+        let centre = &centres[item % clusters * DIMENSION..][..DIMENSION];
+        values.extend(centre.iter().map(|&at| at + spread * uniform()));
     }
     Vectors::new(DIMENSION, values).unwrap()
 }
 
+/// Eight strings around each of some, with more and more bits turned.
 fn bits(count: usize, seed: u64) -> Bits {
     let mut random = SplitMix::new(seed);
     let mut bits = Bits::new(100).unwrap();
-    let mut base = [0, 0];
+    let clusters = count / 8;
+    let centres: Vec<[u64; 2]> = (0..clusters).map(|_| [random.draw(), random.draw()]).collect();
     for item in 0..count {
-        if item % 8 == 0 {
-            base = [random.draw(), random.draw()];
-        }
-        let mut words = base;
-        for _ in 0..2 * (item % 8) {
+        let mut words = centres[item % clusters];
+        for _ in 0..2 * (item / clusters) {
             let place = random.below(100) as usize;
             words[place / 64] ^= 1 << (place % 64);
         }
@@ -72,9 +70,8 @@ fn top(space: &dyn Space, k: usize, split: Option<u32>) -> Vec<Found> {
     let mut rows = Vec::new();
     for a in 0..split.unwrap_or(count) {
         let others = (split.unwrap_or(0)..count).filter(|&b| b != a);
-        let mut row: Vec<Found> = others
-            .map(|b| Found { a, b, value: space.value(a.min(b), a.max(b)) })
-            .collect();
+        let mut row: Vec<Found> =
+            others.map(|b| Found { a, b, value: space.value(a.min(b), a.max(b)) }).collect();
         row.sort_by(|x, y| {
             let order = x.value.total_cmp(&y.value);
             let order = if space.form() == Form::Distance { order } else { order.reverse() };

@@ -2,7 +2,7 @@
 
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
-use nearkin::join::{self, Blocks, Dense, Top, Way, top};
+use nearkin::join::{self, Blocks, Dense, Prepared, Top, top};
 use nearkin::measure::{cosine, norm};
 use nearkin::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
@@ -84,7 +84,11 @@ fn compare_joins(vectors: &Vectors, measure: VectorMeasure) {
             assert_eq!(found, expected, "blocks: {what}");
             assert_eq!(counts.found, expected.len() as u64);
             assert_eq!(dense.within(&join).expect("pairs"), expected, "dense: {what}");
-            assert_eq!(join::within(&space, &join).expect("pairs").0, expected, "chosen: {what}");
+            assert_eq!(
+                join::prepare(&space, &join).0.within(&space, &join).expect("pairs").0,
+                expected,
+                "chosen: {what}"
+            );
         }
     }
 }
@@ -155,7 +159,11 @@ fn the_closest_are_those_of_comparing_all() {
                 assert_eq!(top::brute_force(&space, &top).expect("found"), expected, "{what}");
                 assert_eq!(blocks.closest(&top).expect("found").0, expected, "blocks: {what}");
                 assert_eq!(dense.closest(&top).expect("found"), expected, "dense: {what}");
-                assert_eq!(join::closest(&space, &top).expect("found").0, expected, "{what}");
+                assert_eq!(
+                    join::prepare_closest(&space, &top).0.closest(&space, &top).expect("found"),
+                    expected,
+                    "{what}"
+                );
             }
         }
     }
@@ -170,17 +178,23 @@ fn the_cheapest_way_is_chosen() {
     let noise = (0..1500 * 300).map(|_| draw(&mut chance)).collect();
     let noise = Vectors::new(300, noise).expect("finite values");
     let cases = [
-        (&flat, VectorMeasure::L2, 0.9, Way::Blocks),
-        (&flat, VectorMeasure::Cosine, 0.95, Way::Blocks),
-        (&flat, VectorMeasure::LInf, 0.01, Way::Blocks),
-        (&noise, VectorMeasure::L2, 12.8, Way::Dense),
-        (&noise, VectorMeasure::Angle, 80.0, Way::Dense),
-        (&noise, VectorMeasure::L1, 175.0, Way::BruteForce),
+        (&flat, VectorMeasure::L2, 0.9, "blocks"),
+        (&flat, VectorMeasure::Cosine, 0.95, "blocks"),
+        (&flat, VectorMeasure::LInf, 0.01, "blocks"),
+        (&noise, VectorMeasure::L2, 12.8, "dense"),
+        (&noise, VectorMeasure::Angle, 80.0, "dense"),
+        (&noise, VectorMeasure::L1, 175.0, "brute force"),
     ];
     for (vectors, measure, limit, expected) in cases {
         let space = VectorSpace::new(vectors, measure).expect("vectors in range");
         let join = join(limit, None);
-        let (found, way) = join::within(&space, &join).expect("pairs");
+        let prepared = join::prepare(&space, &join).0;
+        let (found, _) = prepared.within(&space, &join).expect("pairs");
+        let way = match prepared {
+            Prepared::Blocks(_) => "blocks",
+            Prepared::Dense => "dense",
+            Prepared::BruteForce => "brute force",
+        };
         assert_eq!(found, join::brute_force(&space, &join).expect("pairs"), "{measure:?}");
         assert_eq!(way, expected, "{measure:?}, {} found", found.len());
         assert!(!found.is_empty(), "{measure:?}");
@@ -242,7 +256,7 @@ fn the_closest_of_real_queries_are_the_known_ones() {
         assert_eq!((found.value * found.value).round() as f32, square);
     }
     assert!(counts.compared() < 500 * 4500, "{counts:?}");
-    assert_eq!(found, join::closest(&space, &top).expect("found").0);
+    assert_eq!(found, join::prepare_closest(&space, &top).0.closest(&space, &top).expect("found"));
 }
 
 #[test]

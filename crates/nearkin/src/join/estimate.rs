@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::blocks::{Blocks, Counts};
-use super::{Dense, Top, brute_force, top};
+use super::{Dense, Top, brute_force, pairs_of, top};
 use crate::Result;
 use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
 
@@ -46,15 +46,44 @@ pub struct Estimate {
     pub seconds: f64,
 }
 
-/// How pairs are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+/// How pairs are found, with what that needs.
+pub enum Prepared<'a> {
     /// Most pairs are ruled out by a few components.
-    Blocks,
+    Blocks(Box<Blocks<'a>>),
     /// All pairs are compared, many at a time.
     Dense,
     /// All pairs are compared, one by one.
     BruteForce,
+}
+
+impl Prepared<'_> {
+    /// Every pair of the space that reaches the limit, sorted, and how many had to be compared exactly.
+    ///
+    /// # Errors
+    /// When it was stopped, or the limit is not a number.
+    pub fn within(&self, space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, u64)> {
+        let all = pairs_of(space.len(), join.split) as u64;
+        match self {
+            Self::Blocks(blocks) => {
+                let (found, counts) = blocks.within(join)?;
+                Ok((found, counts.compared()))
+            }
+            Self::Dense => Ok((Dense::new(space).within(join)?, all)),
+            Self::BruteForce => Ok((brute_force(space, join)?, all)),
+        }
+    }
+
+    /// The closest of each item of the space.
+    ///
+    /// # Errors
+    /// When none are asked for, or it was stopped.
+    pub fn closest(&self, space: &VectorSpace, top: &Top) -> Result<Vec<Found>> {
+        match self {
+            Self::Blocks(blocks) => Ok(blocks.closest(top)?.0),
+            Self::Dense => Dense::new(space).closest(top),
+            Self::BruteForce => top::brute_force(space, top),
+        }
+    }
 }
 
 impl Blocks<'_> {
@@ -112,63 +141,40 @@ fn seconds(counts: &Counts, dimension: usize) -> f64 {
     1e-9 * all
 }
 
-/// Seconds on one core for comparing all pairs, and how.
-pub fn all_pairs(space: &VectorSpace, pairs: f64) -> (Way, f64) {
+/// How all pairs are compared, and the seconds that takes on one core.
+fn all_pairs(space: &VectorSpace, pairs: f64) -> (Prepared<'static>, f64) {
     let components = 1e-9 * pairs * space.vectors().dimension() as f64;
     match space.measure() {
         VectorMeasure::L2 | VectorMeasure::Cosine | VectorMeasure::Angle => {
-            (Way::Dense, components * cost::DENSE)
+            (Prepared::Dense, components * cost::DENSE)
         }
-        _ => (Way::BruteForce, components * cost::SINGLE),
+        _ => (Prepared::BruteForce, components * cost::SINGLE),
     }
 }
 
 /// Blocks, where they are cheaper than comparing all.
-fn worthwhile<'a>(
+fn cheapest<'a>(
     space: &'a VectorSpace<'a>,
     pairs: f64,
     estimate: impl Fn(&Blocks) -> Estimate,
-) -> (Way, Option<Blocks<'a>>) {
+) -> (Prepared<'a>, f64) {
     let (way, all) = all_pairs(space, pairs);
     let build = 1e-9 * space.vectors().values().len() as f64 * cost::BUILD;
     if space.len() < FEW || all < build {
-        return (way, None);
+        return (way, all);
     }
     let blocks = Blocks::new(space);
-    let is_cheaper = estimate(&blocks).seconds < all;
-    if is_cheaper { (Way::Blocks, Some(blocks)) } else { (way, None) }
+    let seconds = estimate(&blocks).seconds;
+    if seconds < all { (Prepared::Blocks(blocks.into()), build + seconds) } else { (way, all) }
 }
 
-/// Every pair that reaches the limit, sorted, found in the cheapest way; and which that was.
-///
-/// # Errors
-/// When it was stopped, or the limit is not a number.
-pub fn within(space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, Way)> {
-    let items = space.len() as f64;
-    let pairs = join.split.map_or(items * items / 2.0, |split| {
-        f64::from(split).min(items) * (items - f64::from(split)).max(0.0)
-    });
-    let (way, blocks) = worthwhile(space, pairs, |blocks| blocks.estimate(join));
-    let found = match (way, blocks) {
-        (_, Some(blocks)) => blocks.within(join)?.0,
-        (Way::BruteForce, None) => brute_force(space, join)?,
-        _ => Dense::new(space).within(join)?,
-    };
-    Ok((found, way))
+/// The cheapest complete way to the pairs that reach a limit, and the seconds that it takes on one core.
+pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &Join) -> (Prepared<'a>, f64) {
+    cheapest(space, pairs_of(space.len(), join.split), |blocks| blocks.estimate(join))
 }
 
-/// The closest of each item, found in the cheapest way; and which that was.
-///
-/// # Errors
-/// When none are asked for, or it was stopped.
-pub fn closest(space: &VectorSpace, top: &Top) -> Result<(Vec<Found>, Way)> {
-    top.check()?;
-    let (items, asking) = (space.len() as f64, top.asking(space.len()).len() as f64);
-    let (way, blocks) = worthwhile(space, items * asking, |blocks| blocks.estimate_closest(top));
-    let found = match (way, blocks) {
-        (_, Some(blocks)) => blocks.closest(top)?.0,
-        (Way::BruteForce, None) => top::brute_force(space, top)?,
-        _ => Dense::new(space).closest(top)?,
-    };
-    Ok((found, way))
+/// The cheapest complete way to the closest of each item, and the seconds that it takes on one core.
+pub fn prepare_closest<'a>(space: &'a VectorSpace<'a>, top: &Top) -> (Prepared<'a>, f64) {
+    let pairs = space.len() as f64 * top.asking(space.len()).len() as f64;
+    cheapest(space, pairs, |blocks| blocks.estimate_closest(top))
 }

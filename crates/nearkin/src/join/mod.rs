@@ -6,7 +6,7 @@
 //! | [`blocks`] | vectors | every close pair, most of the others ruled out by a few components |
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
-//! | [`estimate`] | vectors | which of these is the cheapest, and then that |
+//! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
 //! | [`index`] | any family of functions | a near item of a query, with a chance of at least 1/2 |
 //!
@@ -26,7 +26,7 @@ pub mod top;
 pub use blocks::{Blocks, Counts};
 pub use brute_force::brute_force;
 pub use dense::Dense;
-pub use estimate::{Estimate, Way, closest, within};
+pub use estimate::{Estimate, Prepared, prepare, prepare_closest};
 pub use index::NearIndex;
 pub use top::Top;
 
@@ -45,4 +45,12 @@ fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
 /// An error when the user asked to stop.
 fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     if stopped() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// How many pairs are looked at among so many items, or between those before and after the split.
+pub(crate) fn pairs_of(items: usize, split: Option<u32>) -> f64 {
+    let items = items as f64;
+    split.map_or(items * (items - 1.0).max(0.0) / 2.0, |split| {
+        f64::from(split).min(items) * (items - f64::from(split)).max(0.0)
+    })
 }

@@ -81,17 +81,15 @@ fn firsts(copies: &Copies) -> impl Iterator<Item = usize> {
 /// The group with which the second collection begins.
 pub(super) fn split_of(copies: &Copies, split: Option<u32>) -> Option<u32> {
     let is_before = |group: &u32, split| copies.first(*group) < split;
-    split.map(|split| (0..copies.len() as u32).take_while(|group| is_before(group, split)).count() as u32)
+    split.map(|split| {
+        (0..copies.len() as u32).take_while(|group| is_before(group, split)).count() as u32
+    })
 }
 
 /// The closest of each item, from the closest groups of each group.
 ///
 /// No more groups than items are needed: of equally close groups those come first that have the first items.
-pub(super) fn closest<S: Ways>(
-    space: &S,
-    copies: &Copies,
-    wanted: &Top<'_>,
-) -> Result<Vec<Found>> {
+pub(super) fn closest<S: Ways>(space: &S, copies: &Copies, wanted: &Top<'_>) -> Result<Vec<Found>> {
     let split = split_of(copies, wanted.split);
     let groups = space.closest(&Top { split, ..*wanted })?;
     if copies.len() == copies.items() {

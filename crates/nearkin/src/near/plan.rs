@@ -90,7 +90,8 @@ pub(super) fn plan<'a, S: Ways>(
     if let Way::Tables(expression) = &search.way {
         let families = families(space, expression, search, far)?;
         let tables = run_of(space, expression, &families, search, &distances, split);
-        let recall = expression.probability_with(&agreement(&families, space.distance(search.limit)));
+        let recall =
+            expression.probability_with(&agreement(&families, space.distance(search.limit)));
         let plan = Plan { taken: Taken::Tables, recall, complete: None, tables: Some(tables) };
         return Ok((plan, Ready::Tables(expression.clone(), families)));
     }
@@ -103,8 +104,12 @@ pub(super) fn plan<'a, S: Ways>(
     match tables {
         Some((tables, families)) if tables.estimate.seconds < seconds => {
             let expression = tables.expression.clone();
-            let plan =
-                Plan { taken: Taken::Tables, recall: search.recall, complete, tables: Some(tables) };
+            let plan = Plan {
+                taken: Taken::Tables,
+                recall: search.recall,
+                complete,
+                tables: Some(tables),
+            };
             Ok((plan, Ready::Tables(expression, families)))
         }
         tables => {
@@ -130,7 +135,8 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
             (found, counts.verified)
         }
     };
-    let pairs: Vec<(u32, u32, f64)> = found.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
+    let pairs: Vec<(u32, u32, f64)> =
+        found.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
     let own = |group: u32| match split.is_none() && copies.members(group).len() > 1 {
         true => space.reaching(group, group, search.limit),
         false => None,
@@ -162,11 +168,13 @@ fn tuned<'a, S: Ways>(
         return Ok(None);
     }
     let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
-    let sampled = |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: weight };
+    let sampled =
+        |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: weight };
     let sample: Vec<Sampled> = distances.iter().map(sampled).collect();
     let work = work(space);
     // Too many functions would be needed: then there are no tables worth having.
-    let Ok(choice) = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &sample, &work) else {
+    let Ok(choice) = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &sample, &work)
+    else {
         return Ok(None);
     };
     let expression = Expression::function(name).and(choice.bands.rows).or(choice.bands.count);
@@ -197,10 +205,14 @@ fn run_of<S: Ways>(
         }
     }
     let work = work(space);
-    let of_items = work.function * expression.functions() as f64
-        + work.entry * expression.tables() as f64;
+    let of_items =
+        work.function * expression.functions() as f64 + work.entry * expression.tables() as f64;
     let cost = work.items * of_items + work.comparison * expected.candidates;
-    TablesPlan { expression: expression.clone(), estimate: Estimate { seconds: cost * 1e-9 }, expected }
+    TablesPlan {
+        expression: expression.clone(),
+        estimate: Estimate { seconds: cost * 1e-9 },
+        expected,
+    }
 }
 
 fn work<S: Ways>(space: &S) -> Work {

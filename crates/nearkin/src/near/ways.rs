@@ -41,7 +41,11 @@ pub(super) trait Ways: Space {
 
 /// An error about functions that are not there.
 fn unknown(name: &str, known: &str) -> Error {
-    Error::parameter("the expression", format!("one with `{name}`"), format!("made of {known} for this measure"))
+    Error::parameter(
+        "the expression",
+        format!("one with `{name}`"),
+        format!("made of {known} for this measure"),
+    )
 }
 
 /// A name and the number in parentheses behind it, if there is one.
@@ -61,7 +65,7 @@ impl Ways for VectorSpace<'_> {
     }
 
     fn closest(&self, top: &Top<'_>) -> Result<Vec<Found>> {
-        Ok(estimate::closest(self, top)?.0)
+        estimate::prepare_closest(self, top).0.closest(self, top)
     }
 
     fn distance(&self, value: f64) -> f64 {
@@ -123,7 +127,7 @@ impl Ways for BitSpace<'_> {
         // About a nanosecond for eight words of a pair.
         let pairs = join::pairs_of(self.len(), join.split);
         let words = self.bits().words_each() as f64;
-        (Prepared::All, 1e-9 * pairs * (0.2 + 0.12 * words))
+        (Prepared::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
     fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
