@@ -222,9 +222,10 @@ fn the_estimate_is_near_what_is_counted() {
 }
 
 /// The bytes of an array below NEARKIN_DATA, or none where that is not set.
+#[expect(clippy::print_stderr, reason = "a test that was not run says so")]
 fn array(name: &str) -> Option<Vec<u8>> {
     let Ok(folder) = std::env::var("NEARKIN_DATA") else {
-        eprintln!("NEARKIN_DATA is not set: {name} is not tried");
+        eprintln!("skipped: NEARKIN_DATA is not set, so {name} cannot be read");
         return None;
     };
     let bytes = std::fs::read(format!("{folder}/vectors/{name}")).expect("an array");

@@ -1,6 +1,6 @@
 //! Every close pair of vectors, most of the others ruled out by a few components.
 //!
-//! Vectors are turned so that they differ most in their first components (see [`frame`](super::frame)), and put
+//! Vectors are turned so that they differ most in their first components (the file `frame` says how, and why that is safe), and put
 //! into blocks of 64 that are near each other in these. A pair then meets one question after the other, each
 //! costing more and letting fewer through: are the blocks' boxes near? is the point near the box? are the points
 //! near in 16 components, in 32, in 64, in 128? Whatever is left is compared exactly. Every question but the

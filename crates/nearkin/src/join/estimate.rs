@@ -1,8 +1,9 @@
 //! What a join of vectors will cost, and which way is the cheapest.
 //!
 //! A few blocks are joined with all others, as they would be anyway, and what was counted is scaled up. The times
-//! are those of one core of an AMD EPYC 7003 at 3.5 GHz; another machine takes more or less for all of them alike,
-//! and only their relations matter for the choice.
+//! are those of one core of an AMD EPYC of the third generation (AVX2), fitted to joins of 60,000 images at six radii,
+//! from 3,449 to 97 million pairs found; another machine takes more or less for all of them alike, and only their
+//! relations matter for the choice.
 
 use rayon::prelude::*;
 

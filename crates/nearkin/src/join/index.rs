@@ -8,9 +8,11 @@
 //! - L = P₁⁻ᵏ tables, which is n^ρ with ρ = ln(1/P₁) / ln(1/P₂), miss a near item with a chance of at most 1/e;
 //! - a search gives up after 2L far items: more are met with a chance of at most 1/2.
 
+use rayon::prelude::*;
+
 use super::go_on;
-use crate::family::Family;
 use crate::family::hash::mix64;
+use crate::family::{Family, INFINITY};
 use crate::space::{Form, Found, Space};
 use crate::{Error, Result};
 
@@ -101,14 +103,22 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
         let items = items.min(space.len() as u32);
         let shape = Shape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
         let mut index = Self { space, family, far: c * r, shape, tables: Vec::new() };
-        for table in 0..shape.tables {
+        let tables = (0..shape.tables).into_par_iter().map(|table| {
             go_on(stopped)?;
-            let mut entries: Vec<(u64, u32)> =
-                (0..items).map(|item| (index.key(item, table), item)).collect();
-            entries.sort_unstable();
-            index.tables.push(entries);
-        }
+            Ok(index.table(items, table))
+        });
+        index.tables = tables.collect::<Result<_>>()?;
         Ok(index)
+    }
+
+    fn table(&self, items: u32, table: usize) -> Vec<(u64, u32)> {
+        let rows = self.shape.rows;
+        let mut values = vec![0; items as usize * rows];
+        self.family.hash_many(0..items, table * rows, rows, &mut values);
+        let keys = values.chunks_exact(rows).map(key).zip(0..items);
+        let mut entries: Vec<_> = keys.filter_map(|(key, item)| Some((key?, item))).collect();
+        entries.sort_unstable();
+        entries
     }
 
     /// How many functions and tables it has.
@@ -119,8 +129,10 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
     /// Looks for an item near to `item`, which may be any other item of the space.
     pub fn query(&self, item: u32) -> Answer {
         let mut answer = Answer { found: None, far: 0, gave_up: false };
+        let mut values = vec![0; self.shape.rows];
         for (number, table) in self.tables.iter().enumerate() {
-            let key = self.key(item, number);
+            self.family.hash(item, number * self.shape.rows, &mut values);
+            let Some(key) = key(&values) else { continue };
             let from = table.partition_point(|entry| entry.0 < key);
             let bucket = table[from..].iter().take_while(|entry| entry.0 == key);
             for &(_, other) in bucket.filter(|entry| entry.1 != item) {
@@ -137,13 +149,11 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
         }
         answer
     }
+}
 
-    /// The key of an item in a table: a hash of its values under the table's functions. Different values share
-    /// one with a chance of 2⁻⁶⁴.
-    fn key(&self, item: u32, table: usize) -> u64 {
-        let rows = self.shape.rows;
-        let mut values = vec![0; rows];
-        self.family.hash(item, table * rows, &mut values);
-        values.into_iter().fold(0, |key, value| mix64(value, key))
-    }
+/// The key of an item in a table: a hash of its values under the table's functions. Different values share one
+/// with a chance of 2⁻⁶⁴. None for an item that agrees with nothing.
+fn key(values: &[u64]) -> Option<u64> {
+    let key = values.iter().fold(0, |key, &value| mix64(value, key));
+    (!values.contains(&INFINITY)).then_some(key)
 }

@@ -2,7 +2,7 @@
 //!
 //! | file | for | answers |
 //! |---|---|---|
-//! | [`brute_force`] | any space | every close pair, by comparing all: the oracle, and what others fall back to |
+//! | [`brute_force()`] | any space | every close pair, by comparing all: the oracle, and what others fall back to |
 //! | [`blocks`] | vectors | every close pair, most of the others ruled out by a few components |
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
@@ -15,7 +15,7 @@
 mod basis;
 pub mod bits;
 pub mod blocks;
-pub mod brute_force;
+mod brute_force;
 mod cells;
 pub mod dense;
 pub mod estimate;

@@ -1,6 +1,6 @@
 //! Vectors under a norm or by their angle.
 //!
-//! The values are those of [`measure::norm`] and [`measure::cosine`], to the last bit. Most pairs are not
+//! The values are those of [`norm`] and [`cosine`], to the last bit. Most pairs are not
 //! close, and a sum in single precision is enough to see that: [`reaching`](Space::reaching) asks for the
 //! exact value only where the quick one, with all that rounding may have done to it, leaves the matter open.
 
@@ -107,7 +107,7 @@ impl<'a> VectorSpace<'a> {
 
     /// The largest Euclidean distance of two vectors that reach `limit`; for angles, of their directions.
     ///
-    /// Σ|x|ʳ)^(1/r) falls with r, so the Euclidean length is at most the r-norm for r ≤ 2, and at most
+    /// (Σ|x|ʳ)^(1/r) falls with r, so the Euclidean length is at most the r-norm for r ≤ 2, and at most
     /// d^(1/2 − 1/r) times it above. Directions at an angle θ are 2·sin(θ/2) = √(2 − 2·cos θ) apart.
     pub fn radius(&self, limit: f64) -> f64 {
         let dimension = self.vectors.dimension() as f64;
