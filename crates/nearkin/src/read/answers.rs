@@ -34,73 +34,105 @@ pub fn load_answers(
     options: &ReadOptions,
     questions: Option<&[String]>,
 ) -> Result<Answers> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut names: Vec<String> = Vec::new();
-    let mut all: Vec<Vec<(usize, bool)>> = Vec::new();
-    let mut naming = Naming::default();
-    let mut seen = vec![false; questions.map_or(0, <[String]>::len)];
-    for name in questions.unwrap_or_default() {
-        places.insert(name.clone(), names.len());
-        names.push(name.clone());
-    }
-    let mut position = 0;
+    let mut survey = Survey::new(questions);
     for path in paths {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
-        let on_error = options.on_error;
-        let input = Input::open(std::slice::from_ref(path), options)?;
-        let name = input.sources.first().map(|source| source.name.clone()).unwrap_or_default();
-        naming.file(&name);
+        survey.read(&Input::open(std::slice::from_ref(path), options)?)?;
+    }
+    survey.finish()
+}
+
+/// Questions and answers as they are read.
+struct Survey {
+    questions: Vec<String>,
+    places: HashMap<String, usize>,
+    /// Whether only these questions count, and for each whether a record has it.
+    chosen: Option<Vec<bool>>,
+    /// Each record's answers, by their questions' places.
+    answers: Vec<Vec<(usize, bool)>>,
+    naming: Naming,
+    /// Records before the chunk that is being read.
+    position: u64,
+}
+
+impl Survey {
+    fn new(chosen: Option<&[String]>) -> Self {
+        let questions = chosen.unwrap_or_default().to_vec();
+        Self {
+            places: questions.iter().cloned().zip(0..).collect(),
+            chosen: chosen.map(|chosen| vec![false; chosen.len()]),
+            questions,
+            answers: Vec::new(),
+            naming: Naming::default(),
+            position: 0,
+        }
+    }
+
+    fn read(&mut self, input: &Input) -> Result<()> {
+        let Some(source) = input.sources.first() else { return Ok(()) };
+        let path = &source.name;
+        self.naming.file(path);
         for chunk in input.scan(None)? {
-            let count = rows::rows(&input, &chunk?, &mut |line, row| {
-                let read = row.and_then(|row| {
-                    let mut answers = Vec::new();
-                    for cell in &row.cells {
-                        let place = match places.get(&*cell.name) {
-                            Some(place) => *place,
-                            None if questions.is_some() => continue,
-                            None => {
-                                places.insert(cell.name.to_string(), names.len());
-                                names.push(cell.name.to_string());
-                                names.len() - 1
-                            }
-                        };
-                        if let Some(seen) = seen.get_mut(place) {
-                            *seen = true;
-                        }
-                        answers.extend(answer(cell)?.map(|answer| (place, answer)));
+            let count = rows::rows(input, &chunk?, &mut |line, row| {
+                let what = match row.map_err(Refused::Record).and_then(|row| self.take(row)) {
+                    Ok(()) => return Ok(()),
+                    Err(Refused::File(what)) => {
+                        return Err(Error::File { path: path.clone(), what });
                     }
-                    Ok((row, answers))
-                });
-                let added = read.map_err(Refused::Record).and_then(|(row, answers)| {
-                    let Row { ordinal, id, .. } = row;
-                    naming.add(position + u64::from(ordinal), line, id)?;
-                    all.push(answers);
-                    Ok(())
-                });
-                match added {
-                    Ok(()) => Ok(()),
-                    Err(Refused::File(what)) => Err(Error::File { path: name.clone(), what }),
-                    Err(Refused::Record(what)) => {
-                        let error = Error::Input { path: name.clone(), line, what };
-                        match on_error {
-                            OnError::Stop => Err(error),
-                            OnError::Skip => {
-                                naming.skip(error);
-                                Ok(())
-                            }
-                        }
+                    Err(Refused::Record(what)) => what,
+                };
+                let error = Error::Input { path: path.clone(), line, what };
+                match input.options.on_error {
+                    OnError::Stop => Err(error),
+                    OnError::Skip => {
+                        self.naming.skip(error);
+                        Ok(())
                     }
                 }
             })?;
-            position += u64::from(count);
+            self.position += u64::from(count);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, row: Row) -> Result<(), Refused> {
+        let mut answers = Vec::new();
+        for cell in &row.cells {
+            let Some(place) = self.place(&cell.name) else { continue };
+            answers.extend(answer(cell).map_err(Refused::Record)?.map(|answer| (place, answer)));
+        }
+        self.naming.add(self.position + u64::from(row.ordinal), row.line, row.id)?;
+        self.answers.push(answers);
+        Ok(())
+    }
+
+    /// The place of a question, which gets one where all questions count.
+    fn place(&mut self, question: &str) -> Option<usize> {
+        match (self.places.get(question), &mut self.chosen) {
+            (Some(&place), chosen) => {
+                chosen.iter_mut().for_each(|seen| seen[place] = true);
+                Some(place)
+            }
+            (None, Some(_)) => None,
+            (None, None) => {
+                let place = self.questions.len();
+                self.places.insert(question.to_owned(), place);
+                self.questions.push(question.to_owned());
+                Some(place)
+            }
         }
     }
-    if let Some(missing) = seen.iter().position(|seen| !seen).filter(|_| !all.is_empty()) {
-        let must = "a column of the records: check its spelling";
-        return Err(Error::parameter("questions", &names[missing], must));
+
+    fn finish(self) -> Result<Answers> {
+        let unseen = self.chosen.and_then(|seen| seen.iter().position(|seen| !seen));
+        if let Some(unseen) = unseen.filter(|_| !self.answers.is_empty()) {
+            let must = "a column of the records: check its spelling";
+            return Err(Error::parameter("questions", &self.questions[unseen], must));
+        }
+        let items = encode(&self.answers, self.questions.len())?;
+        let records = Named { items, names: self.naming.finish() };
+        Ok(Answers { records, questions: self.questions })
     }
-    let items = encode(&all, names.len())?;
-    Ok(Answers { records: Named { items, names: naming.finish() }, questions: names })
 }
 
 fn answer(cell: &Cell) -> Result<Option<bool>, String> {

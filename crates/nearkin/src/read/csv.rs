@@ -300,7 +300,7 @@ pub(super) fn decode(
         }
         let start = gather.arena.len();
         let read = item(header, record, asked).and_then(|(text, id, value)| {
-            asked.options.shape.from_text(text, true, &mut gather.arena)?;
+            asked.options.shape.push_text(text, true, &mut gather.arena)?;
             Ok((id, value))
         });
         match read {

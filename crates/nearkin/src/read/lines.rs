@@ -78,7 +78,7 @@ pub(super) fn decode_txt(
         if wanted(ordinal) {
             let start = gather.arena.len();
             let shape = asked.options.shape;
-            match utf8(line).and_then(|text| shape.from_text(text, false, &mut gather.arena)) {
+            match utf8(line).and_then(|text| shape.push_text(text, false, &mut gather.arena)) {
                 Ok(()) => {
                     gather.item((start, gather.arena.len()), ordinal, number, None, None);
                 }
@@ -191,7 +191,7 @@ impl<'a> Jsonl<'a> {
             return Ok((start, end));
         }
         let mut text = String::new();
-        self.asked.options.shape.from_json(utf8(&self.arena[start..end])?, &mut text)?;
+        self.asked.options.shape.push_json(utf8(&self.arena[start..end])?, &mut text)?;
         Ok(self.append(&text))
     }
 

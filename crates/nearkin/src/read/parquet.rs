@@ -228,7 +228,7 @@ impl Table {
                     (Some(lists), _) => lists.push(row, &mut gather.arena)?,
                     (_, Some(plain)) => {
                         let text = plain.as_string::<i64>().value(row);
-                        shape.from_text(text, true, &mut gather.arena)?;
+                        shape.push_text(text, true, &mut gather.arena)?;
                     }
                     _ => return Ok(((row, row), parts)),
                 }
@@ -273,7 +273,7 @@ impl Table {
         &self,
         stored: &Stored,
         stretch: &Stretch,
-    ) -> Result<(Vec<Cells>, Option<Vec<Result<Id, String>>>, u64)> {
+    ) -> Result<(Vec<Cells>, RowIds, u64)> {
         let Some(rows) = self.read(stored, stretch, self.mask(), &|_| true)? else {
             return Err(stored.changed());
         };
@@ -336,11 +336,13 @@ impl Table {
     }
 }
 
+/// Each row's id, or why it has none; nothing where the collection has no ids.
+type RowIds = Option<Vec<Result<Id, String>>>;
+
 /// A column of values with the ids beside them.
 pub(super) struct Values {
     pub(super) values: ArrayRef,
-    /// Each row's id, or why it has none.
-    pub(super) ids: Option<Vec<Result<Id, String>>>,
+    pub(super) ids: RowIds,
     /// The number of the first row.
     pub(super) first: u64,
 }

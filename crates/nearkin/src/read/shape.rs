@@ -26,7 +26,7 @@ const MOST: u64 = 1_000_000;
 
 impl Shape {
     /// Appends to `arena` what stands for a value that was given as JSON.
-    pub(super) fn from_json(self, json: &str, arena: &mut String) -> Result<(), String> {
+    pub(super) fn push_json(self, json: &str, arena: &mut String) -> Result<(), String> {
         match self {
             Self::Text => {
                 Err("a list where a text is needed; name the text field with --text".into())
@@ -48,7 +48,7 @@ impl Shape {
     }
 
     /// The same for a cell of a table or a line: JSON where `may_be_json` and it looks so.
-    pub(super) fn from_text(
+    pub(super) fn push_text(
         self,
         text: &str,
         may_be_json: bool,
@@ -56,7 +56,7 @@ impl Shape {
     ) -> Result<(), String> {
         match self {
             Self::Elements if may_be_json && text.trim_start().starts_with(['[', '{']) => {
-                self.from_json(text, arena)
+                self.push_json(text, arena)
             }
             Self::Elements => {
                 push_plain(arena, text);
@@ -219,7 +219,7 @@ mod tests {
 
     fn elements(json: &str) -> Result<Vec<String>, String> {
         let mut text = String::new();
-        Shape::Elements.from_text(json, true, &mut text)?;
+        Shape::Elements.push_text(json, true, &mut text)?;
         let mut all = Vec::new();
         each_element(&text, |element, count| all.push(format!("{element}×{count}")));
         Ok(all)

@@ -35,15 +35,26 @@ enum Bytes {
 }
 
 impl<'a> Text<'a> {
-    /// The same bytes, a byte-order mark included: for files that are no text.
+    /// The same bytes, a byte-order mark included: for files that are no text and are read in small pieces.
     pub(super) fn bytes(stored: &'a Stored, compression: Compression) -> Result<Self> {
+        let mut bytes = Self::from_start(stored, compression)?;
+        if let Bytes::Plain(At { file, offset }) = bytes.bytes {
+            let taken = Arc::new(AtomicU64::new(0));
+            let counted = Counted { inner: At { file, offset }, taken: Arc::clone(&taken) };
+            let reader = Box::new(BufReader::with_capacity(PACKED_BUFFER, counted));
+            bytes.bytes = Bytes::Packed { reader, taken };
+        }
+        Ok(bytes)
+    }
+
+    fn from_start(stored: &'a Stored, compression: Compression) -> Result<Self> {
         let file = stored.open()?;
         let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
         Ok(Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 })
     }
 
     pub(super) fn open(stored: &'a Stored, compression: Compression) -> Result<Self> {
-        let mut text = Self::bytes(stored, compression)?;
+        let mut text = Self::from_start(stored, compression)?;
         let mut start = Pool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
         if *start != *BYTE_ORDER_MARK {
