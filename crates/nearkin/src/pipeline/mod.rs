@@ -17,6 +17,7 @@ mod run;
 mod sample;
 mod search;
 mod sketch;
+mod survey;
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub use memory::{LEAST_MEMORY, fair_share};
 pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
 pub use resume::Job;
 pub use sample::{Sample, sample};
+pub use survey::{Estimate, Forecast, Survey, survey};
 
 use crate::Result;
 use crate::amplify::{Bands, MAX_FUNCTIONS};
