@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use nearkin::amplify::{Bands, Expression};
+use nearkin::amplify::Bands;
 use nearkin::pipeline::{Job, LEAST_MEMORY, Settings};
 use nearkin::read::{Format, Groups, Input, OnError, Opened, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
@@ -296,13 +296,6 @@ pub(crate) struct SimilarityArgs {
     /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
     #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
     pub(crate) recall: f64,
-    /// Leave none out: compare by a way that finds every pair, whatever it costs (vectors, bits, strings,
-    /// answers, tf-idf)
-    #[arg(long, conflicts_with_all = ["recall", "bands", "and_or"])]
-    pub(crate) exact: bool,
-    /// Find vectors or bits by the tables of this expression, such as 'or(20, and(5, hyperplane))'
-    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"])]
-    pub(crate) and_or: Option<Expression>,
     /// Use this many bands of --rows rows instead of the cheapest that keep --recall
     #[arg(long, value_name = "N", requires = "rows", conflicts_with = "recall")]
     pub(crate) bands: Option<usize>,

@@ -60,7 +60,8 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
     let stopped = || progress.stopped();
-    let search = asked.search(&args.similarity, held.split(), &stopped)?;
+    let way = way(&args.similarity, args.and_or.as_ref(), args.exact)?;
+    let search = asked.search(&args.similarity, way, held.split(), &stopped);
     let result = in_pool(&args.run, || match rows {
         Rows::Pairs => near::pairs(&held.items, &search).map(Outcome::Pairs),
         Rows::Closest(count) => {
@@ -92,6 +93,21 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
 enum Outcome {
     Pairs(Close),
     Closest(Vec<Found>),
+}
+
+/// How pairs are to be found.
+pub(crate) fn way(
+    args: &SimilarityArgs,
+    expression: Option<&Expression>,
+    exact: bool,
+) -> Result<Way> {
+    let bands = args.bands.zip(args.rows).map(|(count, rows)| Bands::new(count, rows));
+    Ok(match (bands.transpose()?, expression) {
+        (Some(bands), _) => Way::Tables(Expression::function("p").and(bands.rows).or(bands.count)),
+        (_, Some(expression)) => Way::Tables(expression.clone()),
+        _ if exact => Way::Complete,
+        _ => Way::Cheapest,
+    })
 }
 
 impl Asked {
@@ -148,19 +164,11 @@ impl Asked {
     pub(crate) fn search<'a>(
         &self,
         args: &SimilarityArgs,
+        way: Way,
         split: Option<u32>,
         stopped: &'a (dyn Fn() -> bool + Sync),
-    ) -> Result<Search<'a>> {
-        let bands = args.bands.zip(args.rows).map(|(count, rows)| Bands::new(count, rows));
-        let way = match (bands.transpose()?, &args.and_or) {
-            (Some(bands), _) => {
-                Way::Tables(Expression::function("p").and(bands.rows).or(bands.count))
-            }
-            (_, Some(expression)) => Way::Tables(expression.clone()),
-            _ if args.exact => Way::Complete,
-            _ => Way::Cheapest,
-        };
-        Ok(Search { limit: self.limit, recall: args.recall, way, seed: args.seed, split, stopped })
+    ) -> Search<'a> {
+        Search { limit: self.limit, recall: args.recall, way, seed: args.seed, split, stopped }
     }
 
     /// Those of them that reach the limit.

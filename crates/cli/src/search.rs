@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::Error;
+use nearkin::amplify::Expression;
 use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
@@ -21,6 +22,12 @@ pub(crate) struct SearchArgs {
     pub(crate) against: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) similarity: SimilarityArgs,
+    /// Miss none: search vectors or bits completely, even where tables would be faster
+    #[arg(long, conflicts_with_all = ["recall", "bands", "and_or"], help_heading = "Similarity")]
+    pub(crate) exact: bool,
+    /// Find vectors or bits by the tables of this expression, such as 'or(20, and(5, hyperplane))'
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"], help_heading = "Similarity")]
+    pub(crate) and_or: Option<Expression>,
     /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
     /// output]
     #[arg(short, long, value_name = "FILE", help_heading = "Run")]
@@ -61,6 +68,11 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     }
     if near::is_held(fields, &args.similarity) {
         return near::run(args, rows);
+    }
+    if args.exact || args.and_or.is_some() {
+        let given = if args.exact { "--exact" } else { "--and-or" };
+        let must = "left out for texts, sets and bags, which are found by bands of minhashes";
+        return Err(Error::parameter(given, "given", must).into());
     }
     let mut settings = args.similarity.settings(&args.run, fields)?;
     let source = fields.open(&args.input.inputs, None, Some(&settings))?;

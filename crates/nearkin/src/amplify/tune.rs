@@ -206,7 +206,7 @@ impl Bands {
 
     /// The fewest bands of `rows` rows with P(threshold) ≥ recall: the smallest b with
     /// b·ln(1 − t^r) ≤ ln(1 − recall). None where a double cannot count them.
-    fn fewest(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
+    pub(crate) fn fewest(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
         let one_band = (-threshold.powf(rows as f64)).ln_1p();
         let count = ((-recall).ln_1p() / one_band).ceil().max(1.0);
         if count.is_nan() || count > 1e12 {

@@ -17,6 +17,7 @@ mod run;
 mod sample;
 mod search;
 mod sketch;
+mod survey;
 mod top;
 
 use std::num::NonZero;
@@ -29,6 +30,7 @@ pub use memory::{LEAST_MEMORY, fair_share};
 pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
 pub use resume::Job;
 pub use sample::{Sample, sample};
+pub use survey::{Estimate, Forecast, Survey, survey};
 
 use crate::Result;
 use crate::amplify::{Bands, MAX_FUNCTIONS};
@@ -96,11 +98,22 @@ impl Settings {
         match self.bands {
             Some(bands) => Bands::new(bands.count, bands.rows),
             None => {
-                let in_range = self.recall > 0.0 && self.recall < 1.0;
-                let recall = self.recall + if in_range { self.overlooked() } else { 0.0 };
-                Bands::for_recall(self.jaccard_threshold(), recall, MAX_FUNCTIONS)
+                Bands::for_recall(self.jaccard_threshold(), self.recall_of_bands(), MAX_FUNCTIONS)
             }
         }
+    }
+
+    /// What there is to choose from: for each number of rows, from 1 on, the fewest bands that keep the
+    /// recall.
+    pub fn choices(&self) -> Vec<Bands> {
+        let bands = |rows| Bands::fewest(rows, self.jaccard_threshold(), self.recall_of_bands());
+        let choices = (1..).map_while(bands);
+        choices.take_while(|bands| bands.functions() <= MAX_FUNCTIONS).collect()
+    }
+
+    fn recall_of_bands(&self) -> f64 {
+        let in_range = self.recall > 0.0 && self.recall < 1.0;
+        self.recall + if in_range { self.overlooked() } else { 0.0 }
     }
 
     /// The chance that a pair at just the threshold is found.

@@ -9,8 +9,12 @@ use crate::item::Source;
 pub struct Sample {
     /// The texts drawn, in random order.
     pub texts: Vec<String>,
+    /// The position of each in the collection.
+    pub positions: Vec<u64>,
     /// Records in the collection.
     pub records: u64,
+    /// The position of each chunk's first record.
+    pub(super) starts: Vec<u64>,
 }
 
 /// Draws up to `size` texts, each record with the same chance; the same ones for the same seed.
@@ -38,10 +42,12 @@ pub fn sample<S: Source>(source: &S, size: usize, seed: u64) -> Result<Sample> {
             wanted.binary_search(&(start + u64::from(ordinal))).is_ok()
         })?;
         for (i, item) in batch.items.iter().enumerate() {
-            let order = mix64(start + u64::from(item.ordinal), seed);
-            texts.push((order, batch.text(i).to_owned()));
+            let at = start + u64::from(item.ordinal);
+            texts.push((mix64(at, seed), at, batch.text(i).to_owned()));
         }
     }
     texts.sort_unstable();
-    Ok(Sample { texts: texts.into_iter().map(|text| text.1).collect(), records })
+    let positions = texts.iter().map(|text| text.1).collect();
+    let texts = texts.into_iter().map(|text| text.2).collect();
+    Ok(Sample { texts, positions, records, starts })
 }

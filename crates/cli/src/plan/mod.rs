@@ -1,0 +1,229 @@
+//! `nearkin plan`: what a run will do, before it runs.
+
+mod curve;
+mod json;
+mod numbers;
+#[cfg(feature = "plot")]
+mod plot;
+mod text;
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
+use nearkin::pipeline::{Forecast, Settings, Survey, sample, survey};
+use nearkin::shingle::{Advice, advise};
+use nearkin::{Error, Result};
+
+use crate::args::{FieldArgs, RunArgs, SimilarityArgs};
+use curve::Screen;
+
+/// The parameters a run will use, its S-curve, and what it will miss and waste
+///
+/// With numbers only, or with INPUT to look at a sample of it: then also how many pairs are expected to be
+/// found, missed and compared in vain, and how long character shingles should be.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin plan -t 0.8 --recall 0.99
+  nearkin plan articles.jsonl -t 0.5                   with a look at the data
+  nearkin plan articles.jsonl -t 0.5 --plot curve.svg
+  nearkin plan --bands 20 --rows 5 --at 0.2,0.5,0.8 --json
+  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6")]
+pub(crate) struct PlanArgs {
+    /// Files, folders or - to take a sample of
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    fields: FieldArgs,
+    #[command(flatten)]
+    similarity: SimilarityArgs,
+    /// Look at this cascade of functions instead: and(N, …) when all of N must agree, or(N, …) when one
+    /// must, around a function such as minhash; nested at will
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["bands", "recall"])]
+    and_or: Option<Expression>,
+    /// Similarities (with --and-or: chances that one function agrees) at which to give the curve
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_values_t = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])]
+    at: Vec<f64>,
+    /// Two distances: how surely pairs so near and so far are told apart, by one function and by all. A
+    /// distance is the chance that one function differs: Jaccard distance, share of bits, angle / 180°
+    #[arg(long, value_name = "D1,D2", value_parser = two_distances)]
+    sensitive: Option<(f64, f64)>,
+    /// Draw the curve, with INPUT over a histogram of similarities, into a file .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Give the formula of the curve for LaTeX, too
+    #[arg(long)]
+    latex: bool,
+    /// For estimates from sketches alone: how far below the truth one may fall, as a share of it
+    #[arg(long, default_value_t = 0.1)]
+    delta: f64,
+    /// … and with what chance it may fall further
+    #[arg(long, default_value_t = 0.05)]
+    epsilon: f64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads `0.2,0.6`.
+fn two_distances(text: &str) -> Result<(f64, f64), String> {
+    let how = "give two distances from 0 to 1, the smaller first, such as 0.2,0.6";
+    let parsed = text.split_once(',').and_then(|(near, far)| {
+        Some((near.trim().parse::<f64>().ok()?, far.trim().parse::<f64>().ok()?))
+    });
+    parsed
+        .filter(|(near, far)| 0.0 <= *near && near < far && *far <= 1.0)
+        .ok_or_else(|| how.to_owned())
+}
+
+/// Records drawn from a collection and compared with all of it.
+const SAMPLE: usize = 700;
+
+pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
+    if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
+        return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
+    }
+    if let Some(path) = &args.plot {
+        check_plot(path, &args.inputs)?;
+    }
+    let plan = Plan::of(args)?;
+    let picture = args.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
+    let text = if args.json {
+        format!("{:#}\n", plan.as_json())
+    } else {
+        plan.as_text(Screen::of_stdout())?
+    };
+    if let (Some(path), Some(picture)) = (&args.plot, picture) {
+        let mut output = nearkin::write::Output::create(Some(path))?;
+        output.put(&picture)?;
+        output.finish()?;
+    }
+    Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+/// Refuses a plot that cannot be made, before the work.
+fn check_plot(path: &Path, inputs: &[PathBuf]) -> Result<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !["svg", "png"].contains(&extension.to_lowercase().as_str()) {
+        return Err(Error::parameter("--plot", path.display(), "a file that ends in .svg or .png"));
+    }
+    if cfg!(not(feature = "plot")) {
+        let must = "left out: this nearkin was built without the feature plot";
+        return Err(Error::parameter("--plot", path.display(), must));
+    }
+    let run = RunArgs { stats: Some(path.to_owned()), ..RunArgs::default() };
+    run.check(&[], &inputs.iter().collect::<Vec<_>>())
+}
+
+/// What there is to say.
+struct Plan<'a> {
+    args: &'a PlanArgs,
+    expression: Expression,
+    /// The same as bands and rows, where it is of that form.
+    bands: Option<Bands>,
+    /// The threshold as it was asked for, and as a Jaccard similarity of shingles.
+    asked: f64,
+    threshold: f64,
+    /// The chance, promised, that a pair at just the threshold is found.
+    recall: f64,
+    /// What the bands were chosen from.
+    choices: Vec<Bands>,
+    /// Functions for estimates from sketches alone.
+    functions: usize,
+    sensitive: Option<Sensitive>,
+    corpus: Option<Corpus>,
+}
+
+/// What a sample tells of a collection.
+struct Corpus {
+    survey: Survey,
+    forecast: Forecast,
+    advice: Option<Advice>,
+}
+
+impl<'a> Plan<'a> {
+    fn of(args: &'a PlanArgs) -> Result<Self> {
+        let settings = args.similarity.settings(&RunArgs::default(), &args.fields)?;
+        let chosen = settings.bands()?;
+        let threshold = settings.jaccard_threshold();
+        let expression = args.and_or.clone().unwrap_or_else(|| chosen.into());
+        let corpus = match args.inputs.as_slice() {
+            [] => None,
+            inputs => Some(Corpus::of(inputs, args, &settings, &expression)?),
+        };
+        let base = args.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
+        Ok(Self {
+            args,
+            bands: as_bands(&expression),
+            asked: settings.limit().similarity(),
+            threshold,
+            recall: match args.and_or {
+                Some(_) => expression.probability(threshold),
+                None => settings.promised()?,
+            },
+            choices: settings.choices(),
+            functions: functions_needed(args.delta, args.epsilon, threshold)?,
+            sensitive: base,
+            corpus,
+            expression,
+        })
+    }
+
+    /// The chance that a pair is compared.
+    fn probability(&self, s: f64) -> f64 {
+        self.expression.probability(s)
+    }
+
+    /// The threshold, but for a cascade for which none was given.
+    fn marked_threshold(&self) -> Option<f64> {
+        let similarity = &self.args.similarity;
+        let given = similarity.threshold.is_some() || similarity.within.is_some();
+        (self.args.and_or.is_none() || given || self.corpus.is_some()).then_some(self.threshold)
+    }
+
+    #[cfg(feature = "plot")]
+    fn picture(&self, path: &Path) -> anyhow::Result<Vec<u8>> {
+        plot::draw(self, path)
+    }
+
+    #[cfg(not(feature = "plot"))]
+    fn picture(&self, _: &Path) -> anyhow::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
+
+/// b bands of r rows, where that is what the expression says.
+fn as_bands(expression: &Expression) -> Option<Bands> {
+    let (count, inside) = match expression {
+        Expression::Or(count, inside) => (*count, &**inside),
+        other => (1, other),
+    };
+    match inside {
+        Expression::And(rows, one) if matches!(**one, Expression::Function(_)) => {
+            Some(Bands { count, rows: *rows })
+        }
+        Expression::Function(_) => Some(Bands { count, rows: 1 }),
+        _ => None,
+    }
+}
+
+impl Corpus {
+    fn of(
+        inputs: &[PathBuf],
+        args: &PlanArgs,
+        settings: &Settings,
+        expression: &Expression,
+    ) -> Result<Self> {
+        if expression.names().iter().any(|name| *name != "minhash") {
+            let must = "of minhash alone with INPUT, whose texts are compared by it";
+            return Err(Error::parameter("--and-or", expression, must));
+        }
+        let input = args.fields.open(inputs, None, None)?;
+        let sample = sample(&input, SAMPLE, settings.seed)?;
+        let survey = survey(&input, &sample, settings)?;
+        let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
+        let forecast = survey.forecast(&|s| expression.probability(s));
+        Ok(Self { survey, forecast, advice: advise(&texts) })
+    }
+}
