@@ -20,7 +20,8 @@ use crate::items::{ItemArgs, KindName};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Files (.jsonl .ndjson .parquet .csv .tsv .txt, also .gz .zst), folders, or - for standard input
+    /// Files (.jsonl .ndjson .parquet .csv .tsv .txt, for vectors and bits .npy .fvecs .bvecs, also .gz
+    /// .zst), folders, or - for standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -32,7 +33,7 @@ pub(crate) struct InputArgs {
 #[command(next_help_heading = "Input")]
 pub(crate) struct FieldArgs {
     /// Field or column that holds the text, or what --as says [default: text; but where the first record has
-    /// one of them: items or set for sets and bags, vector or embedding, bits, string]
+    /// one of them: items or set for sets and bags, vector or embedding, bits or hash, string]
     #[arg(long, value_name = "FIELD")]
     pub(crate) text: Option<String>,
     /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
@@ -63,7 +64,8 @@ pub(crate) struct FieldArgs {
 }
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names = ["jsonl", "parquet", "csv", "tsv", "txt", "folder"];
+    let names =
+        ["jsonl", "parquet", "csv", "tsv", "txt", "npy", "fvecs", "bvecs", "ivecs", "folder"];
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
 }
 
@@ -102,7 +104,7 @@ impl FieldArgs {
             KindName::String => (&["string"], Shape::Text),
             KindName::Set | KindName::Bag => (&["items", "set"], Shape::Elements),
             KindName::Vector => (&["vector", "embedding"], Shape::Value),
-            KindName::Bits => (&["bits"], Shape::Value),
+            KindName::Bits => (&["bits", "hash"], Shape::Value),
             KindName::Answers => (&[], Shape::Text),
         };
         let rather = if self.text.is_none() { rather } else { &[] };

@@ -1,6 +1,7 @@
 //! `nearkin plan`: what a run will do, before it runs.
 
 mod curve;
+mod held;
 mod json;
 mod numbers;
 #[cfg(feature = "plot")]
@@ -87,6 +88,9 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         check_plot(path, &args.inputs)?;
     }
+    if crate::near::is_held(&args.fields, &args.similarity) {
+        return run_held(args);
+    }
     let plan = Plan::of(args)?;
     let picture = args.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
     let text = if args.json {
@@ -99,6 +103,22 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         output.put(&picture)?;
         output.finish()?;
     }
+    Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+/// The plan for items that are held in memory.
+fn run_held(args: &PlanArgs) -> anyhow::Result<()> {
+    if args.inputs.is_empty() {
+        let must =
+            "given for items that are no texts: what is best depends on how far apart they are";
+        return Err(Error::parameter("INPUT", "missing", must).into());
+    }
+    if let Some(path) = &args.plot {
+        let must = "left out for items that are no texts";
+        return Err(Error::parameter("--plot", path.display(), must).into());
+    }
+    let plan = held::HeldPlan::of(args)?;
+    let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
     Ok(io::stdout().write_all(text.as_bytes())?)
 }
 

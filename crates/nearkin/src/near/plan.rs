@@ -5,15 +5,18 @@
 //! which the constants were measured; only their relation decides, and it is the same on every machine and in
 //! every run, for the choice decides which pairs may be missed.
 
+use rayon::prelude::*;
+
 use super::ways::Ways;
 use super::{Close, Search, Way, fold};
-use crate::amplify::{Bands, Expected, Expression, Sampled, Work};
+use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::copies::{Copies, Matches};
 use crate::family::Family;
 use crate::family::hash::SplitMix;
 use crate::join::estimate::Prepared;
 use crate::join::pairs_of;
+use crate::space::Form;
 use crate::{Error, Result};
 
 /// Pairs that are drawn to see how far apart items are.
@@ -36,6 +39,8 @@ pub struct Plan {
     pub complete: Option<Estimate>,
     /// What tables are expected to take, where these items can be searched by tables.
     pub tables: Option<TablesPlan>,
+    /// The values of random pairs, from close to far.
+    pub sample: Vec<f64>,
 }
 
 /// The way that is taken.
@@ -63,12 +68,21 @@ pub struct TablesPlan {
     pub estimate: Estimate,
     /// Pairs that are expected to become candidates, to be missed and to be compared in vain.
     pub expected: Expected,
+    /// The chance of a pair to be found at some distances, those that the functions go by: degrees for
+    /// angles, differing bits for bit strings.
+    pub curve: Vec<(f64, f64)>,
 }
 
 impl Plan {
     /// For items that have a complete way only.
     pub(super) fn complete_only() -> Self {
-        Self { taken: Taken::Complete, recall: 1.0, complete: None, tables: None }
+        Self {
+            taken: Taken::Complete,
+            recall: 1.0,
+            complete: None,
+            tables: None,
+            sample: Vec::new(),
+        }
     }
 }
 
@@ -84,37 +98,32 @@ pub(super) fn plan<'a, S: Ways>(
     search: &Search<'_>,
     split: Option<u32>,
 ) -> Result<(Plan, Ready<'a>)> {
-    let join = search.join(split);
-    let distances = distances(space, split, search.seed);
-    let far = median(&distances);
+    let sample = Sample::draw(space, split, search.seed);
+    let mut plan = Plan { sample: sample.values.clone(), ..Plan::complete_only() };
     if let Way::Tables(expression) = &search.way {
-        let families = families(space, expression, search, far)?;
-        let tables = run_of(space, expression, &families, search, &distances, split);
-        let recall =
+        let (tables, families) = asked(space, expression, search, &sample)?;
+        plan.taken = Taken::Tables;
+        plan.recall =
             expression.probability_with(&agreement(&families, space.distance(search.limit)));
-        let plan = Plan { taken: Taken::Tables, recall, complete: None, tables: Some(tables) };
+        plan.tables = Some(tables);
         return Ok((plan, Ready::Tables(expression.clone(), families)));
     }
     let tables = match search.way {
-        Way::Cheapest => tuned(space, search, far, &distances, split)?,
+        Way::Cheapest => tuned(space, search, &sample)?,
         _ => None,
     };
-    let (prepared, seconds) = space.prepare(&join);
-    let complete = Some(Estimate { seconds });
+    let (prepared, seconds) = space.prepare(&search.join(split));
+    plan.complete = Some(Estimate { seconds });
     match tables {
         Some((tables, families)) if tables.estimate.seconds < seconds => {
+            plan.taken = Taken::Tables;
+            plan.recall = search.recall;
             let expression = tables.expression.clone();
-            let plan = Plan {
-                taken: Taken::Tables,
-                recall: search.recall,
-                complete,
-                tables: Some(tables),
-            };
+            plan.tables = Some(tables);
             Ok((plan, Ready::Tables(expression, families)))
         }
         tables => {
-            let tables = tables.map(|(tables, _)| tables);
-            let plan = Plan { taken: Taken::Complete, recall: 1.0, complete, tables };
+            plan.tables = tables.map(|(tables, _)| tables);
             Ok((plan, Ready::Complete(prepared)))
         }
     }
@@ -151,69 +160,79 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
     })
 }
 
-/// The best tables that keep the recall, and their functions.
-type Tuned<'a> = (TablesPlan, Vec<(String, Box<dyn Family + 'a>)>);
+/// Tables and their functions.
+type Tables<'a> = (TablesPlan, Vec<(String, Box<dyn Family + 'a>)>);
 
+/// The best tables that keep the recall, if there are any.
 fn tuned<'a, S: Ways>(
     space: &'a S,
     search: &Search<'_>,
-    far: f64,
-    distances: &[f64],
-    split: Option<u32>,
-) -> Result<Option<Tuned<'a>>> {
+    sample: &Sample,
+) -> Result<Option<Tables<'a>>> {
     let Some(name) = space.functions() else { return Ok(None) };
-    let family = space.family(name, search, far)?;
+    let family = space.family(name, search, sample.far)?;
     let at_limit = family.agreement(space.distance(search.limit));
     if at_limit.is_nan() || at_limit <= 0.0 || space.len() < 2 {
         return Ok(None);
     }
-    let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
     let sampled =
-        |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: weight };
-    let sample: Vec<Sampled> = distances.iter().map(sampled).collect();
-    let work = work(space);
+        |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: sample.weight };
+    let pairs: Vec<Sampled> = sample.distances.iter().map(sampled).collect();
     // Too many functions would be needed: then there are no tables worth having.
-    let Ok(choice) = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &sample, &work)
-    else {
-        return Ok(None);
-    };
-    let expression = Expression::function(name).and(choice.bands.rows).or(choice.bands.count);
-    let estimate = Estimate { seconds: choice.cost * 1e-9 };
-    let plan = TablesPlan { expression, estimate, expected: choice.expected };
-    Ok(Some((plan, vec![(name.to_owned(), family)])))
+    let choice = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &pairs, &work(space));
+    let Ok(Choice { bands, .. }) = choice else { return Ok(None) };
+    let expression = Expression::function(name).and(bands.rows).or(bands.count);
+    let families = vec![(name.to_owned(), family)];
+    Ok(Some((expectation(space, &expression, &families, search, sample), families)))
 }
 
-/// What an expression that was asked for is expected to do.
-fn run_of<S: Ways>(
+/// The tables of an expression that was asked for.
+fn asked<'a, S: Ways>(
+    space: &'a S,
+    expression: &Expression,
+    search: &Search<'_>,
+    sample: &Sample,
+) -> Result<Tables<'a>> {
+    let named = |name: &str| Ok((name.to_owned(), space.family(name, search, sample.far)?));
+    let families = expression.names().into_iter().map(named).collect::<Result<Vec<_>>>()?;
+    Ok((expectation(space, expression, &families, search, sample), families))
+}
+
+/// What is to be expected of an expression.
+fn expectation<S: Ways>(
     space: &S,
     expression: &Expression,
     families: &[(String, Box<dyn Family + '_>)],
     search: &Search<'_>,
-    distances: &[f64],
-    split: Option<u32>,
+    sample: &Sample,
 ) -> TablesPlan {
     let limit = space.distance(search.limit);
-    let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
+    let chance = |distance: f64| expression.probability_with(&agreement(families, distance));
     let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
-    for &distance in distances {
-        let chance = expression.probability_with(&agreement(families, distance));
-        expected.candidates += weight * chance;
+    for &distance in &sample.distances {
+        let chance = chance(distance);
+        expected.candidates += sample.weight * chance;
         if distance <= limit {
-            expected.missed += weight * (1.0 - chance);
+            expected.missed += sample.weight * (1.0 - chance);
         } else {
-            expected.wasted += weight * chance;
+            expected.wasted += sample.weight * chance;
         }
     }
     let work = work(space);
     let of_items =
         work.function * expression.functions() as f64 + work.entry * expression.tables() as f64;
     let cost = work.items * of_items + work.comparison * expected.candidates;
+    let curve = CURVE.iter().map(|times| times * limit);
     TablesPlan {
         expression: expression.clone(),
         estimate: Estimate { seconds: cost * 1e-9 },
         expected,
+        curve: curve.map(|distance| (distance, chance(distance))).collect(),
     }
 }
+
+/// Where the curve is given, in distances at the limit.
+const CURVE: [f64; 9] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 fn work<S: Ways>(space: &S) -> Work {
     let (function, comparison) = space.costs();
@@ -231,42 +250,42 @@ fn agreement<'f>(
     }
 }
 
-/// The functions that an expression names.
-fn families<'a, S: Ways>(
-    space: &'a S,
-    expression: &Expression,
-    search: &Search<'_>,
+/// How far apart random pairs are.
+struct Sample {
+    /// From close to far.
+    values: Vec<f64>,
+    distances: Vec<f64>,
+    /// How many pairs each stands for.
+    weight: f64,
+    /// How far apart half of them are at least.
     far: f64,
-) -> Result<Vec<(String, Box<dyn Family + 'a>)>> {
-    let named = |name: &str| Ok((name.to_owned(), space.family(name, search, far)?));
-    expression.names().into_iter().map(named).collect()
 }
 
-/// The distances of random pairs that are looked for.
-fn distances<S: Ways>(space: &S, split: Option<u32>, seed: u64) -> Vec<f64> {
-    let items = space.len() as u64;
-    let split = split.map(u64::from);
-    if items < 2 || split.is_some_and(|split| split == 0 || split == items) {
-        return Vec::new();
-    }
-    let mut random = SplitMix::new(seed ^ 0x5a4d_504c_4521);
-    let draw = |_| {
-        let (a, b) = match split {
+impl Sample {
+    fn draw<S: Ways>(space: &S, split: Option<u32>, seed: u64) -> Self {
+        let items = space.len() as u64;
+        let split_at = split.map(u64::from);
+        let mut random = SplitMix::new(seed ^ 0x5a4d_504c_4521);
+        let mut draw = || match split_at {
             Some(split) => (random.below(split), split + random.below(items - split)),
             None => {
                 let a = random.below(items);
                 (a, (a + 1 + random.below(items - 1)) % items)
             }
         };
-        space.distance(space.value(a.min(b) as u32, a.max(b) as u32))
-    };
-    (0..SAMPLE).map(draw).collect()
-}
-
-fn median(distances: &[f64]) -> f64 {
-    let mut sorted = distances.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(1.0)
+        let none = items < 2 || split_at.is_some_and(|split| split == 0 || split == items);
+        let drawn: Vec<(u64, u64)> = (0..if none { 0 } else { SAMPLE }).map(|_| draw()).collect();
+        let value = |&(a, b): &(u64, u64)| space.value(a.min(b) as u32, a.max(b) as u32);
+        let mut values: Vec<f64> = drawn.par_iter().map(value).collect();
+        values.sort_unstable_by(|x, y| match space.form() {
+            Form::Distance => x.total_cmp(y),
+            Form::Similarity => y.total_cmp(x),
+        });
+        let distances: Vec<f64> = values.iter().map(|&value| space.distance(value)).collect();
+        let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
+        let far = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
+        Self { values, distances, weight, far }
+    }
 }
 
 /// Refuses what is out of range.

@@ -1,0 +1,115 @@
+//! The plan for items that are held in memory: which way is taken, and what both would cost.
+
+use std::fmt::{self, Write as _};
+
+use nearkin::near::{self, Plan, Taken};
+use nearkin::space::Form;
+use serde_json::{Value, json};
+
+use super::{PlanArgs, as_bands};
+use crate::near::{Asked, Held, expected_json, load, way};
+use crate::report::grouped;
+use crate::search::Rows;
+
+/// What there is to say of them.
+pub(super) struct HeldPlan {
+    held: Held,
+    asked: Asked,
+    plan: Plan,
+}
+
+impl HeldPlan {
+    pub(super) fn of(args: &PlanArgs) -> nearkin::Result<Self> {
+        let asked = Asked::new(&args.fields, &args.similarity, Rows::Pairs)?;
+        let held = load(&args.fields, &args.inputs, &[], &args.similarity, &asked)?;
+        let way = way(&args.similarity, args.and_or.as_ref(), false)?;
+        let search = asked.search(&args.similarity, way, None, &|| false);
+        let plan = near::plan(&held.items, &search)?;
+        Ok(Self { held, asked, plan })
+    }
+
+    pub(super) fn as_text(&self) -> Result<String, fmt::Error> {
+        let (plan, asked) = (&self.plan, &self.asked);
+        let mut text = String::new();
+        let reach = match asked.form {
+            Form::Similarity => format!("at or above {}", asked.limit),
+            Form::Distance => format!("within {}", asked.limit),
+        };
+        let items = self.held.items.len() as u64;
+        writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), asked.measure)?;
+        if let (Some(median), Some(closest)) =
+            (plan.sample.get(plan.sample.len() / 2), plan.sample.first())
+        {
+            let close = plan.sample.iter().filter(|&&v| !asked.form.closer(asked.limit, v)).count();
+            let drawn = grouped(plan.sample.len() as u64);
+            writeln!(
+                text,
+                "Of {drawn} random pairs {close} are; the closest has {closest:.4}, half have {median:.4} or \
+                 are farther."
+            )?;
+        }
+        writeln!(text)?;
+        let taken = |is: bool| if is { "  <- taken" } else { "" };
+        let complete =
+            plan.complete.map_or(String::new(), |it| format!(", {}", seconds(it.seconds)));
+        let mark = taken(plan.taken == Taken::Complete);
+        writeln!(text, "complete: every pair is found{complete}{mark}")?;
+        if let Some(tables) = &plan.tables {
+            let mark = taken(plan.taken == Taken::Tables);
+            writeln!(
+                text,
+                "tables:   {}, {}{mark}",
+                tables.expression,
+                seconds(tables.estimate.seconds)
+            )?;
+            let functions = grouped(tables.expression.functions() as u64);
+            let kept = grouped(tables.expression.tables() as u64);
+            writeln!(text, "          {functions} functions an item, {kept} tables")?;
+            writeln!(
+                text,
+                "          {} candidates expected, {} of them in vain",
+                grouped(tables.expected.candidates as u64),
+                grouped(tables.expected.wasted as u64)
+            )?;
+            writeln!(text, "\nThe chance that the tables find a pair, by its distance:")?;
+            for (distance, chance) in &tables.curve {
+                writeln!(text, "  {distance:>12.4}  {}", super::numbers::chance(*chance))?;
+            }
+        } else {
+            writeln!(text, "tables:   none that keep the recall, or none for this measure")?;
+        }
+        Ok(text)
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let (threshold, within) = match self.asked.form {
+            Form::Similarity => (Some(self.asked.limit), None),
+            Form::Distance => (None, Some(self.asked.limit)),
+        };
+        let tables = self.plan.tables.as_ref();
+        let bands = tables.and_then(|tables| as_bands(&tables.expression));
+        let point = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
+        json!({
+            "items": self.held.items.len(),
+            "measure": self.asked.measure.to_string(),
+            "threshold": threshold,
+            "within": within,
+            "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },
+            "recall": self.plan.recall,
+            "expression": tables.map(|tables| tables.expression.to_string()),
+            "bands": bands.map(|bands| bands.count),
+            "rows": bands.map(|bands| bands.rows),
+            "expected": expected_json(&self.plan),
+            "curve": tables.map(|tables| tables.curve.iter().map(point).collect::<Vec<_>>()),
+        })
+    }
+}
+
+/// A time, as far as it is known.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => "less than 0.1 s on one core".to_owned(),
+        s if s < 10.0 => format!("about {s:.1} s on one core"),
+        s => format!("about {} s on one core", grouped(s.round() as u64)),
+    }
+}
