@@ -9,7 +9,8 @@
 //! On 60,000 images of clothes of 784 pixels, at a distance with ten neighbours an image, 13 % of the 1.8·10⁹ pairs
 //! are looked at after the boxes; 1.3 % of all are near in 16 components, 0.49 % in 32, 0.19 % in 64, 0.08 % in
 //! 128; 0.018 % are close. With a first look at eight components 2.8 % were left after it, and the search took
-//! 1.2 seconds of one core instead of 0.95.
+//! 1.2 seconds of one core instead of 0.95. All of it, with building the blocks, takes 1.6 seconds of one core;
+//! comparing all pairs takes 40 in [`dense`](super::dense) and 67 with NumPy's BLAS.
 
 use nearkin_kernels::{TILE, add_squares, near_box, near_point};
 use rayon::prelude::*;
