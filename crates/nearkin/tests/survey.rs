@@ -101,6 +101,20 @@ fn nothing_and_next_to_nothing_can_be_looked_at() {
     }
 }
 
+/// Beyond some million records those compared with are drawn as well; 600,000 pairs of twins. One estimate in
+/// 10,000 is four standard errors off, and the seed is fixed.
+#[test]
+fn of_millions_some_are_compared() {
+    let texts: Vec<String> =
+        (0..1_200_000).map(|n| format!("twins number {} have nothing to say", n / 2)).collect();
+    let survey = look(&texts, 1000, &Settings::default());
+    assert!((1_040_000..1_060_000).contains(&survey.compared), "{}", survey.compared);
+    let similar = survey.forecast(&|s| s).similar;
+    assert!((similar.value - 600_000.0).abs() < 4.0 * similar.error, "{similar:?}");
+    // One in eight twins is not among those compared: 600,000·√(0.126 / 0.874 / 1000).
+    assert!((4_000.0..12_000.0).contains(&similar.error), "{similar:?}");
+}
+
 #[test]
 fn threads_change_nothing() {
     let texts = texts();

@@ -41,29 +41,29 @@ pub(crate) struct PlanArgs {
     similarity: SimilarityArgs,
     /// Look at this cascade of functions instead: and(N, …) when all of N must agree, or(N, …) when one
     /// must, around a function such as minhash; nested at will
-    #[arg(long, value_name = "EXPR", conflicts_with_all = ["bands", "recall"])]
+    #[arg(help_heading = "Plan", long, value_name = "EXPR", conflicts_with_all = ["bands", "recall"])]
     and_or: Option<Expression>,
     /// Similarities (with --and-or: chances that one function agrees) at which to give the curve
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_values_t = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])]
+    #[arg(help_heading = "Plan", long, value_name = "S,…", value_delimiter = ',', default_values_t = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])]
     at: Vec<f64>,
     /// Two distances: how surely pairs so near and so far are told apart, by one function and by all. A
     /// distance is the chance that one function differs: Jaccard distance, share of bits, angle / 180°
-    #[arg(long, value_name = "D1,D2", value_parser = two_distances)]
+    #[arg(help_heading = "Plan", long, value_name = "D1,D2", value_parser = two_distances)]
     sensitive: Option<(f64, f64)>,
     /// Draw the curve, with INPUT over a histogram of similarities, into a file .svg or .png
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Plan", long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Give the formula of the curve for LaTeX, too
-    #[arg(long)]
+    #[arg(help_heading = "Plan", long)]
     latex: bool,
     /// For estimates from sketches alone: how far below the truth one may fall, as a share of it
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(help_heading = "Plan", long, default_value_t = 0.1)]
     delta: f64,
     /// … and with what chance it may fall further
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(help_heading = "Plan", long, default_value_t = 0.05)]
     epsilon: f64,
     /// Print JSON
-    #[arg(long)]
+    #[arg(help_heading = "Plan", long)]
     json: bool,
 }
 

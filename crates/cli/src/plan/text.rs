@@ -269,7 +269,8 @@ impl Corpus {
         let width = rows.iter().map(|row| row.0.0.len()).max().unwrap_or(0).max(8);
         let error = rows.iter().map(|row| row.0.1.chars().count()).max().unwrap_or(0);
         for ((value, off), what) in &rows {
-            writeln!(text, "  {value:>width$} {off:<error$}  {what}")?;
+            let off = if error == 0 { String::new() } else { format!(" {off:<error$}") };
+            writeln!(text, "  {value:>width$}{off}  {what}")?;
         }
         writeln!(text)?;
         if forecast.similar.value > 0.0 {
@@ -277,7 +278,8 @@ impl Corpus {
             let items = count(forecast.items);
             writeln!(
                 text,
-                "{} items{} have a similar one; of all their pairs, a share of {} should be found.",
+                "{}{} items{} have a similar one; of all their pairs, a share of {} should be found.",
+                if survey.compared < survey.records { "At least " } else { "" },
                 items.0,
                 if items.1.is_empty() { String::new() } else { format!(" ({})", items.1) },
                 chance(recall),

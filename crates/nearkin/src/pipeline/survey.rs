@@ -67,7 +67,7 @@ pub struct Forecast {
     pub wasted: Estimate,
     /// All pairs that become candidates.
     pub candidates: Estimate,
-    /// Items that have a similar one.
+    /// Items that have a similar one; where not all records were compared, at least so many.
     pub items: Estimate,
 }
 
