@@ -277,20 +277,23 @@ fn ratings_at_02() {
             .map(|(user, film, given)| (users[user], films[film], if stars { *given } else { 1 }));
         let truth = similar(rows, users.len(), films.len(), sum, 0.2);
         let place = Place::new();
-        let output = place.ok(&format!("pairs {table} {flags} --recall 0.95 -q -o out.csv"));
-        assert_eq!(output.stdout, "");
-        let mut found = 0;
-        for line in place.read("out.csv").lines().skip(1) {
-            let parts: Vec<&str> = line.split(',').collect();
-            let (a, b) = (users[parts[0]], users[parts[1]]);
-            let similarity: f64 = parts[2].parse().expect("a similarity");
-            let value = truth.get(&(a.min(b), a.max(b))).expect("a similar pair");
-            assert!((similarity - value).abs() < 1e-12, "{line}: {value}");
-            found += 1;
+        let mut shares = Vec::new();
+        for seed in 1..=3 {
+            place.ok(&format!("pairs {table} {flags} --recall 0.95 --seed {seed} -q -o out.csv"));
+            let mut found = 0;
+            for line in place.read("out.csv").lines().skip(1) {
+                let parts: Vec<&str> = line.split(',').collect();
+                let (a, b) = (users[parts[0]], users[parts[1]]);
+                let similarity: f64 = parts[2].parse().expect("a similarity");
+                let value = truth.get(&(a.min(b), a.max(b))).expect("a similar pair");
+                assert!((similarity - value).abs() < 1e-12, "{line}: {value}");
+                found += 1;
+            }
+            shares.push(f64::from(found) / truth.len() as f64);
         }
-        let share = f64::from(found) / truth.len() as f64;
-        eprintln!("ratings {flags}: recall {share:.4} of {}", truth.len());
-        assert!(share >= 0.95, "{flags}: recall {share} of {}", truth.len());
+        eprintln!("ratings {flags}: recall {shares:.4?} of {}", truth.len());
+        assert!(shares.iter().sum::<f64>() / 3.0 >= 0.95, "{flags}: {shares:?}");
+        assert!(shares.iter().all(|&share| share >= 0.92), "{flags}: {shares:?}");
     }
 }
 
