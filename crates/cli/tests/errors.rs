@@ -266,7 +266,7 @@ fn wrong_usage_exits_2() {
         "unknown in.jsonl",
         "pairs in.jsonl --no-such-flag",
         "pairs in.jsonl --shingle lines:3",
-        "pairs in.jsonl --measure cosine",
+        "pairs in.jsonl --measure sine",
         "pairs in.jsonl -t 0.8 --within 0.2",
         "pairs in.jsonl --threads 0",
         "pairs in.jsonl -t high",

@@ -159,11 +159,11 @@ fn an_expression_is_run_and_reported() {
     let lines: String = (0..200).map(|i| format!("{} {} 7\n", i % 50, (i / 50) * 100)).collect();
     place.write("in.txt", lines);
     let line = "pairs in.txt --as vector --within 1 --stats run.json -o out.csv";
-    place.ok(&format!("{line} --and-or or(40,and(2,line))"));
+    place.ok(&format!("{line} --and-or or(3,and(4,line(4)))"));
     let stats: Value = serde_json::from_str(&place.read("run.json")).unwrap();
-    assert_eq!(stats["expression"], "or(40, and(2, line))");
+    assert_eq!(stats["expression"], "or(3, and(4, line(4)))");
     let promised = stats["recall"]["promised"].as_f64().unwrap();
-    assert!(promised > 0.99 && promised < 1.0, "{promised}");
+    assert!(promised > 0.3 && promised < 0.999, "{promised}");
     let tables = place.read("out.csv");
     place.ok(&format!("{line} --exact"));
     let complete = place.read("out.csv");

@@ -7,6 +7,7 @@ use nearkin::space::Form;
 use serde_json::{Value, json};
 
 use super::{PlanArgs, as_bands};
+use crate::args::MeasureName;
 use crate::near::{Asked, Held, expected_json, load, way};
 use crate::report::grouped;
 use crate::search::Rows;
@@ -71,9 +72,15 @@ impl HeldPlan {
                 grouped(tables.expected.candidates as u64),
                 grouped(tables.expected.wasted as u64)
             )?;
-            writeln!(text, "\nThe chance that the tables find a pair, by its distance:")?;
+            let unit = match asked.measure {
+                MeasureName::Cosine => "angle in degrees",
+                MeasureName::Hamming => "number of bits",
+                _ => "distance",
+            };
+            writeln!(text, "\nThe chance that the tables find a pair, by its {unit}:")?;
             for (distance, chance) in &tables.curve {
-                writeln!(text, "  {distance:>12.4}  {}", super::numbers::chance(*chance))?;
+                let distance = (distance * 1e4).round() / 1e4;
+                writeln!(text, "  {distance:>12}  {}", super::numbers::chance(*chance))?;
             }
         } else {
             writeln!(text, "tables:   none that keep the recall, or none for this measure")?;

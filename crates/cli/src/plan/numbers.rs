@@ -11,8 +11,11 @@ pub(super) fn chance(p: f64) -> String {
         return p.round().to_string();
     }
     let decimals = (1.0 - rest.log10().floor()).clamp(4.0, 9.0) as usize;
-    let text = format!("{p:.decimals$}");
-    if rest < 1e-9 { format!("{p:.2e}") } else { text }
+    match rest < 1e-9 {
+        true if p < 0.5 => format!("{p:.2e}"),
+        true => format!("1 - {rest:.2e}"),
+        false => format!("{p:.decimals$}"),
+    }
 }
 
 /// The same in words.
