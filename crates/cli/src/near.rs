@@ -63,7 +63,7 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let way = way(&args.similarity, args.and_or.as_ref(), args.exact)?;
     let search = asked.search(&args.similarity, way, held.split(), &stopped);
     let result = in_pool(&args.run, || match rows {
-        Rows::Pairs => near::pairs(&held.items, &search).map(Outcome::Pairs),
+        Rows::Pairs => near::pairs(&held.items, &search).map(|close| Outcome::Pairs(close.into())),
         Rows::Closest(count) => {
             let top = Top { count, split: held.split(), stopped: &stopped };
             near::closest(&held.items, &top).map(|found| Outcome::Closest(asked.reaching(found)))
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
 
 /// What was found.
 enum Outcome {
-    Pairs(Close),
+    Pairs(Box<Close>),
     Closest(Vec<Found>),
 }
 
