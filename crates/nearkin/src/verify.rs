@@ -34,7 +34,7 @@ impl Measure {
     }
 
     /// What sets of `a` and `b` (numbered) shingles with `shared` in common have in common.
-    fn overlap(self, shared: usize, a: usize, b: usize) -> Overlap {
+    pub(crate) fn overlap(self, shared: usize, a: usize, b: usize) -> Overlap {
         let both = if self == Self::BagSum { 0 } else { shared };
         Overlap { shared: shared as u32, union: (a + b - both) as u32 }
     }

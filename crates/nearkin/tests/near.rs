@@ -2,10 +2,11 @@
 
 use nearkin::amplify::Expression;
 use nearkin::family::hash::SplitMix;
-use nearkin::item::{Bits, Vectors};
+use nearkin::item::{Bits, Sets, Vectors};
 use nearkin::join::Top;
 use nearkin::near::{Items, Search, Taken, Way, closest, pairs};
 use nearkin::space::{BitSpace, Form, Found, Space, VectorMeasure, VectorSpace};
+use nearkin::verify::Measure;
 
 const DIMENSION: usize = 24;
 
@@ -124,7 +125,10 @@ fn the_complete_way_finds_every_pair_and_the_closest() {
 
 /// Runs an expression with several seeds and compares what it finds with what its curve says.
 fn recall_follows_the_curve(items: &Items, space: &dyn Space, limit: f64, expression: &str) {
-    let expected = all(space, limit, None);
+    follows_the_curve(items, &all(space, limit, None), limit, expression);
+}
+
+fn follows_the_curve(items: &Items, expected: &[Found], limit: f64, expression: &str) {
     let expression: Expression = expression.parse().unwrap();
     let (mut found, mut promised) = (0, 0.0);
     const SEEDS: u64 = 20;
@@ -150,6 +154,7 @@ fn tables_find_at_least_what_was_promised() {
     for (measure, limit, expression) in [
         (VectorMeasure::L2, 2.0, "or(8, and(4, line))"),
         (VectorMeasure::L2, 2.0, "and(2, or(6, and(2, line(9))))"),
+        (VectorMeasure::L2, 2.0, "or(and(4, line(9)), and(4, line(12)), and(5, line(15)))"),
         (VectorMeasure::L1, 8.0, "or(12, and(3, line))"),
         (VectorMeasure::Cosine, 0.98, "or(10, and(8, hyperplane))"),
         (VectorMeasure::Angle, 12.0, "and(or(4, and(4, hyperplane)), or(6, and(5, signs)))"),
@@ -158,10 +163,80 @@ fn tables_find_at_least_what_was_promised() {
         let items = Items::Vectors(points.clone(), measure);
         recall_follows_the_curve(&items, &space, limit, expression);
     }
+    let mut random = SplitMix::new(6);
+    let mut sets = Sets::default();
+    let base: Vec<Vec<u64>> =
+        (0..60).map(|_| (0..40).map(|_| random.below(1 << 40)).collect()).collect();
+    for item in 0..600 {
+        let mut set = base[item % 60].clone();
+        (0..item / 60).for_each(|at| set[at] = random.below(1 << 40));
+        set.sort_unstable();
+        set.dedup();
+        sets.push(&set);
+    }
+    sets.push(&[]);
+    sets.push(&[]);
+    for (measure, limit) in [(Measure::Jaccard, 0.6), (Measure::BagSum, 0.375)] {
+        let items = Items::Sets(sets.clone(), measure, Form::Similarity);
+        let all = pairs(&items, &search(limit, Way::Complete, 1, None)).unwrap();
+        let expected: Vec<Found> = all.matches.iter().collect();
+        assert!(expected.len() > 1000 && expected.iter().all(|found| found.b < 600));
+        follows_the_curve(&items, &expected, limit, "and(or(6, and(3, minhash)), or(4, minhash))");
+    }
     let strings = bits(600, 4);
     let space = BitSpace::new(&strings, Form::Distance, 1.0).unwrap();
     let items = Items::Bits(strings.clone(), Form::Distance, 1.0);
     recall_follows_the_curve(&items, &space, 9.0, "or(6, and(8, bits))");
+}
+
+#[test]
+fn tables_are_taken_where_they_cost_less_and_keep_the_promise() {
+    let points = vectors(4000, 8);
+    let space = VectorSpace::new(&points, VectorMeasure::L1).unwrap();
+    let expected = all(&space, 6.0, None);
+    let items = Items::Vectors(points.clone(), VectorMeasure::L1);
+    let mut found = 0;
+    for seed in 1..=5 {
+        let result = pairs(&items, &search(6.0, Way::Cheapest, seed, None)).unwrap();
+        assert_eq!(result.plan.taken, Taken::Tables);
+        assert_eq!(result.plan.recall, 0.95);
+        let estimates = (result.plan.complete.unwrap(), result.plan.tables.unwrap());
+        assert!(estimates.0.seconds > estimates.1.estimate.seconds);
+        found += result.matches.count();
+    }
+    // Five runs over thousands of pairs, most of them well within the limit.
+    let share = found as f64 / (5 * expected.len()) as f64;
+    assert!(share >= 0.95, "{share}");
+}
+
+#[test]
+fn limits_that_single_precision_cannot_tell_are_searched_completely() {
+    let mut values = vectors(2000, 9).values().to_vec();
+    values.iter_mut().for_each(|value| *value += 1000.0);
+    let points = Vectors::new(DIMENSION, values).unwrap();
+    let space = VectorSpace::new(&points, VectorMeasure::L1).unwrap();
+    let items = Items::Vectors(points.clone(), VectorMeasure::L1);
+    for limit in [0.0, 1e-3, f64::INFINITY] {
+        let result = pairs(&items, &search(limit, Way::Cheapest, 1, Some(40))).unwrap();
+        assert_eq!(result.plan.taken, Taken::Complete, "{limit}");
+        assert_eq!(result.matches.count(), all(&space, limit, Some(40)).len() as u64);
+    }
+    let narrow = Way::Tables("or(2, line(0.001))".parse().unwrap());
+    let refused = pairs(&items, &search(1e-3, narrow, 1, None)).unwrap_err().to_string();
+    assert!(refused.contains("width"), "{refused}");
+}
+
+#[test]
+fn one_vector_far_out_hides_no_pair() {
+    let mut values = vectors(3000, 10).values().to_vec();
+    values[2777 * DIMENSION] = 1e21;
+    let points = Vectors::new(DIMENSION, values).unwrap();
+    let space = VectorSpace::new(&points, VectorMeasure::L2).unwrap();
+    let items = Items::Vectors(points.clone(), VectorMeasure::L2);
+    let result = pairs(&items, &search(2.0, Way::Complete, 1, None)).unwrap();
+    let expected = all(&space, 2.0, None);
+    assert_eq!(result.matches.iter().collect::<Vec<_>>(), expected);
+    assert!(expected.len() > 1000);
 }
 
 #[test]

@@ -31,6 +31,24 @@ impl Sets {
         self.len() == 0
     }
 
+    /// Number of elements of all sets.
+    pub fn elements(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// The sets at these places.
+    pub fn select(&self, items: impl Iterator<Item = usize>) -> Self {
+        let mut sets = Self::default();
+        items.for_each(|item| sets.push(self.get(item)));
+        sets
+    }
+
+    /// These sets and then others.
+    pub fn followed_by(mut self, others: &Self) -> Self {
+        (0..others.len()).for_each(|item| self.push(others.get(item)));
+        self
+    }
+
     /// The set at `index`.
     pub fn get(&self, index: usize) -> &[u64] {
         &self.elements[self.ends[index]..self.ends[index + 1]]

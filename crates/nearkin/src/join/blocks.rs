@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::frame::{Frame, Framed};
 use super::{cells, go_on, sorted};
-use crate::space::{Found, Join, ROUNDING, Space, VectorSpace};
+use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Components by which blocks are made and pairs compared first; one more is the length of the rest.
@@ -238,11 +238,12 @@ impl<'a> Blocks<'a> {
 
     /// The largest square of a computed distance that two points of these blocks can have that are `radius`
     /// apart. Beside the slack of the points, each of fewer than 64 roundings makes the square at most 1 + 2⁻²⁴
-    /// times too large.
+    /// times too large, and each square next to zero by half a quantum.
     pub(super) fn limit(&self, radius: f64, block: usize, other: usize) -> f32 {
         let slack = f64::from(self.slack[block]) + f64::from(self.slack[other]);
         let radius = radius * self.scale + slack;
-        ((radius * radius * (1.0 + 70.0 * ROUNDING)) as f32).next_up()
+        let vanished = (ENDS[ENDS.len() - 1] + 8) as f64 * QUANTUM;
+        ((radius * radius * (1.0 + 70.0 * ROUNDING) + vanished) as f32).next_up()
     }
 
     /// The square of a distance that no two points of these blocks fall below.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::frame::Centre;
 use super::{go_on, sorted};
-use crate::space::{Found, Join, ROUNDING, Space, VectorSpace};
+use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Rows that are multiplied in one go.
@@ -136,11 +136,13 @@ impl<'a> Dense<'a> {
     ///
     /// Rounding has moved each by at most 2⁻²⁴ of its length. A term of the sum is off by as many roundings as
     /// there are components, in relation to its size, and the terms' sizes add up to |x|² + |y|² + 2·|x|·|y| by
-    /// Cauchy and Schwarz; the squares of lengths were rounded once before.
+    /// Cauchy and Schwarz; the squares of lengths were rounded once before. A product next to zero may be off by
+    /// a whole quantum, 2⁻¹⁴⁹, however small it is.
     fn limit(&self, radius: f64, x: f64, y: f64) -> f32 {
         let terms = self.centre.dimension() as f64 + 8.0;
-        let moved = radius * self.centre.scale() + 2.0 * ROUNDING * (x + y) + 1e-30;
+        let moved = radius * self.centre.scale() + 2.0 * ROUNDING * (x + y);
         let rounded = 1.01 * terms * ROUNDING * (x + y) * (x + y);
-        ((moved * moved + rounded) as f32).next_up()
+        let vanished = 2.0 * terms * QUANTUM;
+        ((moved * moved + rounded + vanished) as f32).next_up()
     }
 }

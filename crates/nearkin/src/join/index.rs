@@ -1,6 +1,8 @@
 //! The (c, r) near-neighbour index of Indyk and Motwani (1998).
 //!
-//! Asked for an item, it gives one within c·r, with a chance of at least 1/2, whenever there is one within r.
+//! Asked for an item, it gives one within c·r whenever there is one within r, but for a chance: it misses with at most
+//! 1/e and gives up with at most 1/2, which leaves 1/2 − 1/e for the worst of collections; where few items lie just
+//! beyond c·r it is 1 − 1/e and more.
 //! Its tables have keys of k functions each. With P₁ and P₂ for the chances that a function agrees on items at
 //! r and at c·r, and n items:
 //!

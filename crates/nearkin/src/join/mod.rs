@@ -8,7 +8,7 @@
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
-//! | [`index`] | any family of functions | a near item of a query, with a chance of at least 1/2 |
+//! | [`index`] | any family of functions | a near item of a query, with a known chance |
 //!
 //! All but the last are complete. Pairs come sorted, and are the same at any number of threads.
 

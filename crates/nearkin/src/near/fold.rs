@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ways::Ways;
 use crate::Result;
 use crate::candidates::copies::Copies;
-use crate::item::{Bits, Vectors};
+use crate::item::{Bits, Sets, Vectors};
 use crate::join::Top;
 use crate::space::Found;
 
@@ -30,6 +30,14 @@ pub(super) fn bits(bits: &Bits, split: Option<u32>) -> Copies {
     let bytes =
         |item| -> Vec<u8> { bits.get(item).iter().flat_map(|word| word.to_le_bytes()).collect() };
     fold(bits.len(), split, |item| xxh3_64(&bytes(item)), |a, b| bits.get(a) == bits.get(b))
+}
+
+/// Which sets are the same.
+pub(super) fn sets(sets: &Sets, split: Option<u32>) -> Copies {
+    let bytes = |item| -> Vec<u8> {
+        sets.get(item).iter().flat_map(|element| element.to_le_bytes()).collect()
+    };
+    fold(sets.len(), split, |item| xxh3_64(&bytes(item)), |a, b| sets.get(a) == sets.get(b))
 }
 
 fn fold(
@@ -71,6 +79,14 @@ pub(super) fn distinct_bits<'a>(bits: &'a Bits, copies: &Copies) -> Cow<'a, Bits
     match copies.len() == bits.len() {
         true => Cow::Borrowed(bits),
         false => Cow::Owned(bits.select(firsts(copies))),
+    }
+}
+
+/// One set of each group.
+pub(super) fn distinct_sets<'a>(sets: &'a Sets, copies: &Copies) -> Cow<'a, Sets> {
+    match copies.len() == sets.len() {
+        true => Cow::Borrowed(sets),
+        false => Cow::Owned(sets.select(firsts(copies))),
     }
 }
 

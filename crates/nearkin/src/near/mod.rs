@@ -8,6 +8,7 @@
 
 mod fold;
 mod plan;
+mod sets;
 mod ways;
 
 pub use plan::{Estimate, Plan, TablesPlan, Taken};
@@ -15,13 +16,15 @@ pub use plan::{Estimate, Plan, TablesPlan, Taken};
 use crate::amplify::Expression;
 use crate::candidates::copies::Matches;
 use crate::candidates::{segments, weights};
-use crate::item::{Bits, Vectors};
+use crate::item::{Bits, Sets, Vectors};
 use crate::join::{Top, top};
 use crate::space::{
     BitSpace, Form, Found, Join, Space, SparseSpace, StringSpace, VectorMeasure, VectorSpace,
 };
+use crate::verify::Measure;
 use crate::{Error, Result};
 use plan::{check, close};
+use sets::SetSpace;
 
 /// A collection in memory and how its items are compared.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub enum Items {
     Vectors(Vectors, VectorMeasure),
     /// Bit strings, by their similarity or distance; so many differing bits count 1.
     Bits(Bits, Form, f64),
+    /// Sets, or bags with their elements numbered.
+    Sets(Sets, Measure, Form),
     /// Strings under an edit distance.
     Strings(StringSpace),
     /// Sparse vectors, such as tf-idf makes of texts.
@@ -92,6 +97,7 @@ impl Items {
         match self {
             Self::Vectors(vectors, _) => vectors.len(),
             Self::Bits(bits, ..) => bits.len(),
+            Self::Sets(sets, ..) => sets.len(),
             Self::Strings(space) => space.len(),
             Self::Sparse(space) => space.len(),
         }
@@ -124,6 +130,12 @@ pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
             let distinct = fold::distinct_bits(bits, &copies);
             return close(&BitSpace::new(&distinct, *form, *scale)?, copies, search);
         }
+        Items::Sets(sets, measure, form) => {
+            let copies = fold::sets(sets, search.split);
+            let distinct = fold::distinct_sets(sets, &copies);
+            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
+            return close(&space, copies, search);
+        }
         Items::Strings(space) => segments::matches(space, &search.join(search.split))?,
         Items::Sparse(space) => weights::matches(space, &search.join(search.split))?,
     };
@@ -144,10 +156,23 @@ pub fn plan(items: &Items, search: &Search<'_>) -> Result<Plan> {
     check(search)?;
     match items {
         Items::Vectors(vectors, measure) => {
-            Ok(plan::plan(&VectorSpace::new(vectors, *measure)?, search, search.split)?.0)
+            let copies = fold::vectors(vectors, search.split);
+            let distinct = fold::distinct_vectors(vectors, &copies);
+            let split = fold::split_of(&copies, search.split);
+            Ok(plan::plan(&VectorSpace::new(&distinct, *measure)?, search, split)?.0)
         }
         Items::Bits(bits, form, scale) => {
-            Ok(plan::plan(&BitSpace::new(bits, *form, *scale)?, search, search.split)?.0)
+            let copies = fold::bits(bits, search.split);
+            let distinct = fold::distinct_bits(bits, &copies);
+            let split = fold::split_of(&copies, search.split);
+            Ok(plan::plan(&BitSpace::new(&distinct, *form, *scale)?, search, split)?.0)
+        }
+        Items::Sets(sets, measure, form) => {
+            let copies = fold::sets(sets, search.split);
+            let distinct = fold::distinct_sets(sets, &copies);
+            let split = fold::split_of(&copies, search.split);
+            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
+            Ok(plan::plan(&space, search, split)?.0)
         }
         Items::Strings(_) | Items::Sparse(_) => {
             no_tables(search)?;
@@ -162,6 +187,9 @@ pub fn plan(items: &Items, search: &Search<'_>) -> Result<Plan> {
 /// # Errors
 /// When none are asked for, a vector without a direction is compared by its angle, or it was stopped.
 pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
+    if wanted.count == 0 {
+        return Err(Error::parameter("k", 0, "at least 1"));
+    }
     match items {
         Items::Vectors(vectors, measure) => {
             let copies = fold::vectors(vectors, wanted.split);
@@ -172,6 +200,12 @@ pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
             let copies = fold::bits(bits, wanted.split);
             let distinct = fold::distinct_bits(bits, &copies);
             fold::closest(&BitSpace::new(&distinct, *form, *scale)?, &copies, wanted)
+        }
+        Items::Sets(sets, measure, form) => {
+            let copies = fold::sets(sets, wanted.split);
+            let distinct = fold::distinct_sets(sets, &copies);
+            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
+            fold::closest(&space, &copies, wanted)
         }
         Items::Strings(space) => top::brute_force(space, wanted),
         Items::Sparse(space) => top::brute_force(space, wanted),

@@ -13,7 +13,7 @@ use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::copies::{Copies, Matches};
 use crate::family::Family;
-use crate::family::hash::SplitMix;
+use crate::family::hash::{SplitMix, mix64};
 use crate::join::estimate::Prepared;
 use crate::join::pairs_of;
 use crate::space::Form;
@@ -169,8 +169,11 @@ fn tuned<'a, S: Ways>(
     search: &Search<'_>,
     sample: &Sample,
 ) -> Result<Option<Tables<'a>>> {
-    let Some(name) = space.functions() else { return Ok(None) };
-    let family = space.family(name, search, sample.far)?;
+    if !search.limit.is_finite() {
+        return Ok(None);
+    }
+    let Some(name) = space.functions(search, sample.far) else { return Ok(None) };
+    let Ok(family) = space.family(&name, search, sample.far) else { return Ok(None) };
     let at_limit = family.agreement(space.distance(search.limit));
     if at_limit.is_nan() || at_limit <= 0.0 || space.len() < 2 {
         return Ok(None);
@@ -181,8 +184,8 @@ fn tuned<'a, S: Ways>(
     // Too many functions would be needed: then there are no tables worth having.
     let choice = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &pairs, &work(space));
     let Ok(Choice { bands, .. }) = choice else { return Ok(None) };
-    let expression = Expression::function(name).and(bands.rows).or(bands.count);
-    let families = vec![(name.to_owned(), family)];
+    let expression = Expression::function(name.as_str()).and(bands.rows).or(bands.count);
+    let families = vec![(name, family)];
     Ok(Some((expectation(space, &expression, &families, search, sample), families)))
 }
 
@@ -193,8 +196,14 @@ fn asked<'a, S: Ways>(
     search: &Search<'_>,
     sample: &Sample,
 ) -> Result<Tables<'a>> {
-    let named = |name: &str| Ok((name.to_owned(), space.family(name, search, sample.far)?));
-    let families = expression.names().into_iter().map(named).collect::<Result<Vec<_>>>()?;
+    // Each family draws functions of its own: line(2) and line(4) must not be the same lines.
+    let named = |(at, name): (usize, &str)| {
+        let seed = if at == 0 { search.seed } else { mix64(at as u64, search.seed) };
+        let search = Search { seed, ..search.clone() };
+        Ok((name.to_owned(), space.family(name, &search, sample.far)?))
+    };
+    let families = expression.names().into_iter().enumerate().map(named);
+    let families = families.collect::<Result<Vec<_>>>()?;
     Ok((expectation(space, expression, &families, search, sample), families))
 }
 
@@ -273,7 +282,7 @@ impl Sample {
                 (a, (a + 1 + random.below(items - 1)) % items)
             }
         };
-        let none = items < 2 || split_at.is_some_and(|split| split == 0 || split == items);
+        let none = items < 2 || split_at.is_some_and(|split| split == 0 || split >= items);
         let drawn: Vec<(u64, u64)> = (0..if none { 0 } else { SAMPLE }).map(|_| draw()).collect();
         let value = |&(a, b): &(u64, u64)| space.value(a.min(b) as u32, a.max(b) as u32);
         let mut values: Vec<f64> = drawn.par_iter().map(value).collect();

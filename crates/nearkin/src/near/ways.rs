@@ -1,10 +1,13 @@
 //! The ways in which the items of a space can be searched.
 
+use rayon::prelude::*;
+
 use super::Search;
 use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
+use crate::item::Vectors;
 use crate::join::estimate::{self, Prepared};
 use crate::join::{self, Top, bits, top};
-use crate::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
+use crate::space::{BitSpace, Form, Found, Join, ROUNDING, Space, VectorMeasure, VectorSpace};
 use crate::{Error, Result};
 
 /// A space that can be searched completely, and perhaps by tables.
@@ -22,7 +25,7 @@ pub(super) trait Ways: Space {
     fn distance(&self, value: f64) -> f64;
 
     /// The name of the functions that are used unless others are asked for, if there are such.
-    fn functions(&self) -> Option<&'static str>;
+    fn functions(&self, search: &Search<'_>, far: f64) -> Option<String>;
 
     /// The functions of this name; `far` is how far apart most items are.
     ///
@@ -40,7 +43,7 @@ pub(super) trait Ways: Space {
 }
 
 /// An error about functions that are not there.
-fn unknown(name: &str, known: &str) -> Error {
+pub(super) fn unknown(name: &str, known: &str) -> Error {
     Error::parameter(
         "the expression",
         format!("one with `{name}`"),
@@ -53,6 +56,43 @@ fn argument(name: &str) -> Option<(&str, Option<f64>)> {
     let Some((word, rest)) = name.split_once('(') else { return Some((name, None)) };
     let number = rest.strip_suffix(')')?.trim().parse().ok()?;
     Some((word.trim(), Some(number)))
+}
+
+/// What is drawn for lines under a measure, where there are lines for it.
+fn line_of(measure: VectorMeasure) -> Option<Line> {
+    match measure {
+        VectorMeasure::L1 => Some(Line::Cauchy),
+        VectorMeasure::L2 => Some(Line::Gaussian),
+        _ => None,
+    }
+}
+
+/// The width of the stretches of lines, in four digits, so that it can be written down.
+fn width_for(space: &VectorSpace<'_>, line: Line, limit: f64, far: f64) -> f64 {
+    let vectors = space.vectors();
+    let limit = limit.max(f64::MIN_POSITIVE);
+    let contrast = (far / limit).clamp(1.1, 100.0);
+    let width = line.width_for(limit, contrast, vectors.len(), vectors.dimension());
+    format!("{width:.3e}").parse().unwrap_or(width)
+}
+
+/// An error where sums of 32-bit floats cannot tell stretches of this width apart: a projection is off by some
+/// roundings of the vector's length, and where that is a thousandth of a width, recall is lost.
+fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
+    let squares = |item| {
+        let vector: &[f32] = vectors.get(item);
+        vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
+    };
+    let longest = (0..vectors.len()).into_par_iter().map(squares).reduce(|| 0.0, f64::max).sqrt();
+    if 1e-3 * width >= 8.0 * ROUNDING * longest {
+        return Ok(());
+    }
+    let must = format!(
+        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision: take \
+         the mean off, or pass --exact",
+        8e3 * ROUNDING * longest
+    );
+    Err(Error::parameter("the width of lines", width, must))
 }
 
 impl Ways for VectorSpace<'_> {
@@ -75,11 +115,11 @@ impl Ways for VectorSpace<'_> {
         }
     }
 
-    fn functions(&self) -> Option<&'static str> {
-        match self.measure() {
-            VectorMeasure::Cosine | VectorMeasure::Angle => Some("hyperplane"),
-            VectorMeasure::L2 | VectorMeasure::L1 => Some("line"),
-            _ => None,
+    fn functions(&self, search: &Search<'_>, far: f64) -> Option<String> {
+        match line_of(self.measure()) {
+            _ if self.measure().is_angular() => Some("hyperplane".to_owned()),
+            Some(line) => Some(format!("line({})", width_for(self, line, search.limit, far))),
+            None => None,
         }
     }
 
@@ -91,12 +131,7 @@ impl Ways for VectorSpace<'_> {
     ) -> Result<Box<dyn Family + 'a>> {
         let vectors = self.vectors();
         let angular = self.measure().is_angular();
-        let line = match self.measure() {
-            VectorMeasure::L1 => Some(Line::Cauchy),
-            VectorMeasure::L2 => Some(Line::Gaussian),
-            _ => None,
-        };
-        match (argument(name), line) {
+        match (argument(name), line_of(self.measure())) {
             (Some(("hyperplane" | "p", None)), _) if angular => {
                 Ok(Box::new(Hyperplanes::new(vectors, Normals::Gaussian, search.seed)))
             }
@@ -104,14 +139,12 @@ impl Ways for VectorSpace<'_> {
                 Ok(Box::new(Hyperplanes::new(vectors, Normals::Signs, search.seed)))
             }
             (Some(("line" | "p", width)), Some(line)) => {
-                let limit = search.limit.max(f64::MIN_POSITIVE);
-                let contrast = (far / limit).clamp(1.1, 100.0);
-                let chosen = line.width_for(limit, contrast, vectors.len(), vectors.dimension());
-                let lines = Lines::new(vectors, line, width.unwrap_or(chosen), search.seed)?;
-                Ok(Box::new(lines))
+                let width = width.unwrap_or_else(|| width_for(self, line, search.limit, far));
+                wide_enough(vectors, width)?;
+                Ok(Box::new(Lines::new(vectors, line, width, search.seed)?))
             }
             _ if angular => Err(unknown(name, "hyperplane or signs")),
-            _ if line.is_some() => Err(unknown(name, "line or line(WIDTH)")),
+            (_, Some(_)) => Err(unknown(name, "line or line(WIDTH)")),
             _ => Err(unknown(name, "nothing: there are no functions")),
         }
     }
@@ -146,8 +179,8 @@ impl Ways for BitSpace<'_> {
         }
     }
 
-    fn functions(&self) -> Option<&'static str> {
-        Some("bits")
+    fn functions(&self, _: &Search<'_>, _: f64) -> Option<String> {
+        Some("bits".to_owned())
     }
 
     fn family<'a>(

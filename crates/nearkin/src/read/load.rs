@@ -28,7 +28,7 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
-use std::{num::NonZero, path::Path, path::PathBuf, thread};
+use std::{path::Path, path::PathBuf};
 
 /// Reads vectors: `.npy` (two dimensions, a vector a row), `.fvecs` `.bvecs` `.ivecs`, lists of numbers in
 /// JSON lines and Parquet columns, cells and lines with numbers between white space, commas or semicolons.
@@ -192,7 +192,7 @@ pub fn load_sets<S: Source>(
 }
 
 fn threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    rayon::current_num_threads()
 }
 
 /// How long an item is, and how it was written.
@@ -393,12 +393,12 @@ impl<E: Copy + Send> Loaded<E> {
 fn mixed(written: Written) -> String {
     match written {
         Written::Hex => {
-            "hexadecimal digits, and those before were read as bits 0 and 1; pass --bits \
+            "hexadecimal digits, and those before were read as bits 0 and 1; pass --digits \
                          hex, or write all in one way"
                 .to_owned()
         }
         _ => {
-            "only 0 and 1, and those before have hexadecimal digits; pass --bits hex, or write all \
+            "only 0 and 1, and those before have hexadecimal digits; pass --digits hex, or write all \
               in one way"
                 .to_owned()
         }
@@ -492,6 +492,10 @@ fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
 /// The rows of a column of bytes, or of lists of 0 and 1, as bit strings.
 fn bit_column(column: &ArrayRef, digits: Digits) -> ColumnOf<u64> {
     if let Some(lists) = Lists::new(column) {
+        if lists.values.data_type().is_floating() {
+            let what = "lists of fractions are no bits; save 0 and 1 as whole numbers or booleans";
+            return Err(ArrowError::CastError(what.to_owned()));
+        }
         let numbers = cast(&lists.values, &DataType::UInt8)?;
         let nulls = lists.values.clone();
         let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();

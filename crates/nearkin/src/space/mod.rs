@@ -12,7 +12,7 @@ mod vectors;
 pub use bits::BitSpace;
 pub use sparse::{SparseMeasure, SparseSpace};
 pub use strings::{StringMeasure, StringSpace};
-pub(crate) use vectors::ROUNDING;
+pub(crate) use vectors::{QUANTUM, ROUNDING};
 pub use vectors::{VectorMeasure, VectorSpace};
 
 /// Whether a value says how alike two items are or how far apart.

@@ -48,6 +48,9 @@ impl VectorMeasure {
 /// Half the distance of 1 to the next `f32`: how much one rounding can change a number, in relation to it.
 pub(crate) const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
+/// The smallest `f32` above zero: what a product may be off by, however small it is.
+pub(crate) const QUANTUM: f64 = f32::from_bits(1) as f64;
+
 /// Vectors under a measure.
 #[derive(Debug)]
 pub struct VectorSpace<'a> {
@@ -130,9 +133,11 @@ impl<'a> VectorSpace<'a> {
     /// Whether the quick sum rules the limit out.
     fn is_beyond(&self, a: u32, b: u32, limit: f64) -> bool {
         let (x, y) = (self.vectors.get(a as usize), self.vectors.get(b as usize));
-        // A sum of terms that are not negative is at most 1 + rounding times too large.
+        // A sum of terms that are not negative is at most 1 + rounding times too large, and a quantum for each
+        // term that is next to zero.
+        let vanished = self.vectors.dimension() as f64 * QUANTUM;
         let beyond = |sum: f32, limit: f64| {
-            sum.is_finite() && f64::from(sum) > limit * (1.0 + 2.0 * self.rounding)
+            sum.is_finite() && f64::from(sum) > limit * (1.0 + 2.0 * self.rounding) + vanished
         };
         match self.measure {
             VectorMeasure::L1 => beyond(absolute_distance(x, y), limit),

@@ -1,0 +1,87 @@
+//! Sets under the Jaccard similarity, to be searched by any expression of minhashes.
+//!
+//! The pipeline searches larger collections, by bands alone; here every nesting runs, on sets in memory.
+
+use nearkin_kernels::shared;
+
+use super::Search;
+use super::ways::{Ways, unknown};
+use crate::Result;
+use crate::family::{Family, MinHashes};
+use crate::item::Sets;
+use crate::join::estimate::Prepared;
+use crate::join::{self, Top, brute_force, top};
+use crate::space::{Form, Found, Join, Space};
+use crate::verify::Measure;
+
+/// Sets, or bags with their elements numbered, under a measure. Empty ones are similar to nothing.
+pub(super) struct SetSpace<'a> {
+    pub(super) sets: &'a Sets,
+    pub(super) measure: Measure,
+    pub(super) form: Form,
+}
+
+impl Space for SetSpace<'_> {
+    fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+
+    fn value(&self, a: u32, b: u32) -> f64 {
+        let (a, b) = (self.sets.get(a as usize), self.sets.get(b as usize));
+        let overlap = self.measure.overlap(shared(a, b), a.len(), b.len());
+        match self.form {
+            Form::Similarity if a.is_empty() || b.is_empty() => 0.0,
+            Form::Similarity => overlap.similarity(),
+            Form::Distance if a.is_empty() || b.is_empty() => 1.0,
+            Form::Distance => overlap.distance(),
+        }
+    }
+}
+
+impl Ways for SetSpace<'_> {
+    fn prepare(&self, join: &Join<'_>) -> (Prepared<'_>, f64) {
+        let (_, comparison) = self.costs();
+        let pairs = join::pairs_of(self.len(), join.split);
+        (Prepared::BruteForce, 1e-9 * pairs * comparison)
+    }
+
+    fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        let compared = join::pairs_of(self.len(), join.split) as u64;
+        Ok((brute_force(self, join)?, compared))
+    }
+
+    fn closest(&self, top: &Top<'_>) -> Result<Vec<Found>> {
+        top::brute_force(self, top)
+    }
+
+    /// The Jaccard distance of the (numbered) elements.
+    fn distance(&self, value: f64) -> f64 {
+        let similarity = if self.form == Form::Similarity { value } else { 1.0 - value };
+        1.0 - self.measure.to_jaccard(similarity)
+    }
+
+    fn functions(&self, _: &Search<'_>, _: f64) -> Option<String> {
+        Some("minhash".to_owned())
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        search: &Search<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        match name {
+            "minhash" | "p" => Ok(Box::new(MinHashes::new(self.sets, search.seed))),
+            _ => Err(unknown(name, "minhash")),
+        }
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        let elements = self.sets.elements() as f64 / self.len().max(1) as f64;
+        (2.0 + 0.05 * elements, 40.0 + elements)
+    }
+}
