@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use nearkin::amplify::{Bands, Expression};
-use nearkin::item::{Bits, Strings, Vectors};
+use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
 use nearkin::near::{self, Close, Items, Plan, Search, Taken, Way};
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
 use nearkin::read::{
-    Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_strings,
+    Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
     load_vectors,
 };
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
@@ -25,10 +25,17 @@ use crate::progress::Progress;
 use crate::report::{self, grouped};
 use crate::search::{Rows, SearchArgs};
 
-/// Whether the items are held in memory.
-pub(crate) fn is_held(fields: &FieldArgs, similarity: &SimilarityArgs) -> bool {
+/// Whether the items are held in memory: those that are no texts, sets or bags, tf-idf vectors, and whatever is
+/// searched by an expression.
+pub(crate) fn is_held(
+    fields: &FieldArgs,
+    similarity: &SimilarityArgs,
+    expression: Option<&Expression>,
+) -> bool {
     let kind = fields.items.kind();
-    kind.is_held() || (kind == KindName::Text && similarity.measure == Some(MeasureName::Cosine))
+    kind.is_held()
+        || expression.is_some()
+        || (kind == KindName::Text && similarity.measure == Some(MeasureName::Cosine))
 }
 
 /// The items of the inputs, and what they are called.
@@ -47,14 +54,20 @@ pub(crate) struct Asked {
 
 pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let asked = Asked::new(&args.input.fields, &args.similarity, rows)?;
+    let by_tables = args.and_or.is_some() || args.similarity.bands.is_some();
+    if by_tables && matches!(rows, Rows::Closest(_)) {
+        let must = "left out with top, which misses none of these items";
+        return Err(Error::parameter("--and-or or --bands", "given", must).into());
+    }
     let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
     let progress = Progress::start(args.run.quiet)?;
     let mut stages = Vec::new();
     progress.stage(Stage::Load, None);
     let clock = Clock::start(Stage::Load);
-    let held =
-        load(&args.input.fields, &args.input.inputs, &args.against, &args.similarity, &asked)?;
+    let held = in_pool(&args.run, || {
+        load(&args.input.fields, &args.input.inputs, &args.against, &args.similarity, &asked)
+    })?;
     stages.push(clock.stop(0));
     held.fits(&args.run)?;
     progress.stage(Stage::Verify, None);
@@ -66,7 +79,8 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
         Rows::Pairs => near::pairs(&held.items, &search).map(|close| Outcome::Pairs(close.into())),
         Rows::Closest(count) => {
             let top = Top { count, split: held.split(), stopped: &stopped };
-            near::closest(&held.items, &top).map(|found| Outcome::Closest(asked.reaching(found)))
+            let limit = asked.limit.is_finite().then_some(asked.limit);
+            near::closest(&held.items, &top, limit).map(Outcome::Closest)
         }
     })?;
     stages.push(clock.stop(0));
@@ -117,7 +131,8 @@ impl Asked {
             KindName::Vector => MeasureName::Norm(2.0),
             KindName::Bits | KindName::Answers => MeasureName::Hamming,
             KindName::String => MeasureName::Edit,
-            _ => MeasureName::Cosine,
+            KindName::Bag => MeasureName::Bag,
+            KindName::Text | KindName::Set => MeasureName::Jaccard,
         });
         let (allowed, applies) = match kind {
             KindName::Vector => (
@@ -130,21 +145,32 @@ impl Asked {
                 "edit, damerau or hamming for strings",
                 matches!(measure, MeasureName::Edit | MeasureName::Damerau | MeasureName::Hamming),
             ),
-            _ => ("cosine for tf-idf", measure == MeasureName::Cosine),
+            KindName::Set => ("jaccard for sets", measure == MeasureName::Jaccard),
+            KindName::Text | KindName::Bag => (
+                "jaccard, bag or bag-sum, or for texts cosine",
+                is_of_sets(measure) || (kind == KindName::Text && measure == MeasureName::Cosine),
+            ),
         };
         if !applies {
             return Err(Error::parameter("--measure", measure, allowed));
         }
-        let is_similarity = measure == MeasureName::Cosine || kind == KindName::Bits;
+        let is_similarity =
+            measure == MeasureName::Cosine || kind == KindName::Bits || is_of_sets(measure);
         let is_string = kind == KindName::String;
         let every = matches!(rows, Rows::Closest(_));
         let (form, limit) = match (args.threshold, args.within) {
-            (Some(least), _) if is_similarity => (Form::Similarity, least),
+            (Some(least), _) if is_similarity && (-1.0..=1.0).contains(&least) => {
+                (Form::Similarity, least)
+            }
+            (Some(least), _) if is_similarity => {
+                return Err(Error::parameter("--threshold", least, "a similarity, at most 1"));
+            }
             (Some(least), _) => {
                 let must = format!("left out with {measure}, which is a distance; pass --within");
                 return Err(Error::parameter("--threshold", least, must));
             }
             (_, Some(most)) => (Form::Distance, most),
+            (_, None) if measure == MeasureName::BagSum => (Form::Similarity, 0.444),
             _ if every && measure == MeasureName::Cosine => (Form::Similarity, f64::NEG_INFINITY),
             _ if every => (Form::Distance, f64::INFINITY),
             _ if is_similarity => (Form::Similarity, 0.8),
@@ -169,12 +195,6 @@ impl Asked {
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Search<'a> {
         Search { limit: self.limit, recall: args.recall, way, seed: args.seed, split, stopped }
-    }
-
-    /// Those of them that reach the limit.
-    fn reaching(&self, mut found: Vec<Found>) -> Vec<Found> {
-        found.retain(|found| !self.form.closer(self.limit, found.value));
-        found
     }
 
     fn vectors(&self) -> VectorMeasure {
@@ -202,6 +222,11 @@ impl Asked {
     }
 }
 
+/// Whether a measure is one of sets and bags.
+fn is_of_sets(measure: MeasureName) -> bool {
+    matches!(measure, MeasureName::Jaccard | MeasureName::Bag | MeasureName::BagSum)
+}
+
 impl Held {
     /// Where the second collection begins.
     pub(crate) fn split(&self) -> Option<u32> {
@@ -213,6 +238,7 @@ impl Held {
         let bytes = match &self.items {
             Items::Vectors(vectors, _) => 4 * vectors.values().len(),
             Items::Bits(bits, ..) => 8 * bits.len() * bits.words_each(),
+            Items::Sets(sets, ..) => 8 * sets.elements(),
             Items::Strings(_) | Items::Sparse(_) => 0,
         };
         match run.memory {
@@ -253,7 +279,10 @@ pub(crate) fn load(
                 if asked.measure == MeasureName::Cosine { load_directions } else { load_vectors };
             let loaded = sides.iter().map(|paths| read(paths, &options));
             let (vectors, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
-            Ok(Held { items: Items::Vectors(joined_vectors(vectors)?, asked.vectors()), names })
+            let lengths: Vec<usize> = vectors.iter().map(Vectors::dimension).collect();
+            same_length(&names, &lengths, "components")?;
+            let all = joined(vectors, Vectors::is_empty, Vectors::followed_by)?;
+            Ok(Held { items: Items::Vectors(all, asked.vectors()), names })
         }
         KindName::Bits => {
             let digits = match fields.items.digits {
@@ -263,7 +292,10 @@ pub(crate) fn load(
             };
             let loaded = sides.iter().map(|paths| load_bits(paths, &options, digits));
             let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
-            Ok(Held { items: Items::Bits(joined_bits(bits)?, asked.form, 1.0), names })
+            let lengths: Vec<usize> = bits.iter().map(Bits::length).collect();
+            same_length(&names, &lengths, "bits")?;
+            let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
+            Ok(Held { items: Items::Bits(all, asked.form, 1.0), names })
         }
         KindName::Answers => answers(&sides, &options, fields.items.questions.as_deref(), asked),
         KindName::String => {
@@ -272,7 +304,10 @@ pub(crate) fn load(
             texts.iter().for_each(|text| strings.push(text));
             Ok(Held { items: Items::Strings(StringSpace::new(strings, asked.strings())), names })
         }
-        _ => {
+        KindName::Text | KindName::Set | KindName::Bag if is_of_sets(asked.measure) => {
+            sets(fields, &sides, similarity, asked)
+        }
+        KindName::Text | KindName::Set | KindName::Bag => {
             let (texts, names) = texts(&sides, &options)?;
             let shingling = match &similarity.shingle.shingle {
                 Some(_) => similarity.shingle.shingling()?,
@@ -308,21 +343,54 @@ fn answers(
         // The same questions in the same places.
         both.push(load_answers(paths, options, Some(&first.questions))?.records);
     }
-    let (bits, names) = both.into_iter().map(|named| (named.items, named.names)).unzip();
+    let (bits, names): (Vec<Bits>, Vec<Names>) =
+        both.into_iter().map(|named| (named.items, named.names)).unzip();
+    let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
     // Two bits an answer, so that a gap is half way between yes and no.
-    Ok(Held { items: Items::Bits(joined_bits(bits)?, asked.form, 2.0), names })
+    Ok(Held { items: Items::Bits(all, asked.form, 2.0), names })
 }
 
-fn joined_vectors(sides: Vec<Vectors>) -> Result<Vectors> {
-    let mut sides = sides.into_iter().filter(|vectors| !vectors.is_empty());
-    let Some(first) = sides.next() else { return Ok(Vectors::default()) };
-    sides.try_fold(first, |all, more| all.followed_by(&more))
+/// Texts, sets and bags as sets of elements.
+fn sets(
+    fields: &FieldArgs,
+    sides: &[&[PathBuf]],
+    similarity: &SimilarityArgs,
+    asked: &Asked,
+) -> Result<Held> {
+    let settings = similarity.settings(&RunArgs::default(), fields)?;
+    let on_error = fields.options(None, None).on_error;
+    let read = |paths: &&[PathBuf]| {
+        let source = fields.open(paths, None, None)?;
+        let repeats = settings.measure.counts_repeats();
+        let named = load_sets(&source, &settings.shingling, repeats, on_error)?;
+        Ok((named.items, named.names))
+    };
+    let (sets, names) = apart(sides.iter().map(read))?;
+    let all = joined(sets, Sets::is_empty, |all, more| Ok(all.followed_by(more)))?;
+    Ok(Held { items: Items::Sets(all, settings.measure, asked.form), names })
 }
 
-fn joined_bits(sides: Vec<Bits>) -> Result<Bits> {
-    let mut sides = sides.into_iter().filter(|bits| !bits.is_empty());
-    let Some(first) = sides.next() else { return Ok(Bits::default()) };
-    sides.try_fold(first, |all, more| all.followed_by(&more))
+/// One collection of one or two, of which one may be empty.
+fn joined<T: Default>(
+    sides: Vec<T>,
+    is_empty: impl Fn(&T) -> bool,
+    join: impl Fn(T, &T) -> Result<T>,
+) -> Result<T> {
+    let mut sides = sides.into_iter().filter(|side| !is_empty(side));
+    let Some(first) = sides.next() else { return Ok(T::default()) };
+    sides.try_fold(first, |all, more| join(all, &more))
+}
+
+/// An error about the first item of the second collection, if those of the first are longer or shorter.
+fn same_length(names: &[Names], lengths: &[usize], what: &str) -> Result<()> {
+    match (names, lengths) {
+        ([first, second], [a, b]) if a != b && !first.is_empty() && !second.is_empty() => {
+            let what =
+                format!("{b} {what}, those of INPUT have {a}; both sides must be equally long");
+            Err(second.error(0, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Does it with as many threads as were asked for.
@@ -392,7 +460,7 @@ impl Told<'_> {
             if close.distinct < items {
                 rows.push((items - close.distinct, "identical to an earlier one".into()));
             }
-            rows.push((close.compared, "pairs compared exactly".into()));
+            rows.push((close.compared, "pairs compared".into()));
             promise = promise_of(&close.plan);
         }
         if let Some(pairs) = self.pairs {
@@ -427,11 +495,14 @@ impl Told<'_> {
         json!({
             "items": items,
             "skipped": self.skipped(),
+            "empty": null,
             "identical": close.map(|close| items - close.distinct),
             "distinct": close.map(|close| close.distinct),
+            "candidates": close.map(|close| close.compared),
             "verified": close.map(|close| close.compared),
             "similar": close.map(|close| close.close),
             "pairs": self.pairs,
+            "clusters": null,
             "measure": self.asked.measure.to_string(),
             "threshold": threshold,
             "within": within,

@@ -25,7 +25,8 @@ pub(crate) struct SearchArgs {
     /// Miss none: search vectors or bits completely, even where tables would be faster
     #[arg(long, conflicts_with_all = ["recall", "bands", "and_or"], help_heading = "Similarity")]
     pub(crate) exact: bool,
-    /// Find vectors or bits by the tables of this expression, such as 'or(20, and(5, hyperplane))'
+    /// Find pairs in memory by the tables of this expression of ANDs and ORs, such as 'or(20, and(5, minhash))',
+    /// with hyperplane or signs for cosine, line or line(WIDTH) for l2 and l1, bits for hamming
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"], help_heading = "Similarity")]
     pub(crate) and_or: Option<Expression>,
     /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
@@ -66,13 +67,12 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
             Error::parameter("-", "on both sides", "on one: standard input is read once").into()
         );
     }
-    if near::is_held(fields, &args.similarity) {
+    if near::is_held(fields, &args.similarity, args.and_or.as_ref()) {
         return near::run(args, rows);
     }
-    if args.exact || args.and_or.is_some() {
-        let given = if args.exact { "--exact" } else { "--and-or" };
+    if args.exact {
         let must = "left out for texts, sets and bags, which are found by bands of minhashes";
-        return Err(Error::parameter(given, "given", must).into());
+        return Err(Error::parameter("--exact", "given", must).into());
     }
     let mut settings = args.similarity.settings(&args.run, fields)?;
     let source = fields.open(&args.input.inputs, None, Some(&settings))?;

@@ -136,7 +136,7 @@ fn top_and_against_count_each_collection_for_itself() {
     place.write("flat.jsonl", "{\"id\":1,\"vector\":[0,3,4]}\n");
     place.fails(
         "pairs new.jsonl --against flat.jsonl --as vector --within 1",
-        &["2 and 3 components"],
+        &["flat.jsonl:1:", "3 components", "2"],
     );
 }
 
@@ -172,6 +172,25 @@ fn an_expression_is_run_and_reported() {
     assert!(tables.lines().all(|row| complete.lines().any(|other| other == row)));
     assert_eq!(complete.lines().count(), 1 + 4 * 49);
     place.fails("pairs in.txt --as vector --within 1 --and-or or(2,minhash)", &["minhash", "line"]);
+}
+
+#[test]
+fn s5_2_a_cascade_of_minhashes_runs_on_texts_and_sets() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    let bands = place.ok("pairs in.jsonl --bands 20 --rows 5").stdout;
+    for expression in ["or(20,and(5,minhash))", "and(or(20,and(3,minhash)),or(20,and(2,minhash)))"] {
+        let outcome = place.ok(&format!("pairs in.jsonl --and-or {expression} --stats run.json"));
+        assert_eq!(outcome.stdout, bands, "{expression}");
+        let stats: Value = serde_json::from_str(&place.read("run.json")).unwrap();
+        assert!(stats["recall"]["promised"].as_f64().unwrap() > 0.99, "{stats}");
+    }
+    place.write("sets.txt", "a b c d e f g h\nb c d e f g h i\nx y z\n");
+    let expected = format!("{{\"a\":0,\"b\":1,\"similarity\":{}}}\n", 7.0 / 9.0);
+    let line = "pairs sets.txt --as set -t 0.7 --and-or or(30,and(2,minhash))";
+    assert_eq!(place.ok(line).stdout, expected);
+    place.fails("pairs sets.txt --as set --and-or or(3,line)", &["line", "minhash"]);
+    place.fails("top sets.txt --as set --and-or or(3,minhash)", &["--and-or", "top"]);
 }
 
 #[test]

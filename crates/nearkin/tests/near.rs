@@ -2,10 +2,12 @@
 
 use nearkin::amplify::Expression;
 use nearkin::family::hash::SplitMix;
-use nearkin::item::{Bits, Sets, Vectors};
+use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
 use nearkin::near::{Items, Search, Taken, Way, closest, pairs};
-use nearkin::space::{BitSpace, Form, Found, Space, VectorMeasure, VectorSpace};
+use nearkin::space::{
+    BitSpace, Form, Found, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
+};
 use nearkin::verify::Measure;
 
 const DIMENSION: usize = 24;
@@ -105,7 +107,11 @@ fn the_complete_way_finds_every_pair_and_the_closest() {
             assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected, "{measure:?} {split:?}");
             assert_eq!(found.plan.recall, 1.0);
             let wanted = Top { count: 4, split, stopped: &go_on };
-            assert_eq!(closest(&items, &wanted).unwrap(), top(&space, 4, split), "{measure:?}");
+            assert_eq!(
+                closest(&items, &wanted, None).unwrap(),
+                top(&space, 4, split),
+                "{measure:?}"
+            );
         }
     }
     let bits = bits(1000, 2);
@@ -118,7 +124,7 @@ fn the_complete_way_finds_every_pair_and_the_closest() {
             assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected);
             assert!(expected.len() > 200);
             let wanted = Top { count: 5, split, stopped: &go_on };
-            assert_eq!(closest(&items, &wanted).unwrap(), top(&space, 5, split));
+            assert_eq!(closest(&items, &wanted, None).unwrap(), top(&space, 5, split));
         }
     }
 }
@@ -251,13 +257,34 @@ fn a_hundred_thousand_copies_take_no_longer_than_one() {
     let near: Vec<u32> = result.matches.of(99_997).iter().map(|found| found.b).collect();
     assert_eq!(near, [99_998, 99_999]);
     let wanted = Top { count: 2, split: None, stopped: &go_on };
-    let found = closest(&items, &wanted).unwrap();
+    let found = closest(&items, &wanted, None).unwrap();
     let of = |item: u32| -> Vec<(u32, f64)> {
         found.iter().filter(|found| found.a == item).map(|found| (found.b, found.value)).collect()
     };
     assert_eq!(of(0), [(1, 0.0), (2, 0.0)]);
     assert_eq!(of(70_000), [(0, 0.0), (1, 0.0)]);
     assert_eq!(of(100_000), [(0, 8f64.sqrt()), (1, 8f64.sqrt())]);
+}
+
+#[test]
+fn the_closest_strings_are_those_of_comparing_all() {
+    let mut random = SplitMix::new(12);
+    let mut strings = Strings::default();
+    for item in 0..300 {
+        let length = 3 + random.below(if item % 10 == 0 { 30 } else { 9 });
+        let text: String = (0..length).map(|_| char::from(b'a' + random.below(3) as u8)).collect();
+        (0..1 + item / 290).for_each(|_| strings.push(&text));
+    }
+    for measure in [StringMeasure::InsertDelete, StringMeasure::Mutation] {
+        let space = StringSpace::new(strings.clone(), measure);
+        for (split, limit) in [(None, None), (Some(120), None), (None, Some(2.0))] {
+            let wanted = Top { count: 3, split, stopped: &go_on };
+            let mut expected = top(&space, 3, split);
+            expected.retain(|found| limit.is_none_or(|limit| found.value <= limit));
+            let items = Items::Strings(space.clone());
+            assert_eq!(closest(&items, &wanted, limit).unwrap(), expected, "{measure:?} {limit:?}");
+        }
+    }
 }
 
 #[test]

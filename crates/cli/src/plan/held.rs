@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use nearkin::amplify::Expression;
 use nearkin::near::{self, Plan, Taken};
 use nearkin::space::Form;
 use serde_json::{Value, json};
@@ -17,6 +18,8 @@ pub(super) struct HeldPlan {
     held: Held,
     asked: Asked,
     plan: Plan,
+    /// Where the curve is asked for.
+    at: Vec<f64>,
 }
 
 impl HeldPlan {
@@ -26,7 +29,7 @@ impl HeldPlan {
         let way = way(&args.similarity, args.and_or.as_ref(), false)?;
         let search = asked.search(&args.similarity, way, None, &|| false);
         let plan = near::plan(&held.items, &search)?;
-        Ok(Self { held, asked, plan })
+        Ok(Self { held, asked, plan, at: args.at.clone() })
     }
 
     pub(super) fn as_text(&self) -> Result<String, fmt::Error> {
@@ -93,9 +96,16 @@ impl HeldPlan {
             Form::Similarity => (Some(self.asked.limit), None),
             Form::Distance => (None, Some(self.asked.limit)),
         };
+        // What runs, where tables do; what would, beside it.
         let tables = self.plan.tables.as_ref();
-        let bands = tables.and_then(|tables| as_bands(&tables.expression));
-        let point = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
+        let run = tables.filter(|_| self.plan.taken == Taken::Tables).map(|it| &it.expression);
+        let bands = run.and_then(as_bands);
+        let (at, slope) = run.map_or((None, None), |run| {
+            let (at, slope) = run.steepest();
+            (Some(at), Some(slope))
+        });
+        let point = |s: &f64| json!({ "s": s, "p": run.map(|run| run.probability(*s)) });
+        let chance = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
         json!({
             "items": self.held.items.len(),
             "measure": self.asked.measure.to_string(),
@@ -103,11 +113,15 @@ impl HeldPlan {
             "within": within,
             "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },
             "recall": self.plan.recall,
-            "expression": tables.map(|tables| tables.expression.to_string()),
+            "expression": run.map(ToString::to_string),
             "bands": bands.map(|bands| bands.count),
             "rows": bands.map(|bands| bands.rows),
+            "half_way": run.map(Expression::half_way),
+            "fixed_point": run.and_then(Expression::fixed_point),
+            "steepest": { "at": at, "slope": slope },
+            "curve": run.map(|_| self.at.iter().map(point).collect::<Vec<_>>()),
             "expected": expected_json(&self.plan),
-            "curve": tables.map(|tables| tables.curve.iter().map(point).collect::<Vec<_>>()),
+            "by_distance": tables.map(|it| it.curve.iter().map(chance).collect::<Vec<_>>()),
         })
     }
 }

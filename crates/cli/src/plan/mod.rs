@@ -88,7 +88,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         check_plot(path, &args.inputs)?;
     }
-    if crate::near::is_held(&args.fields, &args.similarity) {
+    if crate::near::is_held(&args.fields, &args.similarity, None) {
         return run_held(args);
     }
     let plan = Plan::of(args)?;
@@ -113,9 +113,13 @@ fn run_held(args: &PlanArgs) -> anyhow::Result<()> {
             "given for items that are no texts: what is best depends on how far apart they are";
         return Err(Error::parameter("INPUT", "missing", must).into());
     }
-    if let Some(path) = &args.plot {
-        let must = "left out for items that are no texts";
-        return Err(Error::parameter("--plot", path.display(), must).into());
+    let unused = [
+        ("--plot", args.plot.is_some()),
+        ("--sensitive", args.sensitive.is_some()),
+        ("--latex", args.latex),
+    ];
+    if let Some((name, _)) = unused.iter().find(|(_, given)| *given) {
+        return Err(Error::parameter(name, "given", "left out for items that are no texts").into());
     }
     let plan = held::HeldPlan::of(args)?;
     let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::space::{Found, Join};
+use crate::space::{Form, Found, Join};
 use crate::{Error, Result};
 
 /// Items in groups of equal ones.
@@ -156,6 +156,26 @@ impl Matches {
             .flat_map(|(items, value)| items.iter().map(move |&b| Found { a, b, value }))
             .collect();
         found.sort_unstable_by_key(|pair| pair.b);
+        found
+    }
+
+    /// Up to `count` of the items that `a` is paired with, on whichever side, from close to far and of equally
+    /// close ones those that come first.
+    pub(crate) fn closest(&self, a: u32, count: usize, form: Form) -> Vec<Found> {
+        let from = self.copies.split.unwrap_or(0);
+        let group = self.copies.group_of[a as usize] as usize;
+        let close = &self.close[self.starts[group]..self.starts[group + 1]];
+        let mut found: Vec<Found> = close
+            .iter()
+            .flat_map(|&(group, value)| {
+                let members = self.copies.members(group);
+                let others = &members[members.partition_point(|&b| b < from)..];
+                let others = others.iter().filter(move |&&b| b != a).take(count);
+                others.map(move |&b| Found { a, b, value })
+            })
+            .collect();
+        found.sort_unstable_by(|x, y| form.order(x.value, y.value).then(x.b.cmp(&y.b)));
+        found.truncate(count);
         found
     }
 

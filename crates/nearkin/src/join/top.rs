@@ -28,7 +28,7 @@ impl Top<'_> {
     }
 
     /// Items that get their closest.
-    pub(super) fn asking(&self, items: usize) -> Range<u32> {
+    pub(crate) fn asking(&self, items: usize) -> Range<u32> {
         0..self.split.map_or(items, |split| items.min(split as usize)) as u32
     }
 
@@ -83,8 +83,17 @@ impl Closest {
 /// # Errors
 /// When none are asked for, or it was stopped.
 pub fn brute_force(space: &impl Space, top: &Top) -> Result<Vec<Found>> {
+    let items: Vec<u32> = top.asking(space.len()).collect();
+    brute_force_of(space, top, &items)
+}
+
+/// The same for some of the items that may ask, in their order.
+///
+/// # Errors
+/// When none are asked for, or it was stopped.
+pub fn brute_force_of(space: &impl Space, top: &Top, items: &[u32]) -> Result<Vec<Found>> {
     top.check()?;
-    let found = top.asking(space.len()).into_par_iter().map(|of| {
+    let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
         let mut closest = Closest::new(space.form(), top.count);
         let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));

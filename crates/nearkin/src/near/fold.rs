@@ -125,10 +125,7 @@ pub(super) fn closest<S: Ways>(space: &S, copies: &Copies, wanted: &Top<'_>) -> 
                 others.take(wanted.count).map(move |&b| Found { a, b, value })
             })
             .collect();
-        row.sort_by(|x, y| {
-            let closer = space.form().closer(y.value, x.value);
-            closer.cmp(&space.form().closer(x.value, y.value)).then(x.b.cmp(&y.b))
-        });
+        row.sort_by(|x, y| space.form().order(x.value, y.value).then(x.b.cmp(&y.b)));
         row.truncate(wanted.count);
         row
     });

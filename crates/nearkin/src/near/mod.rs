@@ -13,6 +13,8 @@ mod ways;
 
 pub use plan::{Estimate, Plan, TablesPlan, Taken};
 
+use rayon::prelude::*;
+
 use crate::amplify::Expression;
 use crate::candidates::copies::Matches;
 use crate::candidates::{segments, weights};
@@ -107,6 +109,16 @@ impl Items {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Whether items are compared by their similarity or by their distance.
+    pub fn form(&self) -> Form {
+        match self {
+            Self::Vectors(_, VectorMeasure::Cosine) => Form::Similarity,
+            Self::Vectors(..) | Self::Strings(_) => Form::Distance,
+            Self::Bits(_, form, _) | Self::Sets(_, _, form) => *form,
+            Self::Sparse(space) => space.form(),
+        }
+    }
 }
 
 /// Every close pair.
@@ -181,15 +193,24 @@ pub fn plan(items: &Items, search: &Search<'_>) -> Result<Plan> {
     }
 }
 
-/// The closest of each item, none missed: those of the first item from close to far, then those of the
-/// second, and so on; of equally close ones those that come first.
+/// The closest of each item, of those that reach `limit` where there is one, none missed: those of the first item
+/// from close to far, then those of the second, and so on; of equally close ones those that come first.
 ///
 /// # Errors
 /// When none are asked for, a vector without a direction is compared by its angle, or it was stopped.
-pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
+pub fn closest(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
     if wanted.count == 0 {
         return Err(Error::parameter("k", 0, "at least 1"));
     }
+    let mut found = closest_of(items, wanted, limit)?;
+    if let Some(limit) = limit {
+        let form = items.form();
+        found.retain(|found| !form.closer(limit, found.value));
+    }
+    Ok(found)
+}
+
+fn closest_of(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
     match items {
         Items::Vectors(vectors, measure) => {
             let copies = fold::vectors(vectors, wanted.split);
@@ -207,9 +228,52 @@ pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
             let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
             fold::closest(&space, &copies, wanted)
         }
-        Items::Strings(space) => top::brute_force(space, wanted),
-        Items::Sparse(space) => top::brute_force(space, wanted),
+        Items::Strings(space) => closest_strings(space, wanted, limit),
+        Items::Sparse(space) => match limit {
+            Some(limit) => {
+                let join = Join { limit, split: wanted.split, stopped: wanted.stopped };
+                let (matches, _) = weights::matches(space, &join)?;
+                let row = |a| matches.closest(a, wanted.count, space.form());
+                Ok(wanted.asking(space.len()).into_par_iter().flat_map_iter(row).collect())
+            }
+            None => top::brute_force(space, wanted),
+        },
     }
+}
+
+/// The closest strings of each: within one edit, two and so on, until there are enough, and for those that have not
+/// enough within eight by comparing all.
+fn closest_strings(
+    space: &StringSpace,
+    wanted: &Top<'_>,
+    limit: Option<f64>,
+) -> Result<Vec<Found>> {
+    const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
+    let limit = limit.unwrap_or(f64::INFINITY);
+    let mut open: Vec<u32> = wanted.asking(space.len()).collect();
+    let mut found = Vec::new();
+    let below = LIMITS.iter().copied().filter(|&at| at < limit);
+    let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
+    for at in below.chain(last) {
+        let join = Join { limit: at, split: wanted.split, stopped: wanted.stopped };
+        let (matches, _) = segments::matches(space, &join)?;
+        let rows: Vec<Vec<Found>> =
+            open.par_iter().map(|&a| matches.closest(a, wanted.count, space.form())).collect();
+        let mut rows = rows.into_iter();
+        open.retain(|_| {
+            let row = rows.next().unwrap_or_default();
+            let enough = row.len() == wanted.count || Some(at) == last;
+            found.extend(row.into_iter().filter(|_| enough));
+            !enough
+        });
+        if open.is_empty() {
+            break;
+        }
+    }
+    found.extend(top::brute_force_of(space, wanted, &open)?);
+    // Rows came item by item, in order of closeness.
+    found.sort_by_key(|found| found.a);
+    Ok(found)
 }
 
 /// These items have no functions for tables.

@@ -16,7 +16,6 @@ use crate::family::Family;
 use crate::family::hash::{SplitMix, mix64};
 use crate::join::estimate::Prepared;
 use crate::join::pairs_of;
-use crate::space::Form;
 use crate::{Error, Result};
 
 /// Pairs that are drawn to see how far apart items are.
@@ -286,10 +285,7 @@ impl Sample {
         let drawn: Vec<(u64, u64)> = (0..if none { 0 } else { SAMPLE }).map(|_| draw()).collect();
         let value = |&(a, b): &(u64, u64)| space.value(a.min(b) as u32, a.max(b) as u32);
         let mut values: Vec<f64> = drawn.par_iter().map(value).collect();
-        values.sort_unstable_by(|x, y| match space.form() {
-            Form::Distance => x.total_cmp(y),
-            Form::Similarity => y.total_cmp(x),
-        });
+        values.sort_unstable_by(|&x, &y| space.form().order(x, y));
         let distances: Vec<f64> = values.iter().map(|&value| space.distance(value)).collect();
         let weight = pairs_of(space.len(), split) / distances.len().max(1) as f64;
         let far = distances.get(distances.len() / 2).copied().unwrap_or(1.0);

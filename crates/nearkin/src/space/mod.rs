@@ -4,6 +4,8 @@
 //! what pairs are checked against: whatever found a pair, the number that is reported comes from here.
 //! Items of two collections that are to be joined stand in one space, the second after the first.
 
+use std::cmp::Ordering;
+
 mod bits;
 mod sparse;
 mod strings;
@@ -30,6 +32,16 @@ impl Form {
         match self {
             Self::Similarity => a > b,
             Self::Distance => a < b,
+        }
+    }
+}
+
+impl Form {
+    /// Closer values first.
+    pub fn order(self, a: f64, b: f64) -> Ordering {
+        match self {
+            Self::Similarity => b.total_cmp(&a),
+            Self::Distance => a.total_cmp(&b),
         }
     }
 }
