@@ -204,8 +204,8 @@ pub(crate) enum FormPolicy {
 }
 
 impl ShingleArgs {
-    /// The elements of sets and bags, for which none of these options is.
-    fn elements(&self) -> Result<Shingling> {
+    /// An error where one of these options is given for items that are not cut into shingles.
+    pub(crate) fn check_unused(&self) -> Result<()> {
         let for_texts = [
             ("--shingle", self.shingle.is_some()),
             ("--ignore-case", self.ignore_case),
@@ -213,13 +213,18 @@ impl ShingleArgs {
             ("--normal-form", self.normal_form.is_some()),
             ("--stop-words", self.stop_words.is_some()),
         ];
-        if let Some((name, _)) = for_texts.iter().find(|(_, given)| *given) {
-            return Err(Error::parameter(
-                name,
-                "given",
-                "left out: elements are not cut into shingles",
-            ));
+        match for_texts.iter().find(|(_, given)| *given) {
+            Some((name, _)) => {
+                let must = "left out: only texts are cut into shingles";
+                Err(Error::parameter(name, "given", must))
+            }
+            None => Ok(()),
         }
+    }
+
+    /// The elements of sets and bags.
+    fn elements(&self) -> Result<Shingling> {
+        self.check_unused()?;
         let bits = match self.hash_bits.as_str() {
             "32" => HashBits::ThirtyTwo,
             _ => HashBits::SixtyFour,

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::args::{FieldArgs, ShingleArgs};
+use crate::items::KindName;
 
 /// One pair: every measure that applies, what the two share, and a diff
 ///
@@ -83,6 +84,11 @@ fn read(path: &Path) -> Result<String> {
 
 /// The texts of the two items with the ids asked for.
 fn find(args: &CompareArgs) -> Result<[String; 2]> {
+    if args.fields.items.kind() != KindName::Text {
+        let must =
+            "text: only texts are compared in detail; `pairs` and `top` have the values of others";
+        return Err(Error::parameter("--as", args.fields.items.kind().name(), must));
+    }
     let input = args.fields.open(&args.collection, None, None)?;
     let mut found = [None, None];
     let mut position = 0u64;

@@ -6,7 +6,7 @@ use nearkin::amplify::{Bands, Expression};
 use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
 use nearkin::near::{self, Close, Items, Plan, Search, Taken, Way};
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
+use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
 use nearkin::read::{
     Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
     load_vectors,
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let clock = Clock::start(Stage::Verify);
     let stopped = || progress.stopped();
     let way = way(&args.similarity, args.and_or.as_ref(), args.exact)?;
-    let search = asked.search(&args.similarity, way, held.split(), &stopped);
+    let mut search = asked.search(&args.similarity, way, held.split(), &stopped);
+    search.room = args.run.memory.unwrap_or_else(fair_share);
     let result = in_pool(&args.run, || match rows {
         Rows::Pairs => near::pairs(&held.items, &search).map(|close| Outcome::Pairs(close.into())),
         Rows::Closest(count) => {
@@ -127,6 +128,9 @@ pub(crate) fn way(
 impl Asked {
     pub(crate) fn new(fields: &FieldArgs, args: &SimilarityArgs, rows: Rows) -> Result<Self> {
         let kind = fields.items.kind();
+        if kind.is_held() {
+            args.shingle.check_unused()?;
+        }
         let measure = args.measure.unwrap_or(match kind {
             KindName::Vector => MeasureName::Norm(2.0),
             KindName::Bits | KindName::Answers => MeasureName::Hamming,
@@ -194,7 +198,8 @@ impl Asked {
         split: Option<u32>,
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Search<'a> {
-        Search { limit: self.limit, recall: args.recall, way, seed: args.seed, split, stopped }
+        let (limit, recall, seed) = (self.limit, args.recall, args.seed);
+        Search { limit, recall, way, seed, split, room: usize::MAX, stopped }
     }
 
     fn vectors(&self) -> VectorMeasure {

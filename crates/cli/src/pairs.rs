@@ -15,7 +15,10 @@ use crate::search::{self, Rows, SearchArgs};
   nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
   nearkin pairs new.parquet --against old.parquet      pairs of one new and one old item
   zcat crawl.jsonl.gz | nearkin pairs - --text body    standard input, another field
-  nearkin pairs novels/ --shingle chars:9              a folder, a document a file")]
+  nearkin pairs novels/ --shingle chars:9              a folder, a document a file
+  nearkin pairs buys.csv --group who --element what    baskets from a long table
+  nearkin pairs images.npy --as vector --within 900    vectors by Euclidean distance
+  nearkin pairs names.txt --as string --within 1       strings by edits")]
 pub(crate) struct PairsArgs {
     #[command(flatten)]
     search: SearchArgs,

@@ -16,25 +16,23 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         rows.push((stats.skipped, "records skipped because they could not be used".into()));
     }
     if stats.empty > 0 {
-        rows.push((stats.empty, "items without a shingle, similar to nothing".into()));
+        rows.push((stats.empty, "items without any shingle or element, similar to nothing".into()));
     }
     if stats.identical > 0 {
         rows.push((stats.identical, "identical to an earlier one".into()));
     }
-    rows.push((stats.distinct, "distinct texts".into()));
+    rows.push((stats.distinct, "distinct items".into()));
     rows.push((stats.in_candidates, "of them share a bucket with another".into()));
-    rows.push((stats.verified, "pairs of them compared exactly".into()));
+    rows.push((stats.candidates, "pairs of them do".into()));
+    rows.push((
+        stats.verified,
+        "pairs compared exactly, the others ruled out by their sketches".into(),
+    ));
     if let Some(pairs) = stats.pairs {
-        rows.push((
-            pairs,
-            format!("pairs at or above {}, copies included", settings.limit().similarity()),
-        ));
+        rows.push((pairs, format!("pairs {}, copies included", reach(settings))));
     }
     if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
-        rows.push((
-            clusters,
-            format!("groups of similar items at {}", settings.limit().similarity()),
-        ));
+        rows.push((clusters, format!("groups of similar items {}", reach(settings))));
         rows.push((stats.items - kept, "items removed".into()));
         rows.push((kept, "items kept".into()));
     }
@@ -46,7 +44,7 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     let _ = write!(
         text,
         "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
-        settings.limit().similarity(),
+        settings.within.unwrap_or(settings.threshold),
         if settings.bands.is_some() {
             (stats.recall_promised * 1e6).round() / 1e6
         } else {
@@ -54,6 +52,14 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         },
     );
     text
+}
+
+/// What is similar, in words.
+fn reach(settings: &Settings) -> String {
+    match settings.within {
+        Some(most) => format!("within {most}"),
+        None => format!("at or above {}", settings.threshold),
+    }
 }
 
 /// Counts and what they are of, a line each.

@@ -6,6 +6,7 @@ use clap::Args;
 use nearkin::Error;
 use nearkin::amplify::Expression;
 use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
+use nearkin::verify::Measure;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
@@ -59,6 +60,9 @@ impl Rows {
     }
 }
 
+/// The threshold of `top` for texts, sets and bags: the lower it is, the more has to be compared.
+const TOP: f64 = 0.3;
+
 pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let fields = &args.input.fields;
     if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
@@ -75,6 +79,9 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
         return Err(Error::parameter("--exact", "given", must).into());
     }
     let mut settings = args.similarity.settings(&args.run, fields)?;
+    if matches!(rows, Rows::Closest(_)) && args.similarity.threshold.is_none() {
+        settings.threshold = if settings.measure == Measure::BagSum { 0.23 } else { TOP };
+    }
     let source = fields.open(&args.input.inputs, None, Some(&settings))?;
     let against = (!args.against.is_empty())
         .then(|| fields.open(&args.against, None, Some(&settings)))

@@ -6,11 +6,13 @@ use crate::search::{self, Rows, SearchArgs};
 
 /// The k most similar of each item, with their exact similarity
 ///
-/// Writes a, b (the ids) and similarity: for each item the up to K others most similar to it among those
-/// that reach the threshold, the most similar first.
+/// Writes a, b (the ids) and similarity or distance: for each item the up to K others closest to it, the closest
+/// first. For texts, sets and bags only those count that reach --threshold (0.3 unless you say otherwise), and
+/// --recall is the chance that one at just that is found; other items have none, and none is missed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  nearkin top articles.jsonl -k 10 -t 0.3              for each article the ten most similar
+  nearkin top articles.jsonl -k 10                     for each article the ten most similar
+  nearkin top images.npy --as vector -k 5              for each vector the five nearest
   nearkin top new.parquet --against old.parquet -k 1   for each new item the nearest old one")]
 pub(crate) struct TopArgs {
     /// How many of each item

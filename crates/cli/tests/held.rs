@@ -179,7 +179,8 @@ fn s5_2_a_cascade_of_minhashes_runs_on_texts_and_sets() {
     let place = Place::new();
     place.write("in.jsonl", three());
     let bands = place.ok("pairs in.jsonl --bands 20 --rows 5").stdout;
-    for expression in ["or(20,and(5,minhash))", "and(or(20,and(3,minhash)),or(20,and(2,minhash)))"] {
+    for expression in ["or(20,and(5,minhash))", "and(or(20,and(3,minhash)),or(20,and(2,minhash)))"]
+    {
         let outcome = place.ok(&format!("pairs in.jsonl --and-or {expression} --stats run.json"));
         assert_eq!(outcome.stdout, bands, "{expression}");
         let stats: Value = serde_json::from_str(&place.read("run.json")).unwrap();
@@ -230,6 +231,46 @@ fn bad_items_get_an_error_with_file_and_line() {
     place.fails("pairs types.jsonl --as set", &["types.jsonl:1:"]);
     place.write("words.jsonl", "{\"vector\":[1,\"two\"]}\n");
     place.fails("pairs words.jsonl --as vector --within 1", &["words.jsonl:1:", "two"]);
+}
+
+#[test]
+fn whole_numbers_that_single_precision_cannot_hold_are_refused() {
+    let place = Place::new();
+    place.write("ids.jsonl", "{\"vector\":[16777216,5]}\n{\"vector\":[16777217,5]}\n");
+    place.fails("pairs ids.jsonl --as vector --within 9", &["ids.jsonl:2:", "16777217", "32-bit"]);
+    place.write("far.txt", "1e200 1\n");
+    place.fails("pairs far.txt --as vector --within 9", &["far.txt:1:", "beyond 32-bit"]);
+}
+
+#[test]
+fn blank_strings_are_similar_to_nothing() {
+    let place = Place::new();
+    place.write("in.csv", "id,string\na,\nb,\nc,xy\nd,xy\n");
+    let expected = "{\"a\":\"c\",\"b\":\"d\",\"distance\":0.0}\n";
+    assert_eq!(place.ok("pairs in.csv --as string --within 2").stdout, expected);
+    let both = format!("{expected}{{\"a\":\"d\",\"b\":\"c\",\"distance\":0.0}}\n");
+    assert_eq!(place.ok("top in.csv --as string --within 3 -k 2").stdout, both);
+}
+
+#[test]
+fn options_that_do_nothing_are_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", POINTS);
+    place.fails("pairs in.jsonl --as vector --within 1 --shingle chars:3", &["--shingle", "texts"]);
+    place.fails("pairs in.jsonl --as string --normal-form nfc", &["--normal-form"]);
+    place.fails("compare --in in.jsonl --as vector p q", &["--as", "text"]);
+    place.fails("plan in.jsonl --as vector --within 1 --latex", &["--latex"]);
+    place.fails("plan --and-or xor(2,minhash)", &["xor", "minhash"]);
+    place.fails("pairs in.jsonl --as vector --measure cosine -t 1.5", &["--threshold", "1.5"]);
+}
+
+#[test]
+fn far_more_pairs_than_memory_holds_are_told_before() {
+    let place = Place::new();
+    place.write("in.txt", (0..2000).map(|i| format!("{i} 1\n")).collect::<String>());
+    let line = "pairs in.txt --as vector --within 5000 --memory 16M -o out.csv";
+    place.fails(line, &["close pairs", "memory"]);
+    place.ok("pairs in.txt --as vector --within 1 --memory 16M -o out.csv");
 }
 
 #[test]

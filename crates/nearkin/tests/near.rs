@@ -53,7 +53,7 @@ fn bits(count: usize, seed: u64) -> Bits {
 }
 
 fn search(limit: f64, way: Way, seed: u64, split: Option<u32>) -> Search<'static> {
-    Search { limit, recall: 0.95, way, seed, split, stopped: &go_on }
+    Search { limit, recall: 0.95, way, seed, split, room: usize::MAX, stopped: &go_on }
 }
 
 /// Every pair that reaches the limit.
@@ -197,7 +197,7 @@ fn tables_find_at_least_what_was_promised() {
 
 #[test]
 fn tables_are_taken_where_they_cost_less_and_keep_the_promise() {
-    let points = vectors(4000, 8);
+    let points = vectors(12_000, 8);
     let space = VectorSpace::new(&points, VectorMeasure::L1).unwrap();
     let expected = all(&space, 6.0, None);
     let items = Items::Vectors(points.clone(), VectorMeasure::L1);

@@ -91,6 +91,9 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
     if crate::near::is_held(&args.fields, &args.similarity, None) {
         return run_held(args);
     }
+    if let Some(expression) = &args.and_or {
+        known_functions(expression)?;
+    }
     let plan = Plan::of(args)?;
     let picture = args.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
     let text = if args.json {
@@ -104,6 +107,19 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         output.finish()?;
     }
     Ok(io::stdout().write_all(text.as_bytes())?)
+}
+
+/// An error for functions that there are not.
+fn known_functions(expression: &Expression) -> Result<()> {
+    let known = ["minhash", "bits", "hyperplane", "signs", "line", "squares", "equal", "p"];
+    let is_known = |name: &&str| known.contains(&name.split('(').next().unwrap_or_default());
+    match expression.names().into_iter().find(|name| !is_known(name)) {
+        Some(name) => {
+            let must = format!("made of and, or, and one of {}", known.join(", "));
+            Err(Error::parameter("--and-or", format!("an expression with `{name}`"), must))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The plan for items that are held in memory.

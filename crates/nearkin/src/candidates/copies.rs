@@ -149,6 +149,26 @@ impl Matches {
         Self { copies, starts, close }
     }
 
+    /// Without the pairs of items that are to be similar to nothing; copies of such an item are such items.
+    pub(crate) fn without(mut self, is_nothing: impl Fn(u32) -> bool) -> Self {
+        let gone: Vec<bool> = (0..self.copies.len() as u32)
+            .map(|group| is_nothing(self.copies.first(group)))
+            .collect();
+        let mut close = Vec::with_capacity(self.close.len());
+        let mut starts = Vec::with_capacity(self.starts.len());
+        for group in 0..self.copies.len() {
+            starts.push(close.len());
+            let neighbours = &self.close[self.starts[group]..self.starts[group + 1]];
+            let kept =
+                neighbours.iter().filter(|(other, _)| !gone[group] && !gone[*other as usize]);
+            close.extend(kept.copied());
+        }
+        starts.push(close.len());
+        self.close = close;
+        self.starts = starts;
+        self
+    }
+
     /// The pairs of which item `a` is the first, by the second.
     pub fn of(&self, a: u32) -> Vec<Found> {
         let mut found: Vec<Found> = self

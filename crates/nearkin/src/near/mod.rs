@@ -68,6 +68,8 @@ pub struct Search<'a> {
     pub seed: u64,
     /// Where the second collection begins, when pairs of one item of each are looked for.
     pub split: Option<u32>,
+    /// Bytes that the pairs found may take.
+    pub room: usize,
     /// Whether to give up.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -148,7 +150,10 @@ pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
             let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
             return close(&space, copies, search);
         }
-        Items::Strings(space) => segments::matches(space, &search.join(search.split))?,
+        Items::Strings(space) => {
+            let (matches, counts) = segments::matches(space, &search.join(search.split))?;
+            (matches.without(is_blank(space)), counts)
+        }
         Items::Sparse(space) => weights::matches(space, &search.join(search.split))?,
     };
     Ok(Close {
@@ -241,6 +246,12 @@ fn closest_of(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec
     }
 }
 
+/// Whether a string is empty: as a text without words is, it is similar to nothing, for it mostly is a value that is
+/// missing.
+fn is_blank(space: &StringSpace) -> impl Fn(u32) -> bool {
+    |item| space.strings().length(item as usize) == 0
+}
+
 /// The closest strings of each: within one edit, two and so on, until there are enough, and for those that have not
 /// enough within eight by comparing all.
 fn closest_strings(
@@ -250,13 +261,15 @@ fn closest_strings(
 ) -> Result<Vec<Found>> {
     const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
     let limit = limit.unwrap_or(f64::INFINITY);
-    let mut open: Vec<u32> = wanted.asking(space.len()).collect();
+    let blank = is_blank(space);
+    let mut open: Vec<u32> = wanted.asking(space.len()).filter(|&item| !blank(item)).collect();
     let mut found = Vec::new();
     let below = LIMITS.iter().copied().filter(|&at| at < limit);
     let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
     for at in below.chain(last) {
         let join = Join { limit: at, split: wanted.split, stopped: wanted.stopped };
         let (matches, _) = segments::matches(space, &join)?;
+        let matches = matches.without(is_blank(space));
         let rows: Vec<Vec<Found>> =
             open.par_iter().map(|&a| matches.closest(a, wanted.count, space.form())).collect();
         let mut rows = rows.into_iter();
@@ -270,7 +283,7 @@ fn closest_strings(
             break;
         }
     }
-    found.extend(top::brute_force_of(space, wanted, &open)?);
+    found.extend(top::brute_force_of(space, wanted, &open)?.into_iter().filter(|it| !blank(it.b)));
     // Rows came item by item, in order of closeness.
     found.sort_by_key(|found| found.a);
     Ok(found)

@@ -21,6 +21,9 @@ use crate::{Error, Result};
 /// Pairs that are drawn to see how far apart items are.
 const SAMPLE: usize = 1 << 14;
 
+/// Seconds below which nothing is worth missing a pair.
+const WORTH: f64 = 0.25;
+
 /// Functions that an item may have in all tables.
 const MOST_FUNCTIONS: usize = 1 << 13;
 
@@ -114,7 +117,7 @@ pub(super) fn plan<'a, S: Ways>(
     let (prepared, seconds) = space.prepare(&search.join(split));
     plan.complete = Some(Estimate { seconds });
     match tables {
-        Some((tables, families)) if tables.estimate.seconds < seconds => {
+        Some((tables, families)) if seconds > WORTH && tables.estimate.seconds < seconds => {
             plan.taken = Taken::Tables;
             plan.recall = search.recall;
             let expression = tables.expression.clone();
@@ -133,6 +136,7 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
     let split = fold::split_of(&copies, search.split);
     let join = search.join(split);
     let (plan, ready) = plan(space, search, split)?;
+    fits(&plan, space, search, split)?;
     let (found, compared) = match ready {
         Ready::Complete(prepared) => space.complete(&prepared, &join)?,
         Ready::Tables(expression, families) => {
@@ -157,6 +161,26 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
         close: pairs.len() as u64,
         matches: Matches::new(copies, &pairs, |group| own[group as usize]),
     })
+}
+
+/// An error where far more pairs are to be expected than there is room for: a limit that was mistyped.
+fn fits<S: Ways>(plan: &Plan, space: &S, search: &Search<'_>, split: Option<u32>) -> Result<()> {
+    /// Bytes that a pair takes while the result is put together.
+    const PAIR: f64 = 64.0;
+    let close = plan.sample.partition_point(|&value| !space.form().closer(search.limit, value));
+    // Of few, as many may be by accident.
+    let share = if close < 16 { 0.0 } else { close as f64 / plan.sample.len() as f64 };
+    let expected = share * pairs_of(space.len(), split);
+    if expected * PAIR <= search.room as f64 {
+        return Ok(());
+    }
+    let must = format!(
+        "fewer: they take some {:.0} MB of memory, and {} MB may be used; choose a closer limit, or give more \
+         memory",
+        expected * PAIR / 1e6,
+        search.room / 1_000_000
+    );
+    Err(Error::parameter("the number of close pairs", format!("about {expected:.2e}"), must))
 }
 
 /// Tables and their functions.

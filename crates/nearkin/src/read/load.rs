@@ -24,7 +24,7 @@ use crate::{Error, Result};
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
-    types::{Float32Type, UInt8Type},
+    types::{Float64Type, UInt8Type},
 };
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
@@ -60,7 +60,7 @@ fn vectors(
         column: &vector_column,
         row: &|element, row, out| {
             let start = out.len();
-            element.floats(row, out);
+            element.floats(row, out)?;
             let components = out[start..].iter().zip(1..);
             for (value, number) in components {
                 numbers::finite(number, *value)?;
@@ -469,18 +469,16 @@ fn column_part<E>(column: Values, name: &str, row_of: &RowOf<E>) -> Part<E> {
 /// The rows of a column of lists of numbers as vectors.
 fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
     let Some(lists) = Lists::new(column) else { return Ok(None) };
-    let numbers = cast(&lists.values, &DataType::Float32)?;
+    let numbers = cast(&lists.values, &DataType::Float64)?;
     let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
     Ok(Some(Box::new(move |row, out| {
         let (start, end) = ranges[row];
-        let numbers = numbers.as_primitive::<Float32Type>();
+        let numbers = numbers.as_primitive::<Float64Type>();
         for (at, number) in (start..end).zip(1..) {
             if numbers.is_null(at) {
                 return Err(format!("component {number} is null; mend or drop the vector"));
             }
-            let value = numbers.value(at);
-            numbers::finite(number, value)?;
-            out.push(value);
+            out.push(numbers::single(number, numbers.value(at))?);
         }
         match end - start {
             0 => Err(numbers::EMPTY.to_owned()),

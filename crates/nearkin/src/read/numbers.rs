@@ -51,18 +51,8 @@ fn components(
 }
 
 fn component(number: usize, token: &str) -> Result<f32, String> {
-    match token.parse::<f32>() {
-        Ok(value) => {
-            finite(number, value).map_err(|what| match token.parse::<f64>() {
-                Ok(wide) if wide.is_finite() => {
-                    format!(
-                        "component {number} is {token}, beyond 32-bit floats; scale the vectors"
-                    )
-                }
-                _ => what,
-            })?;
-            Ok(value)
-        }
+    match token.parse::<f64>() {
+        Ok(wide) => single(number, wide),
         Err(_) => {
             let shown: String = token.chars().take(20).collect();
             Err(format!(
@@ -70,6 +60,27 @@ fn component(number: usize, token: &str) -> Result<f32, String> {
             ))
         }
     }
+}
+
+/// A component, counted from 1, in single precision; an error where that would make it infinite or another whole
+/// number.
+pub(super) fn single(number: usize, wide: f64) -> Result<f32, String> {
+    let value = wide as f32;
+    if wide.is_finite() && value.is_infinite() {
+        let wide = number_text(wide);
+        return Err(format!(
+            "component {number} is {wide}, beyond 32-bit floats; scale the vectors"
+        ));
+    }
+    if wide.fract() == 0.0 && f64::from(value) != wide && wide.is_finite() {
+        let wide = number_text(wide);
+        return Err(format!(
+            "component {number} is {wide}, a whole number that 32-bit floats cannot hold; subtract what all \
+             have in common, or scale the vectors"
+        ));
+    }
+    finite(number, value)?;
+    Ok(value)
 }
 
 /// An error for a component, counted from 1, that is NaN or infinite.

@@ -6,6 +6,7 @@
 //!
 //! What a header promises is never believed before the bytes are there: memory grows with what is read.
 
+use super::numbers;
 use super::{
     Format,
     buffer::{Buffer, Pool},
@@ -65,32 +66,34 @@ impl Element {
     }
 
     /// Appends the components of a row as 32-bit floats, the nearest where they are of another type.
-    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) {
-        let size = self.bytes();
+    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), String> {
         if self == Self::little(Number::Float(4)) {
             let (words, _) = row.as_chunks::<4>();
             out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
-            return;
+            return Ok(());
         }
-        out.extend(row.chunks_exact(size).map(|bytes| self.float(bytes)));
+        for (bytes, number) in row.chunks_exact(self.bytes()).zip(1..) {
+            out.push(numbers::single(number, self.float(bytes))?);
+        }
+        Ok(())
     }
 
-    fn float(self, bytes: &[u8]) -> f32 {
+    fn float(self, bytes: &[u8]) -> f64 {
         let fold = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
         let word = match self.big_endian {
             true => bytes.iter().fold(0, fold),
             false => bytes.iter().rev().fold(0, fold),
         };
         match self.number {
-            Number::Bool => f32::from(word != 0),
-            Number::Unsigned(_) => word as f32,
+            Number::Bool => f64::from(word != 0),
+            Number::Unsigned(_) => word as f64,
             Number::Signed(bytes) => {
                 let unused = 64 - 8 * bytes as u32;
-                ((word << unused) as i64 >> unused) as f32
+                ((word << unused) as i64 >> unused) as f64
             }
-            Number::Float(2) => half(word as u16),
-            Number::Float(4) => f32::from_bits(word as u32),
-            Number::Float(_) => f64::from_bits(word) as f32,
+            Number::Float(2) => half(word as u16).into(),
+            Number::Float(4) => f32::from_bits(word as u32).into(),
+            Number::Float(_) => f64::from_bits(word),
         }
     }
 }
@@ -364,7 +367,7 @@ mod tests {
             (">u4", &[0, 0, 1, 0], 256.0),
         ] {
             let mut out = Vec::new();
-            Element::parse(kind).unwrap().floats(bytes, &mut out);
+            Element::parse(kind).unwrap().floats(bytes, &mut out).unwrap();
             assert_eq!(out, [number], "{kind}");
         }
         for wrong in ["", "<", "<f", "<f16", "<c8", "|O", "<U3", "<i3", "?f4", "é4"] {

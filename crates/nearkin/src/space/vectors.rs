@@ -142,7 +142,8 @@ impl<'a> VectorSpace<'a> {
         match self.measure {
             VectorMeasure::L1 => beyond(absolute_distance(x, y), limit),
             VectorMeasure::L2 => beyond(squared_distance(x, y), limit * limit),
-            VectorMeasure::Lr(_) | VectorMeasure::LInf => false,
+            VectorMeasure::LInf => largest_exceeds(x, y, limit),
+            VectorMeasure::Lr(_) => false,
             VectorMeasure::Cosine => self.is_wider(a, b, limit),
             VectorMeasure::Angle => self.is_wider(a, b, limit.clamp(0.0, 180.0).to_radians().cos()),
         }
@@ -160,6 +161,15 @@ impl<'a> VectorSpace<'a> {
         let product = f64::from(dot(x, y));
         product.is_finite() && product + 2.0 * slack * lengths < limit * lengths
     }
+}
+
+/// Whether a component differs by more than `limit`, for sure: a difference of two `f32` is rounded once.
+fn largest_exceeds(x: &[f32], y: &[f32], limit: f64) -> bool {
+    let limit = (limit * (1.0 + 2.0 * ROUNDING) + QUANTUM) as f32;
+    let exceeds = |x: &[f32], y: &[f32]| {
+        x.iter().zip(y).fold(false, |any, (x, y)| any | ((x - y).abs() > limit))
+    };
+    x.chunks(64).zip(y.chunks(64)).any(|(x, y)| exceeds(x, y))
 }
 
 /// A vector's Euclidean length.

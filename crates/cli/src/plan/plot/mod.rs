@@ -27,6 +27,7 @@ const FONT: &str = "Noto Sans, DejaVu Sans, Arial, sans-serif";
 // Okabe and Ito's colours, which people tell apart whatever colours they see.
 const CURVE: RGBColor = RGBColor(0, 114, 178);
 const WASTED: RGBColor = RGBColor(230, 159, 0);
+const FOUND: RGBColor = RGBColor(0, 158, 115);
 const MISSED: RGBColor = RGBColor(204, 60, 120);
 const PAIRS: RGBColor = RGBColor(218, 220, 224);
 const INK: RGBColor = RGBColor(40, 40, 40);
@@ -89,7 +90,9 @@ impl Figure<'_> {
         let bold = self.font(17);
         let bold = bold.font.style(FontStyle::Bold).color(&INK);
         let title = match (plan.bands, &plan.args.and_or) {
-            (Some(bands), None) => format!("{} bands of {} rows", bands.count, bands.rows),
+            (Some(bands), None) => {
+                format!("Which pairs are compared: {} bands of {} rows", bands.count, bands.rows)
+            }
             _ => plan.expression.to_string(),
         };
         let formula = match plan.args.and_or {
@@ -111,9 +114,12 @@ impl Figure<'_> {
     fn legend<B: DrawingBackend>(&self, head: &DrawingArea<B, Shift>) -> Drawn<B> {
         let mut entries = vec![(CURVE, true, "chance to be compared")];
         if self.plan.corpus.is_some() {
-            entries.push((PAIRS, false, "all pairs"));
+            entries.push((PAIRS, false, "pairs, not compared"));
         }
         if self.plan.marked_threshold().is_some() {
+            if self.plan.corpus.is_some() {
+                entries.push((FOUND, false, "found"));
+            }
             entries.push((WASTED, false, "compared in vain"));
             entries.push((MISSED, false, "missed"));
         }
@@ -172,7 +178,7 @@ impl Figure<'_> {
                 .label_style(self.font(12))
                 .axis_desc_style(self.font(13))
                 .y_label_formatter(&power_of_ten)
-                .y_desc("pairs of the collection (logarithmic)")
+                .y_desc("pairs for each 0.02 of similarity (log scale)")
                 .set_all_tick_mark_size(self.px(4))
                 .draw()?;
         }
@@ -232,26 +238,29 @@ impl Figure<'_> {
         Ok(())
     }
 
-    /// Bars of all pairs, and before them bars of those that are compared in vain, or missed.
+    /// Bars of the pairs below the threshold and of those at or above it, and before them bars of those that are
+    /// compared in vain, or missed.
     fn bars(&self, histogram: Option<&[f64]>, threshold: Option<f64>) -> Vec<(RGBColor, Bars)> {
         let (Some(histogram), Some(threshold)) = (histogram, threshold) else {
             return Vec::new();
         };
-        let (mut all, mut wasted, mut missed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        let (mut wasted, mut missed) = (Vec::new(), Vec::new());
         let width = 1.0 / histogram.len() as f64;
         let gap = 0.1 * width;
         for (i, &pairs) in histogram.iter().enumerate() {
             let (left, right) = (i as f64 * width, (i + 1) as f64 * width);
             let p = self.plan.probability(0.5 * (left + right));
             let bar = |height: f64| [(left + gap, 1.0), (right - gap, height.max(1.0))];
-            all.push(bar(pairs));
             if 0.5 * (left + right) < threshold {
+                all.push(bar(pairs));
                 wasted.push(bar(pairs * p));
             } else {
+                found.push(bar(pairs));
                 missed.push(bar(pairs * (1.0 - p)));
             }
         }
-        vec![(PAIRS, all), (WASTED, wasted), (MISSED, missed)]
+        vec![(PAIRS, all), (FOUND, found), (WASTED, wasted), (MISSED, missed)]
     }
 }
 
