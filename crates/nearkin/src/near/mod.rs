@@ -8,6 +8,7 @@
 
 mod fold;
 mod plan;
+mod probing;
 mod ways;
 
 pub use plan::{Estimate, Plan, TablesPlan, Taken};
@@ -46,6 +47,9 @@ pub enum Way {
     Complete,
     /// By the tables of this expression, whatever its recall is.
     Tables(Expression),
+    /// By the tables of this expression, which is or(b, and(r, function)), with so many probes in each, whatever the
+    /// recall is.
+    Probed(Expression, usize),
 }
 
 /// What is looked for.
@@ -180,12 +184,12 @@ pub fn closest(items: &Items, wanted: &Top<'_>) -> Result<Vec<Found>> {
 
 /// These items have no functions for tables.
 fn no_tables(search: &Search<'_>) -> Result<()> {
-    match &search.way {
-        Way::Tables(expression) => {
+    match search.way.expression() {
+        Some(expression) => {
             let must = "left out: these items are searched completely";
             Err(Error::parameter("the expression", expression, must))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ways in which the items of a space can be searched.
 
 use super::Search;
-use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
+use crate::family::{BitSampling, Hyperplanes, Line, Lines, Normals, Probing};
 use crate::join::estimate::{self, Prepared};
 use crate::join::{self, Top, bits, top};
 use crate::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
@@ -33,7 +33,7 @@ pub(super) trait Ways: Space {
         name: &str,
         search: &Search<'_>,
         far: f64,
-    ) -> Result<Box<dyn Family + 'a>>;
+    ) -> Result<Box<dyn Probing + 'a>>;
 
     /// Nanoseconds that a function takes on an item, and an exact comparison.
     fn costs(&self) -> (f64, f64);
@@ -88,7 +88,7 @@ impl Ways for VectorSpace<'_> {
         name: &str,
         search: &Search<'_>,
         far: f64,
-    ) -> Result<Box<dyn Family + 'a>> {
+    ) -> Result<Box<dyn Probing + 'a>> {
         let vectors = self.vectors();
         let angular = self.measure().is_angular();
         let line = match self.measure() {
@@ -155,7 +155,7 @@ impl Ways for BitSpace<'_> {
         name: &str,
         search: &Search<'_>,
         _: f64,
-    ) -> Result<Box<dyn Family + 'a>> {
+    ) -> Result<Box<dyn Probing + 'a>> {
         match argument(name) {
             Some(("bits" | "p", None)) => Ok(Box::new(BitSampling::new(self.bits(), search.seed))),
             _ => Err(unknown(name, "bits")),
