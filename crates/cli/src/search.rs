@@ -28,6 +28,9 @@ pub(crate) struct SearchArgs {
     /// Find vectors or bits by the tables of this expression, such as 'or(20, and(5, hyperplane))'
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"], help_heading = "Similarity")]
     pub(crate) and_or: Option<Expression>,
+    /// Look into so many buckets of each table of --and-or 'or(B, and(R, function))' or of --bands and --rows
+    #[arg(long, value_name = "T", conflicts_with_all = ["recall", "exact"], value_parser = clap::value_parser!(u16).range(1..), help_heading = "Similarity")]
+    pub(crate) probes: Option<u16>,
     /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
     /// output]
     #[arg(short, long, value_name = "FILE", help_heading = "Run")]
@@ -69,8 +72,12 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     if near::is_held(fields, &args.similarity) {
         return near::run(args, rows);
     }
-    if args.exact || args.and_or.is_some() {
-        let given = if args.exact { "--exact" } else { "--and-or" };
+    if args.exact || args.and_or.is_some() || args.probes.is_some() {
+        let given = match args.exact {
+            true => "--exact",
+            false if args.and_or.is_some() => "--and-or",
+            false => "--probes",
+        };
         let must = "left out for texts, sets and bags, which are found by bands of minhashes";
         return Err(Error::parameter(given, "given", must).into());
     }

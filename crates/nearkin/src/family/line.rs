@@ -143,7 +143,14 @@ const STEPS: usize = 8192;
 
 /// A stretch's number as a value: neighbours stay neighbours, and none is [`INFINITY`].
 fn value(position: f64) -> u64 {
-    ((position.floor() as i64) as u64 ^ 1 << 63).min(INFINITY - 1)
+    (below(position) as u64 ^ 1 << 63).min(INFINITY - 1)
+}
+
+/// The whole number at or below. Where the instruction set is not known to have one for it, `floor` is a call that took a
+/// tenth of the time of 12 functions of 16 components.
+fn below(position: f64) -> i64 {
+    let whole = position as i64;
+    whole.saturating_sub(i64::from(whole as f64 > position))
 }
 
 impl Family for Lines<'_> {
@@ -189,7 +196,7 @@ impl Probing for Lines<'_> {
             let margins = &mut margins[start..];
             self.project(&self.vectors.values()[range], from, functions, |row, at, position| {
                 values[row * functions + at] = value(position);
-                margins[row * functions + at] = (position - position.floor()) as f32;
+                margins[row * functions + at] = (position - below(position) as f64) as f32;
             });
         });
     }

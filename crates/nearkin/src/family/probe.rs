@@ -161,14 +161,26 @@ impl Pattern {
             Doubt::Stretch if margin > 0.5 => Change::new(1.0 - margin, function, true),
             _ => Change::new(margin, function, false),
         });
-        changes.extend(nearest);
-        changes.sort_unstable();
+        // Few of many ranks are needed, mostly: sorting all of 40 took 0.3 µs more.
+        let needed = self.ranks.min(margins.len());
+        for change in nearest {
+            if changes.len() < needed {
+                changes.push(change);
+            } else if changes.last().is_none_or(|&last| last <= change) {
+                continue;
+            }
+            let mut at = changes.len() - 1;
+            while at > 0 && changes[at - 1] > change {
+                changes[at] = changes[at - 1];
+                at -= 1;
+            }
+            changes[at] = change;
+        }
         if self.doubt == Doubt::Stretch {
             for rank in (0..margins.len()).rev().take(self.ranks.saturating_sub(margins.len())) {
                 changes.push(Change(changes[rank].0 ^ 1));
             }
         }
-        changes.truncate(self.ranks);
     }
 }
 
@@ -304,10 +316,13 @@ pub(super) fn average(
     let steps: Vec<f64> = primes().take(rows).map(|p| (p as f64).sqrt().fract()).collect();
     let pattern = Pattern::new(doubt, rows, most);
     let mut sums = vec![0.0; 1 + pattern.sets().count()];
+    let mut places: Vec<f64> = steps.iter().map(|step| 0.5 * step).collect();
     let (mut margins, mut changes, mut factors) = (vec![0.0; rows], Vec::new(), Vec::new());
-    for sample in 0..samples {
-        for (margin, step) in margins.iter_mut().zip(&steps) {
-            *margin = (step * (sample as f64 + 0.5)).fract() as f32;
+    for _ in 0..samples {
+        for ((margin, place), step) in margins.iter_mut().zip(&mut places).zip(&steps) {
+            *margin = *place as f32;
+            *place += step;
+            *place -= f64::from(u8::from(*place >= 1.0));
         }
         let old = |margin: f32| between(&cases, margin, 0).max(1e-30);
         pattern.changes(&margins, &mut changes);

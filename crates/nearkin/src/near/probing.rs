@@ -8,26 +8,30 @@ use super::{Search, Way};
 use crate::amplify::{Expected, Expression, Work};
 use crate::candidates::probed::Shape;
 use crate::family::Probing;
-use crate::family::probe::SAMPLES;
 use crate::{Error, Result};
 
 /// Most probes that are considered.
 const MOST_PROBES: usize = 64;
 
 /// Functions of a table beside those that plain tables would have: with several probes, tables may have more.
-const MORE_ROWS: [usize; 10] = [0, 1, 2, 3, 4, 6, 8, 10, 13, 16];
+const MORE_ROWS: [usize; 8] = [0, 1, 2, 3, 4, 6, 9, 12];
 
 /// Cases from which the chance of one distance is estimated where only costs depend on it.
-const FEW: usize = 512;
+const FEW: usize = 256;
 
 /// Distances at which chances are computed; between them their logarithms are taken for straight.
 const GRID: usize = 12;
 
-/// Nanoseconds for an item in a table: its entry, and ranking what may be changed.
-const TABLE: f64 = 150.0;
+/// Nanoseconds for an item in a table: its entry, and ranking what may be changed. Of 20,000 and 200,000 items it was 180
+/// to 300, beside the functions.
+const TABLE: f64 = 250.0;
 
-/// Nanoseconds for a probe: its key and a look into the table.
-const PROBE: f64 = 30.0;
+/// Nanoseconds for a probe: its key and a look into the table. Of 20,000 items it was 20, of 200,000 up to 40.
+const PROBE: f64 = 35.0;
+
+/// Which share of what plain tables cost others may cost: estimates are not better than that. Images of 784 components
+/// with an estimate of 0.8 took as long both ways.
+const CLEARLY: f64 = 0.85;
 
 /// Nanoseconds that plain tables must take for others to be considered: that alone takes some tens of milliseconds.
 const WORTH: f64 = 2e8;
@@ -48,23 +52,30 @@ pub(super) fn cheaper<S: Ways>(
     let grid = Grid::new(&sample.distances, GRID);
     let costs = MORE_ROWS.par_iter().flat_map_iter(|more| {
         let rows = rows + more;
-        let at_limit = family.probed_agreements(limit, rows, MOST_PROBES, SAMPLES);
+        let at_limit = family.probed_agreements(limit, rows, MOST_PROBES, 2 * FEW);
         let chances = grid.chances(family, rows, MOST_PROBES, FEW);
         let (grid, work) = (&grid, &work);
         (1..=MOST_PROBES.ilog2()).map(|power| 1 << power).filter_map(move |probes| {
-            let p = at_limit.get(probes - 1)?;
-            let tables = ((1.0 - search.recall).ln() / (-p).ln_1p()).ceil().max(1.0);
-            if tables.is_nan() || tables * rows as f64 > MOST_FUNCTIONS as f64 {
-                return None;
-            }
-            let shape = Shape { tables: tables as usize, rows, probes };
+            let tables = tables_for(search.recall, *at_limit.get(probes - 1)?, rows)?;
+            let shape = Shape { tables, rows, probes };
             let met = grid.of_each(&chances, probes).sum::<f64>() * sample.weight;
             Some((cost_of(&shape, work, met), shape))
         })
     });
     let costs: Vec<(f64, Shape)> = costs.collect();
-    let best = costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 < cost).then_some(best.1)
+    let (least, shape) = costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    if least > CLEARLY * cost {
+        return None;
+    }
+    // What the promise rests on is not taken from few cases.
+    let p = family.probed_agreement(limit, shape.rows, shape.probes);
+    Some(Shape { tables: tables_for(search.recall, p, shape.rows)?, ..shape })
+}
+
+/// The fewest tables that keep the recall, if that is not too many.
+fn tables_for(recall: f64, p: f64, rows: usize) -> Option<usize> {
+    let tables = ((1.0 - recall).ln() / (-p).ln_1p()).ceil().max(1.0);
+    (tables * rows as f64 <= MOST_FUNCTIONS as f64).then_some(tables as usize)
 }
 
 /// Nanoseconds that such tables take, when so many pairs meet in one.
