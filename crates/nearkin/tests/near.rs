@@ -279,7 +279,7 @@ fn probes_are_planned_where_they_cost_less() {
         let limit = 0.5 * (dimension as f64).sqrt();
         plan(&items, &search(limit, Way::Cheapest, 1, None)).unwrap().tables.unwrap()
     };
-    let many = planned(4000, 800);
+    let many = planned(16_000, 800);
     assert!(many.probes > 1 && many.curve.iter().any(|point| point.1 >= 0.95), "{many:?}");
     assert_eq!(many.way(), Way::Probed(many.expression.clone(), many.probes));
     let few = planned(500, 8);
