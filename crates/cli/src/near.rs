@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nearkin::amplify::{Bands, Expression};
 use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
-use nearkin::near::{self, Close, Items, Plan, Search, Taken, Way};
+use nearkin::near::{self, Close, Items, Plan, Search, TablesPlan, Taken, Way};
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
 use nearkin::read::{
     Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
     let stopped = || progress.stopped();
-    let way = way(&args.similarity, args.and_or.as_ref(), args.exact)?;
+    let way = way(&args.similarity, args.and_or.as_ref(), args.probes, args.exact)?;
     let mut search = asked.search(&args.similarity, way, held.split(), &stopped);
     search.room = args.run.memory.unwrap_or_else(fair_share);
     let result = in_pool(&args.run, || match rows {
@@ -114,12 +114,15 @@ enum Outcome {
 pub(crate) fn way(
     args: &SimilarityArgs,
     expression: Option<&Expression>,
+    probes: Option<u16>,
     exact: bool,
 ) -> Result<Way> {
     let bands = args.bands.zip(args.rows).map(|(count, rows)| Bands::new(count, rows));
-    Ok(match (bands.transpose()?, expression) {
-        (Some(bands), _) => Way::Tables(Expression::function("p").and(bands.rows).or(bands.count)),
-        (_, Some(expression)) => Way::Tables(expression.clone()),
+    let bands = bands.transpose()?;
+    let of_bands = |bands: Bands| Expression::function("p").and(bands.rows).or(bands.count);
+    Ok(match (bands.map(of_bands).or(expression.cloned()), probes) {
+        (Some(expression), None | Some(1)) => Way::Tables(expression),
+        (Some(expression), Some(probes)) => Way::Probed(expression, probes.into()),
         _ if exact => Way::Complete,
         _ => Way::Cheapest,
     })
@@ -513,6 +516,7 @@ impl Told<'_> {
             "within": within,
             "seed": self.seed,
             "expression": tables.map(|tables| tables.expression.to_string()),
+            "probes": tables.map(|tables| tables.probes),
             "expected": plan.map(expected_json),
             "recall": { "promised": plan.map_or(1.0, |plan| plan.recall), "audited": null },
             "stages": report::stages_json(self.stages),
@@ -527,6 +531,7 @@ pub(crate) fn expected_json(plan: &Plan) -> Value {
         "complete": plan.complete.map(|estimate| json!({ "seconds": estimate.seconds })),
         "tables": plan.tables.as_ref().map(|tables| json!({
             "expression": tables.expression.to_string(),
+            "probes": tables.probes,
             "seconds": tables.estimate.seconds,
             "candidates": tables.expected.candidates,
             "missed": tables.expected.missed,
@@ -541,9 +546,17 @@ fn promise_of(plan: &Plan) -> String {
         (Taken::Tables, Some(tables)) => format!(
             "promised: a pair at just the limit is found with chance {:.4}, by {} ({} candidates expected)",
             plan.recall,
-            tables.expression,
+            named(tables),
             grouped(tables.expected.candidates as u64)
         ),
         _ => "promised: none is missed".to_owned(),
+    }
+}
+
+/// The tables as they are told of.
+pub(crate) fn named(tables: &TablesPlan) -> String {
+    match tables.probes {
+        1 => tables.expression.to_string(),
+        probes => format!("{} with {probes} probes a table", tables.expression),
     }
 }

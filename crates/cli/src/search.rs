@@ -30,6 +30,9 @@ pub(crate) struct SearchArgs {
     /// with hyperplane or signs for cosine, line or line(WIDTH) for l2 and l1, bits for hamming
     #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"], help_heading = "Similarity")]
     pub(crate) and_or: Option<Expression>,
+    /// Look into so many buckets of each table of --and-or 'or(B, and(R, function))' or of --bands and --rows
+    #[arg(long, value_name = "T", conflicts_with_all = ["recall", "exact"], value_parser = clap::value_parser!(u16).range(1..), help_heading = "Similarity")]
+    pub(crate) probes: Option<u16>,
     /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
     /// output]
     #[arg(short, long, value_name = "FILE", help_heading = "Run")]
@@ -74,9 +77,10 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     if near::is_held(fields, &args.similarity, args.and_or.as_ref()) {
         return near::run(args, rows);
     }
-    if args.exact {
+    if args.exact || args.probes.is_some() {
+        let given = if args.exact { "--exact" } else { "--probes" };
         let must = "left out for texts, sets and bags, which are found by bands of minhashes";
-        return Err(Error::parameter("--exact", "given", must).into());
+        return Err(Error::parameter(given, "given", must).into());
     }
     let mut settings = args.similarity.settings(&args.run, fields)?;
     if matches!(rows, Rows::Closest(_)) && args.similarity.threshold.is_none() {

@@ -4,7 +4,7 @@ use nearkin::amplify::Expression;
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
-use nearkin::near::{Items, Search, Taken, Way, closest, pairs};
+use nearkin::near::{Items, Search, Taken, Way, closest, pairs, plan};
 use nearkin::space::{
     BitSpace, Form, Found, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
@@ -314,4 +314,89 @@ fn what_cannot_be_searched_is_refused() {
     assert!(refused(&zero, 0.9, Way::Cheapest).contains("zeros"));
     let none = Items::Vectors(Vectors::default(), VectorMeasure::L2);
     assert_eq!(pairs(&none, &search(1.0, Way::Cheapest, 1, None)).unwrap().matches.count(), 0);
+}
+
+/// Tables with probes, against their promise; as [`recall_follows_the_curve`].
+fn probes_keep_the_promise(
+    items: &Items,
+    space: &dyn Space,
+    limit: f64,
+    tables: &str,
+    probes: usize,
+) {
+    let expression: Expression = tables.parse().unwrap();
+    for split in [None, Some(200)] {
+        let expected = all(space, limit, split);
+        let (mut found, mut promised) = (0, 0.0);
+        const SEEDS: u64 = 20;
+        for seed in 0..SEEDS {
+            let way = Way::Probed(expression.clone(), probes);
+            let result = pairs(items, &search(limit, way, seed, split)).unwrap();
+            let pairs: Vec<Found> = result.matches.iter().collect();
+            let mut rest = expected.iter();
+            assert!(pairs.iter().all(|pair| rest.any(|other| other == pair)), "once and in order");
+            found += pairs.len();
+            promised = result.plan.recall;
+            assert_eq!(result.plan.tables.unwrap().probes, probes);
+        }
+        let share = found as f64 / (SEEDS * expected.len() as u64) as f64;
+        assert!(promised > 0.5 && share > promised - 0.02, "{share} of {promised} promised");
+    }
+}
+
+#[test]
+fn probes_find_at_least_what_was_promised() {
+    let points = vectors(600, 3);
+    for (measure, limit, tables, probes) in [
+        (VectorMeasure::L2, 2.0, "or(2, and(6, line))", 8),
+        (VectorMeasure::L2, 2.0, "or(3, and(5, line(3)))", 30),
+        (VectorMeasure::L1, 8.0, "or(6, and(3, line))", 4),
+        (VectorMeasure::Cosine, 0.98, "or(3, and(10, hyperplane))", 8),
+        (VectorMeasure::Angle, 12.0, "and(5, hyperplane)", 6),
+    ] {
+        let space = VectorSpace::new(&points, measure).unwrap();
+        let items = Items::Vectors(points.clone(), measure);
+        probes_keep_the_promise(&items, &space, limit, tables, probes);
+    }
+    let strings = bits(600, 4);
+    let space = BitSpace::new(&strings, Form::Distance, 1.0).unwrap();
+    let items = Items::Bits(strings.clone(), Form::Distance, 1.0);
+    probes_keep_the_promise(&items, &space, 9.0, "or(3, and(10, bits))", 12);
+}
+
+/// The number of threads changes nothing.
+#[test]
+fn probes_find_the_same_with_any_number_of_threads() {
+    let items = Items::Vectors(vectors(900, 6), VectorMeasure::L2);
+    let way = Way::Probed("or(3, and(6, line))".parse().unwrap(), 16);
+    let with = |threads| -> Vec<Found> {
+        let job = || pairs(&items, &search(2.0, way.clone(), 7, None));
+        let result = nearkin::near::in_pool(Some(threads), job).unwrap();
+        result.matches.iter().collect()
+    };
+    assert!(!with(1).is_empty());
+    assert_eq!(with(1), with(5));
+    let stopped = Search { stopped: &|| true, ..search(2.0, way.clone(), 7, None) };
+    assert!(pairs(&items, &stopped).is_err());
+    let nested = Way::Probed("and(2, or(2, line))".parse().unwrap(), 4);
+    assert!(pairs(&items, &search(2.0, nested, 7, None)).is_err());
+}
+
+/// With many components functions are what costs, and probes take their place; few items are not worth the thought.
+#[test]
+fn probes_are_planned_where_they_cost_less() {
+    let planned = |count: usize, dimension: usize| {
+        let mut random = SplitMix::new(9);
+        let mut uniform = || random.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0;
+        let values = (0..count * dimension).map(|_| uniform()).collect();
+        let vectors = Vectors::new(dimension, values).unwrap();
+        let items = Items::Vectors(vectors, VectorMeasure::L2);
+        let limit = 0.5 * (dimension as f64).sqrt();
+        plan(&items, &search(limit, Way::Cheapest, 1, None)).unwrap().tables.unwrap()
+    };
+    let many = planned(16_000, 800);
+    assert!(many.probes > 1 && many.curve.iter().any(|point| point.1 >= 0.95), "{many:?}");
+    assert_eq!(many.way(), Way::Probed(many.expression.clone(), many.probes));
+    let few = planned(500, 8);
+    assert_eq!((few.probes, few.way()), (1, Way::Tables(few.expression.clone())));
 }

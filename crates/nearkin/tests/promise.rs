@@ -41,7 +41,7 @@ fn keeps_the_promise(what: &str, items: &Items, limit: f64) {
     let mut recalls = Vec::new();
     for seed in 1..=SEEDS {
         let tables = plan(items, &search(limit, Way::Cheapest, seed)).unwrap().tables.unwrap();
-        let some = found(Way::Tables(tables.expression), seed);
+        let some = found(tables.way(), seed);
         let mut rest = all.iter();
         assert!(some.iter().all(|pair| rest.any(|other| other == pair)), "{what}: a pair too many");
         recalls.push(some.len() as f64 / all.len() as f64);

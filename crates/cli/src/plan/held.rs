@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{PlanArgs, as_bands};
 use crate::args::MeasureName;
-use crate::near::{Asked, Held, expected_json, load, way};
+use crate::near::{Asked, Held, expected_json, load, named, way};
 use crate::report::grouped;
 use crate::search::Rows;
 
@@ -26,7 +26,7 @@ impl HeldPlan {
     pub(super) fn of(args: &PlanArgs) -> nearkin::Result<Self> {
         let asked = Asked::new(&args.fields, &args.similarity, Rows::Pairs)?;
         let held = load(&args.fields, &args.inputs, &[], &args.similarity, &asked)?;
-        let way = way(&args.similarity, args.and_or.as_ref(), false)?;
+        let way = way(&args.similarity, args.and_or.as_ref(), None, false)?;
         let search = asked.search(&args.similarity, way, None, &|| false);
         let plan = near::plan(&held.items, &search)?;
         Ok(Self { held, asked, plan, at: args.at.clone() })
@@ -63,7 +63,7 @@ impl HeldPlan {
             writeln!(
                 text,
                 "tables:   {}, {}{mark}",
-                tables.expression,
+                named(tables),
                 seconds(tables.estimate.seconds)
             )?;
             let functions = grouped(tables.expression.functions() as u64);
@@ -114,6 +114,7 @@ impl HeldPlan {
             "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },
             "recall": self.plan.recall,
             "expression": run.map(ToString::to_string),
+            "probes": tables.filter(|_| run.is_some()).map(|tables| tables.probes),
             "bands": bands.map(|bands| bands.count),
             "rows": bands.map(|bands| bands.rows),
             "half_way": run.map(Expression::half_way),

@@ -5,9 +5,11 @@
 //! *Mining of Massive Datasets*, 3.7.1). There are only d different functions; each number draws one of them anew, so
 //! that functions are independent and AND and OR have exactly the chances they should.
 
+use std::ops::Range;
+
 use super::Family;
 use super::draw::place;
-use super::probe::{Change, Probing, rows_of_values};
+use super::probe::{Doubt, Probing};
 use crate::item::Bits;
 
 /// The bits at random places, for the bit strings of a collection. The distance is the number of bits that differ.
@@ -45,25 +47,36 @@ impl Family for BitSampling<'_> {
 
 impl Probing for BitSampling<'_> {
     /// A bit says nothing of how certain it is: rows with one bit turned come first, then with two, and so on.
-    fn probes(&self, item: u32, from: usize, rows: usize, count: usize, out: &mut Vec<u64>) {
-        let mut own = vec![0; rows];
-        self.hash(item, from, &mut own);
-        let turned =
-            |(function, bit): (usize, &u64)| Change { cost: 1.0, function, value: 1 - bit };
-        let changes = own.iter().enumerate().map(turned).collect();
-        rows_of_values(&own, changes, count, out);
+    fn doubt(&self) -> Doubt {
+        Doubt::Bit
+    }
+
+    fn hash_margins(
+        &self,
+        items: Range<u32>,
+        from: usize,
+        functions: usize,
+        values: &mut [u64],
+        margins: &mut [f32],
+    ) {
+        self.hash_many(items, from, functions, values);
+        margins.fill(0.0);
     }
 
     /// Σ p^(r−t)·(1−p)^t over the probes, t being the bits turned in one. This is exact.
-    fn probed_agreement(&self, distance: f64, rows: usize, count: usize) -> f64 {
+    fn probed_agreements(&self, distance: f64, rows: usize, most: usize, _: usize) -> Vec<f64> {
         let p = self.agreement(distance);
-        let (mut left, mut sets, mut chance) = (count as f64, 1.0, 0.0);
+        let (mut sets, mut chance) = (1.0, 0.0);
+        let mut chances: Vec<f64> = Vec::with_capacity(most);
         for turned in 0..=rows {
-            let taken = f64::min(left, sets);
-            chance += taken * p.powf((rows - turned) as f64) * (1.0 - p).powf(turned as f64);
-            left -= taken;
-            sets = sets * (rows - turned) as f64 / (turned + 1) as f64;
+            let one = p.powf((rows - turned) as f64) * (1.0 - p).powf(turned as f64);
+            let left = (most - chances.len()) as f64;
+            chances.extend((0..f64::min(left, sets) as usize).map(|_| {
+                chance += one;
+                f64::min(chance, 1.0)
+            }));
+            sets = (sets * (rows - turned) as f64 / (turned + 1) as f64).round();
         }
-        chance.min(1.0)
+        chances
     }
 }

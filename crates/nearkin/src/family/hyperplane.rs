@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::curve::{hyperplane, normal_at, normal_below};
 use super::directions::{Components, Directions, ROWS};
-use super::probe::{Change, Probing, average, rows_of_values};
+use super::probe::{Doubt, Probing, average};
 use super::{Family, each_block};
 use crate::item::{Bits, Vectors};
 use crate::{Error, Result};
@@ -101,30 +101,48 @@ impl Family for Hyperplanes<'_> {
 
 impl Probing for Hyperplanes<'_> {
     /// The sides a vector is next to are the likeliest to change.
-    fn probes(&self, item: u32, from: usize, rows: usize, count: usize, out: &mut Vec<u64>) {
-        let (mut own, mut changes) = (vec![0; rows], Vec::with_capacity(rows));
-        let row = self.vectors.get(item as usize);
-        self.directions.project(row, from, rows, |_, at, products| {
-            put_sides(products, &mut own[at..]);
-            for (function, &x) in (at..).zip(products) {
-                let cost = f64::from(x) * f64::from(x);
-                changes.push(Change { cost, function, value: 1 - own[function] });
-            }
+    fn doubt(&self) -> Doubt {
+        Doubt::Side
+    }
+
+    fn hash_margins(
+        &self,
+        items: Range<u32>,
+        from: usize,
+        functions: usize,
+        values: &mut [u64],
+        margins: &mut [f32],
+    ) {
+        let first = items.start;
+        each_block(items, ROWS, functions, values, |items, values| {
+            let start = (items.start - first) as usize * functions;
+            let margins = &mut margins[start..];
+            let rows = rows(self.vectors, items);
+            self.directions.project(rows, from, functions, |row, at, products| {
+                let at = row * functions + at;
+                put_sides(products, &mut values[at..]);
+                margins[at..].iter_mut().zip(products).for_each(|(to, x)| *to = x.abs());
+            });
         });
-        rows_of_values(&own, changes, count, out);
     }
 
     /// Given its distance m from a hyperplane, in standard deviations, the other vector is on the other side with
     /// probability Φ(−m·cot θ); this is averaged over m. Exact for normal components, up to the average.
-    fn probed_agreement(&self, distance: f64, rows: usize, count: usize) -> f64 {
+    fn probed_agreements(
+        &self,
+        distance: f64,
+        rows: usize,
+        most: usize,
+        samples: usize,
+    ) -> Vec<f64> {
         let (sine, cosine) = distance.clamp(0.0, 180.0).to_radians().sin_cos();
         if sine <= 1e-12 {
-            return f64::from(u8::from(cosine > 0.0));
+            return vec![f64::from(u8::from(cosine > 0.0)); most];
         }
-        average(rows, count, |u| {
-            let m = normal_at(0.5 + 0.5 * u);
+        average(Doubt::Side, rows, most, samples, |u| {
+            let m = normal_at(0.5 + 0.5 * u.min(1.0 - 1e-9));
             let crossed = normal_below(-m * cosine / sine);
-            (1.0 - crossed, [Some((m * m, crossed)), None])
+            [1.0 - crossed, 0.0, crossed]
         })
     }
 }

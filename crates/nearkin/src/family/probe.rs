@@ -1,65 +1,210 @@
 //! Looking into further buckets of a table instead of making further tables.
 //!
 //! Of a table's r functions some are uncertain of an item: its projection stands next to a cut, and a close item may
-//! stand behind it. A probe is a row of r values in which some such functions have the value that is next best. Probes
-//! come in the order of the total cost of their changes, the cost of one being the squared distance to the cut, which
-//! for normal projections is in proportion to the logarithm of its chance (Lv, Josephson, Wang, Charikar and Li,
-//! *Multi-probe LSH: efficient indexing for high-dimensional similarity search*, 2007; their shift and expand steps
-//! enumerate sets of changes in that order).
+//! stand behind it. A probe is a row of r values in which some such functions have the value that is next best, those
+//! first that are least certain (Lv, Josephson, Wang, Charikar and Li, *Multi-probe LSH: efficient indexing for
+//! high-dimensional similarity search*, 2007).
+//!
+//! An item's changes are ranked by its own margins; which ranks are changed together in the first, second, … probe is
+//! the same for all items, from the costs that the ranks have on average (their section 4.5), the cost of a change being
+//! the squared distance to the cut. So a probe takes some additions and no queue.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::Family;
+use super::curve::normal_at;
 
 /// A family that can say which further buckets a close item is likely to be in.
 pub trait Probing: Family {
-    /// Appends up to `count` rows of values of the functions `from..from + rows`: the item's own first, then others
-    /// in the order in which a close item is likely to have them. No row comes twice.
-    fn probes(&self, item: u32, from: usize, rows: usize, count: usize, out: &mut Vec<u64>);
+    /// What its values are, and what a margin is.
+    fn doubt(&self) -> Doubt;
 
-    /// The chance that of two items at this distance one has, under `rows` functions, a row of values that is among
-    /// the first `count` [`probes`](Self::probes) of the other. With `count` 1 it is agreement^rows.
+    /// What [`hash_many`](Family::hash_many) gives, and how far each is from being another value.
     ///
-    /// An average over [`SAMPLES`] evenly spread cases, in each of which the chance is exact; tests hold it to 0.002. It
-    /// takes some 50 ms for 16 rows and 100 probes, so ask once for a plan, not once for a pair.
-    fn probed_agreement(&self, distance: f64, rows: usize, count: usize) -> f64;
-}
+    /// # Panics
+    /// Unless there are a value and a margin for each item and function.
+    fn hash_margins(
+        &self,
+        items: Range<u32>,
+        from: usize,
+        functions: usize,
+        values: &mut [u64],
+        margins: &mut [f32],
+    );
 
-/// Another value for one function.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Change {
-    pub(super) cost: f64,
-    pub(super) function: usize,
-    pub(super) value: u64,
-}
+    /// For 1, 2, … up to `most` probes: the chance that of two items at this distance one has, under `rows` functions, a
+    /// row of values that is among the first so many [`probes`](Self::probes) of the other. There may be fewer numbers,
+    /// as there may be fewer probes.
+    ///
+    /// An average over `samples` evenly spread cases, in each of which the chance is exact.
+    fn probed_agreements(
+        &self,
+        distance: f64,
+        rows: usize,
+        most: usize,
+        samples: usize,
+    ) -> Vec<f64>;
 
-/// Appends `own` and the rows that follow by making changes, the cheapest first.
-pub(super) fn rows_of_values(own: &[u64], changes: Vec<Change>, count: usize, out: &mut Vec<u64>) {
-    if count == 0 {
-        return;
+    /// The chance with `count` probes. With 1 it is agreement^rows. From [`SAMPLES`] cases, with which tests hold it to
+    /// 0.002.
+    fn probed_agreement(&self, distance: f64, rows: usize, count: usize) -> f64 {
+        let chances = self.probed_agreements(distance, rows, count, SAMPLES);
+        chances.last().copied().unwrap_or(0.0)
     }
-    out.extend_from_slice(own);
-    let changes = cheapest(changes, |change| change.cost);
-    for set in Sets::new(changes.iter().map(|c| (c.cost, c.function))).take(count - 1) {
-        let start = out.len();
-        out.extend_from_slice(own);
-        for at in members(set) {
-            out[start + changes[at].function] = changes[at].value;
+
+    /// Appends up to `count` rows of values of the functions `from..from + rows`: the item's own first, then others
+    /// in about the order in which a close item is likely to have them. No row comes twice.
+    fn probes(&self, item: u32, from: usize, rows: usize, count: usize, out: &mut Vec<u64>) {
+        if count == 0 {
+            return;
         }
+        let (mut own, mut margins) = (vec![0; rows], vec![0.0; rows]);
+        self.hash_margins(item..item + 1, from, rows, &mut own, &mut margins);
+        out.extend_from_slice(&own);
+        let pattern = Pattern::new(self.doubt(), rows, count);
+        let mut changes = Vec::new();
+        pattern.changes(&margins, &mut changes);
+        for set in pattern.sets() {
+            let start = out.len();
+            out.extend_from_slice(&own);
+            for change in set.iter().map(|&rank| changes[usize::from(rank)]) {
+                out[start + change.function()] = change.value(self.doubt(), own[change.function()]);
+            }
+        }
+    }
+}
+
+/// What the values of a family are, and what their margins are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// Numbers of stretches, which have a neighbour on each side. A margin is how far inside its stretch an item stands,
+    /// from 0 to 1, evenly.
+    Stretch,
+    /// 1 or 0 for the sides of a cut. A margin is how far from the cut an item stands, as a normal variable without its
+    /// sign.
+    Side,
+    /// 1 or 0, and each as certain as any other: margins are equal.
+    Bit,
+}
+
+/// Another value for one function: the function, and whether it is the next one or the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Change(u64);
+
+impl Change {
+    /// The margin's bits come first, so that changes sort by it; of equals by the function, so that an item has the same
+    /// probes everywhere.
+    fn new(margin: f32, function: usize, up: bool) -> Self {
+        Self(u64::from(margin.to_bits()) << 32 | (function as u64) << 1 | u64::from(up))
+    }
+
+    pub(crate) fn function(self) -> usize {
+        (self.0 as u32 >> 1) as usize
+    }
+
+    fn up(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(crate) fn value(self, doubt: Doubt, own: u64) -> u64 {
+        match doubt {
+            Doubt::Stretch if self.up() => own.wrapping_add(1),
+            Doubt::Stretch => own.wrapping_sub(1),
+            Doubt::Side | Doubt::Bit => own ^ 1,
+        }
+    }
+}
+
+/// Which changes make the probes of an item, by their rank.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    doubt: Doubt,
+    /// Ranks that come in a set.
+    ranks: usize,
+    members: Vec<u8>,
+    /// Where each set ends.
+    ends: Vec<u32>,
+}
+
+impl Pattern {
+    /// For tables of so many functions and so many probes, the own values being the first.
+    pub(crate) fn new(doubt: Doubt, rows: usize, count: usize) -> Self {
+        let mut pattern = Self { doubt, ranks: 0, members: Vec::new(), ends: Vec::new() };
+        let costs = expected_costs(doubt, rows).into_iter().take(MOST);
+        // The changes of one function are as far from the first rank as from the last.
+        let function = |rank: usize| rank.min((2 * rows).wrapping_sub(rank + 1));
+        let sets = Sets::new(costs.enumerate().map(|(rank, cost)| (cost, function(rank))));
+        for set in sets.take(count.saturating_sub(1)) {
+            pattern.members.extend(members(set).map(|rank| rank as u8));
+            pattern.ends.push(pattern.members.len() as u32);
+        }
+        pattern.ranks = pattern.members.iter().max().map_or(0, |&rank| usize::from(rank) + 1);
+        pattern
+    }
+
+    /// The ranks that are changed for each probe after the first.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let set = &self.members[start..end as usize];
+            start = end as usize;
+            set
+        })
+    }
+
+    /// The changes of an item by rank, as far as they are needed.
+    pub(crate) fn changes(&self, margins: &[f32], changes: &mut Vec<Change>) {
+        changes.clear();
+        let nearest = margins.iter().enumerate().map(|(function, &margin)| match self.doubt {
+            Doubt::Stretch if margin > 0.5 => Change::new(1.0 - margin, function, true),
+            _ => Change::new(margin, function, false),
+        });
+        // Few of many ranks are needed, mostly: sorting all of 40 took 0.3 µs more.
+        let needed = self.ranks.min(margins.len());
+        for change in nearest {
+            if changes.len() < needed {
+                changes.push(change);
+            } else if changes.last().is_none_or(|&last| last <= change) {
+                continue;
+            }
+            let mut at = changes.len() - 1;
+            while at > 0 && changes[at - 1] > change {
+                changes[at] = changes[at - 1];
+                at -= 1;
+            }
+            changes[at] = change;
+        }
+        if self.doubt == Doubt::Stretch {
+            for rank in (0..margins.len()).rev().take(self.ranks.saturating_sub(margins.len())) {
+                changes.push(Change(changes[rank].0 ^ 1));
+            }
+        }
+    }
+}
+
+/// The costs of changes of so many functions, ascending, as they are on average.
+fn expected_costs(doubt: Doubt, rows: usize) -> Vec<f64> {
+    let r = rows as f64;
+    // The mean of the square of the j-th smallest of r even numbers from 0 to 1/2.
+    let square = |j: f64| j * (j + 1.0) / (4.0 * (r + 1.0) * (r + 2.0));
+    let ranks = (1..=rows).map(|j| j as f64);
+    match doubt {
+        Doubt::Stretch => {
+            let near = ranks.clone().map(square);
+            // (1 − x)², x having the mean j / 2(r + 1).
+            let far = ranks.rev().map(|j| 1.0 - j / (r + 1.0) + square(j));
+            near.chain(far).collect()
+        }
+        Doubt::Side => ranks.map(|j| normal_at(0.5 + 0.5 * j / (r + 1.0)).powi(2)).collect(),
+        Doubt::Bit => vec![1.0; rows],
     }
 }
 
 /// Changes that are considered. Of the first n sets all are made of the n cheapest changes, for each of these is a set
 /// by itself; so only beyond 128 probes of more than 128 changes is anything lost.
 const MOST: usize = 128;
-
-/// The cheapest changes, in order. Equal costs keep theirs, so that an item has the same probes everywhere.
-fn cheapest<T>(mut changes: Vec<T>, cost: impl Fn(&T) -> f64) -> Vec<T> {
-    changes.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-    changes.truncate(MOST);
-    changes
-}
 
 /// A set of changes: a bit for each.
 #[derive(Debug, PartialEq)]
@@ -145,37 +290,69 @@ impl Iterator for Sets {
 /// Cases that [`Probing::probed_agreement`] averages over.
 pub const SAMPLES: usize = 4096;
 
-/// What is known of a function in a case: the chance that the other item has the same value, and cost and chance of
-/// each change.
-type Case = (f64, [Option<(f64, f64)>; 2]);
+/// Where the chances of a function are computed; between, they are taken for straight.
+const STEPS: usize = 2048;
 
-/// The chance of [`Probing::probed_agreement`]. `case` is given a number from 0 to 1, for each function another.
+/// What is known of a function in a case: the chances that the other item has the same value, the one before, and the
+/// next or only other one.
+pub(super) type Case = [f64; 3];
+
+/// The chances of [`Probing::probed_agreements`]. `case` is given a number from 0 to 1, for each function another, that
+/// is or grows with its margin.
 ///
 /// The numbers are multiples of the square roots of primes, modulo 1 (Weyl 1916): spread more evenly than random ones,
 /// so that the error falls nearly as 1 over their number.
-pub(super) fn average(rows: usize, count: usize, case: impl Fn(f64) -> Case) -> f64 {
+pub(super) fn average(
+    doubt: Doubt,
+    rows: usize,
+    most: usize,
+    samples: usize,
+    case: impl Fn(f64) -> Case,
+) -> Vec<f64> {
+    if most == 0 {
+        return Vec::new();
+    }
+    let cases: Vec<Case> = (0..=STEPS).map(|step| case(step as f64 / STEPS as f64)).collect();
     let steps: Vec<f64> = primes().take(rows).map(|p| (p as f64).sqrt().fract()).collect();
-    let chance = |sample: usize| {
-        let cases: Vec<Case> =
-            steps.iter().map(|step| case((step * (sample as f64 + 0.5)).fract())).collect();
-        chance_of_case(&cases, count)
-    };
-    (0..SAMPLES).map(chance).sum::<f64>() / SAMPLES as f64
+    let pattern = Pattern::new(doubt, rows, most);
+    let mut sums = vec![0.0; 1 + pattern.sets().count()];
+    let mut places: Vec<f64> = steps.iter().map(|step| 0.5 * step).collect();
+    let (mut margins, mut changes, mut factors) = (vec![0.0; rows], Vec::new(), Vec::new());
+    for _ in 0..samples {
+        for ((margin, place), step) in margins.iter_mut().zip(&mut places).zip(&steps) {
+            *margin = *place as f32;
+            *place += step;
+            *place -= f64::from(u8::from(*place >= 1.0));
+        }
+        let old = |margin: f32| between(&cases, margin, 0).max(1e-30);
+        pattern.changes(&margins, &mut changes);
+        factors.clear();
+        factors.extend(changes.iter().map(|change| {
+            let margin = margins[change.function()];
+            let to = if doubt == Doubt::Stretch && !change.up() { 1 } else { 2 };
+            // A chance of 0 is taken for next to nothing, so that one can divide by it.
+            between(&cases, margin, to) / old(margin)
+        }));
+        let own: f64 = margins.iter().map(|&margin| old(margin)).product();
+        sums[0] += own;
+        for (sum, set) in sums[1..].iter_mut().zip(pattern.sets()) {
+            *sum += own * set.iter().map(|&rank| factors[usize::from(rank)]).product::<f64>();
+        }
+    }
+    let mut total = 0.0;
+    for sum in &mut sums {
+        total += *sum / samples.max(1) as f64;
+        *sum = total.min(1.0);
+    }
+    sums
 }
 
-/// The sum of the chances of the first `count` rows of values, which exclude each other.
-fn chance_of_case(cases: &[Case], count: usize) -> f64 {
-    // A chance of 0 is taken for next to nothing, so that one can divide by it.
-    let old = |case: &Case| case.0.max(1e-30);
-    let changes = cases.iter().enumerate().flat_map(|(function, case)| {
-        let changed = move |(cost, chance): (f64, f64)| (cost, function, chance / old(case));
-        case.1.into_iter().flatten().map(changed)
-    });
-    let changes = cheapest(changes.collect(), |change| change.0);
-    let sets = Sets::new(changes.iter().map(|c| (c.0, c.1))).take(count.saturating_sub(1));
-    let factor = |set| members(set).map(|at| changes[at].2).product::<f64>();
-    let unchanged: f64 = cases.iter().map(old).product();
-    if count == 0 { 0.0 } else { unchanged * (1.0 + sets.map(factor).sum::<f64>()) }
+/// A chance between the cases that were computed.
+fn between(cases: &[Case], margin: f32, which: usize) -> f64 {
+    let place = f64::from(margin) * STEPS as f64;
+    let below = (place as usize).min(STEPS - 1);
+    let share = place - below as f64;
+    cases[below][which] * (1.0 - share) + cases[below + 1][which] * share
 }
 
 fn primes() -> impl Iterator<Item = u64> {

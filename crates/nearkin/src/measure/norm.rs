@@ -56,7 +56,14 @@ fn scaled<T: Copy + Into<f64>>(a: &[T], b: &[T], r: f64) -> Result<f64> {
     if most == 0.0 || most == f64::INFINITY {
         return Ok(most);
     }
-    Ok(most * sum_terms(a, b, |x, y| ((x - y).abs() / most).powf(r)).powf(1.0 / r))
+    // Whole powers are products, which take a tenth of the time.
+    let sum = match r {
+        r if r.fract() == 0.0 && r <= 64.0 => {
+            sum_terms(a, b, |x, y| ((x - y).abs() / most).powi(r as i32))
+        }
+        r => sum_terms(a, b, |x, y| ((x - y).abs() / most).powf(r)),
+    };
+    Ok(most * sum.powf(1.0 / r))
 }
 
 /// `distance`, unless a component that is not finite went into it. A distance that is finite proves

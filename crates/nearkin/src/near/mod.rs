@@ -8,6 +8,7 @@
 
 mod fold;
 mod plan;
+mod probing;
 mod sets;
 mod ways;
 
@@ -53,6 +54,9 @@ pub enum Way {
     Complete,
     /// By the tables of this expression, whatever its recall is.
     Tables(Expression),
+    /// By the tables of this expression, which is or(b, and(r, function)), with so many probes in each, whatever the
+    /// recall is.
+    Probed(Expression, usize),
 }
 
 /// What is looked for.
@@ -291,12 +295,12 @@ fn closest_strings(
 
 /// These items have no functions for tables.
 fn no_tables(search: &Search<'_>) -> Result<()> {
-    match &search.way {
-        Way::Tables(expression) => {
+    match search.way.expression() {
+        Some(expression) => {
             let must = "left out: these items are searched completely";
             Err(Error::parameter("the expression", expression, must))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

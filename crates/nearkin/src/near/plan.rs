@@ -8,12 +8,13 @@
 use rayon::prelude::*;
 
 use super::ways::Ways;
-use super::{Close, Search, Way, fold};
+use super::{Close, Search, Way, fold, probing};
 use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::copies::{Copies, Matches};
-use crate::family::Family;
+use crate::candidates::probed::{Probed, Shape};
 use crate::family::hash::{SplitMix, mix64};
+use crate::family::{Family, Probing};
 use crate::join::estimate::Prepared;
 use crate::join::pairs_of;
 use crate::{Error, Result};
@@ -25,7 +26,7 @@ const SAMPLE: usize = 1 << 14;
 const WORTH: f64 = 0.25;
 
 /// Functions that an item may have in all tables.
-const MOST_FUNCTIONS: usize = 1 << 13;
+pub(super) const MOST_FUNCTIONS: usize = 1 << 13;
 
 /// Nanoseconds that an entry in a table takes, with sorting and meeting it.
 const ENTRY: f64 = 60.0;
@@ -66,6 +67,8 @@ pub struct Estimate {
 pub struct TablesPlan {
     /// Who meets whom.
     pub expression: Expression,
+    /// Buckets of each table that an item looks into: 1 where it looks into its own only.
+    pub probes: usize,
     /// What it is expected to take.
     pub estimate: Estimate,
     /// Pairs that are expected to become candidates, to be missed and to be compared in vain.
@@ -88,11 +91,30 @@ impl Plan {
     }
 }
 
+impl TablesPlan {
+    /// The chance of a pair at just the limit.
+    fn at_limit(&self) -> f64 {
+        self.curve[AT_LIMIT].1
+    }
+
+    /// The way that does as planned.
+    pub fn way(&self) -> Way {
+        match self.probes {
+            1 => Way::Tables(self.expression.clone()),
+            probes => Way::Probed(self.expression.clone(), probes),
+        }
+    }
+}
+
 /// What is ready to run.
 pub(super) enum Ready<'a> {
     Complete(Prepared<'a>),
-    Tables(Expression, Vec<(String, Box<dyn Family + 'a>)>),
+    Tables(Expression, Vec<Named<'a>>),
+    Probed(Shape, Box<dyn Probing + 'a>),
 }
+
+/// Functions and what they are called.
+type Named<'a> = (String, Box<dyn Probing + 'a>);
 
 /// The plan for a space of distinct items.
 pub(super) fn plan<'a, S: Ways>(
@@ -102,13 +124,18 @@ pub(super) fn plan<'a, S: Ways>(
 ) -> Result<(Plan, Ready<'a>)> {
     let sample = Sample::draw(space, split, search.seed);
     let mut plan = Plan { sample: sample.values.clone(), ..Plan::complete_only() };
-    if let Way::Tables(expression) = &search.way {
-        let (tables, families) = asked(space, expression, search, &sample)?;
+    let asked = match &search.way {
+        Way::Tables(expression) => Some(asked(space, expression, search, &sample)?),
+        Way::Probed(expression, probes) => {
+            Some(asked_probed(space, expression, *probes, search, &sample)?)
+        }
+        Way::Cheapest | Way::Complete => None,
+    };
+    if let Some((tables, ready)) = asked {
         plan.taken = Taken::Tables;
-        plan.recall =
-            expression.probability_with(&agreement(&families, space.distance(search.limit)));
+        plan.recall = tables.at_limit();
         plan.tables = Some(tables);
-        return Ok((plan, Ready::Tables(expression.clone(), families)));
+        return Ok((plan, ready));
     }
     let tables = match search.way {
         Way::Cheapest => tuned(space, search, &sample)?,
@@ -117,12 +144,11 @@ pub(super) fn plan<'a, S: Ways>(
     let (prepared, seconds) = space.prepare(&search.join(split));
     plan.complete = Some(Estimate { seconds });
     match tables {
-        Some((tables, families)) if seconds > WORTH && tables.estimate.seconds < seconds => {
+        Some((tables, ready)) if seconds > WORTH && tables.estimate.seconds < seconds => {
             plan.taken = Taken::Tables;
             plan.recall = search.recall;
-            let expression = tables.expression.clone();
             plan.tables = Some(tables);
-            Ok((plan, Ready::Tables(expression, families)))
+            Ok((plan, ready))
         }
         tables => {
             plan.tables = tables.map(|(tables, _)| tables);
@@ -141,9 +167,14 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
         Ready::Complete(prepared) => space.complete(&prepared, &join)?,
         Ready::Tables(expression, families) => {
             let families: Vec<(&str, &dyn Family)> =
-                families.iter().map(|(name, family)| (name.as_str(), &**family)).collect();
+                families.iter().map(|(name, family)| (name.as_str(), &**family as _)).collect();
             let cascade = Cascade::new(&expression, &families, space.len())?;
             let (found, counts) = cascade.join(space, &join)?;
+            (found, counts.verified)
+        }
+        Ready::Probed(shape, family) => {
+            let probed = Probed::new(&*family, shape, space.len())?;
+            let (found, counts) = probed.join(space, &join)?;
             (found, counts.verified)
         }
     };
@@ -183,8 +214,8 @@ fn fits<S: Ways>(plan: &Plan, space: &S, search: &Search<'_>, split: Option<u32>
     Err(Error::parameter("the number of close pairs", format!("about {expected:.2e}"), must))
 }
 
-/// Tables and their functions.
-type Tables<'a> = (TablesPlan, Vec<(String, Box<dyn Family + 'a>)>);
+/// Tables, and what they need to run.
+type Tables<'a> = (TablesPlan, Ready<'a>);
 
 /// The best tables that keep the recall, if there are any.
 fn tuned<'a, S: Ways>(
@@ -206,10 +237,15 @@ fn tuned<'a, S: Ways>(
     let pairs: Vec<Sampled> = sample.distances.iter().map(sampled).collect();
     // Too many functions would be needed: then there are no tables worth having.
     let choice = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &pairs, &work(space));
-    let Ok(Choice { bands, .. }) = choice else { return Ok(None) };
+    let Ok(Choice { bands, cost, .. }) = choice else { return Ok(None) };
+    if let Some(shape) = probing::cheaper(space, &*family, search, sample, bands.rows, cost) {
+        let tables = probing::expectation(space, &name, &shape, &*family, search, sample);
+        return Ok(Some((tables, Ready::Probed(shape, family))));
+    }
     let expression = Expression::function(name.as_str()).and(bands.rows).or(bands.count);
     let families = vec![(name, family)];
-    Ok(Some((expectation(space, &expression, &families, search, sample), families)))
+    let tables = expectation(space, &expression, &families, search, sample);
+    Ok(Some((tables, Ready::Tables(expression, families))))
 }
 
 /// The tables of an expression that was asked for.
@@ -227,14 +263,29 @@ fn asked<'a, S: Ways>(
     };
     let families = expression.names().into_iter().enumerate().map(named);
     let families = families.collect::<Result<Vec<_>>>()?;
-    Ok((expectation(space, expression, &families, search, sample), families))
+    let tables = expectation(space, expression, &families, search, sample);
+    Ok((tables, Ready::Tables(expression.clone(), families)))
+}
+
+/// The same, with probes.
+fn asked_probed<'a, S: Ways>(
+    space: &'a S,
+    expression: &Expression,
+    probes: usize,
+    search: &Search<'_>,
+    sample: &Sample,
+) -> Result<Tables<'a>> {
+    let (shape, name) = probing::asked(expression, probes)?;
+    let family = space.family(name, search, sample.far)?;
+    let tables = probing::expectation(space, name, &shape, &*family, search, sample);
+    Ok((tables, Ready::Probed(shape, family)))
 }
 
 /// What is to be expected of an expression.
 fn expectation<S: Ways>(
     space: &S,
     expression: &Expression,
-    families: &[(String, Box<dyn Family + '_>)],
+    families: &[Named<'_>],
     search: &Search<'_>,
     sample: &Sample,
 ) -> TablesPlan {
@@ -257,6 +308,7 @@ fn expectation<S: Ways>(
     let curve = CURVE.iter().map(|times| times * limit);
     TablesPlan {
         expression: expression.clone(),
+        probes: 1,
         estimate: Estimate { seconds: cost * 1e-9 },
         expected,
         curve: curve.map(|distance| (distance, chance(distance))).collect(),
@@ -264,18 +316,18 @@ fn expectation<S: Ways>(
 }
 
 /// Where the curve is given, in distances at the limit.
-const CURVE: [f64; 9] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
+pub(super) const CURVE: [f64; 9] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
-fn work<S: Ways>(space: &S) -> Work {
+/// Which of them is the limit itself.
+const AT_LIMIT: usize = 3;
+
+pub(super) fn work<S: Ways>(space: &S) -> Work {
     let (function, comparison) = space.costs();
     Work { items: space.len() as f64, function, entry: ENTRY, comparison }
 }
 
 /// The chance that a function of a name agrees at a distance.
-fn agreement<'f>(
-    families: &'f [(String, Box<dyn Family + '_>)],
-    distance: f64,
-) -> impl Fn(&str) -> f64 + 'f {
+fn agreement<'f>(families: &'f [Named<'_>], distance: f64) -> impl Fn(&str) -> f64 + 'f {
     move |name| {
         let family = families.iter().find(|(known, _)| known == name);
         family.map_or(0.0, |(_, family)| family.agreement(distance))
@@ -283,12 +335,12 @@ fn agreement<'f>(
 }
 
 /// How far apart random pairs are.
-struct Sample {
+pub(super) struct Sample {
     /// From close to far.
     values: Vec<f64>,
-    distances: Vec<f64>,
+    pub(super) distances: Vec<f64>,
     /// How many pairs each stands for.
-    weight: f64,
+    pub(super) weight: f64,
     /// How far apart half of them are at least.
     far: f64,
 }
@@ -325,8 +377,11 @@ pub(super) fn check(search: &Search<'_>) -> Result<()> {
     if !(search.recall > 0.0 && search.recall < 1.0) {
         return Err(Error::parameter("recall", search.recall, "above 0 and below 1"));
     }
-    if let Way::Tables(expression) = &search.way {
+    if let Some(expression) = search.way.expression() {
         expression.check()?;
+    }
+    if let Way::Probed(expression, probes) = &search.way {
+        probing::asked(expression, *probes)?;
     }
     Ok(())
 }

@@ -142,8 +142,8 @@ impl<'a> VectorSpace<'a> {
         match self.measure {
             VectorMeasure::L1 => beyond(absolute_distance(x, y), limit),
             VectorMeasure::L2 => beyond(squared_distance(x, y), limit * limit),
-            VectorMeasure::LInf => largest_exceeds(x, y, limit),
-            VectorMeasure::Lr(_) => false,
+            // No norm is below the largest component.
+            VectorMeasure::LInf | VectorMeasure::Lr(_) => largest_exceeds(x, y, limit),
             VectorMeasure::Cosine => self.is_wider(a, b, limit),
             VectorMeasure::Angle => self.is_wider(a, b, limit.clamp(0.0, 180.0).to_radians().cos()),
         }

@@ -1,0 +1,314 @@
+//! Fewer tables, and several looks into each.
+//!
+//! As in the plain tables of [`cascade`](super::cascade), an item stands in each table under the hash of its values
+//! there. But of a pair the first item looks not only under its own key: it takes the rows of values that a close item
+//! is likely to have ([`Probing`]), and whoever stands under one of them is a candidate. With b tables of r functions
+//! and T probes that is so with chance 1 − (1 − p)^b, p being [`Probing::probed_agreement`] of r and T.
+//!
+//! A pair that meets in several tables is compared each time: to know where it met before would take all keys of all
+//! items, which fewer tables are there to avoid.
+
+use rayon::prelude::*;
+
+use super::cascade::Counts;
+use super::{KEY_BITS, KEY_PARTS};
+use crate::family::hash::mix64;
+use crate::family::probe::{Change, Doubt, Pattern};
+use crate::family::{INFINITY, Probing};
+use crate::space::{Found, Join, Space};
+use crate::{Error, Result};
+
+/// Items that are hashed together, and then looked up together.
+const TOGETHER: usize = 240;
+
+/// Functions that are evaluated together, where their tables' keys fit: the vectors pass by less often.
+const FUNCTIONS: usize = 64;
+
+/// Keys of probes that are held.
+const HELD: usize = 1 << 24;
+
+/// Close pairs that are held with their repetitions.
+const REPEATED: usize = 1 << 22;
+
+/// Tables with several probes each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// How many tables.
+    pub tables: usize,
+    /// Functions of each.
+    pub rows: usize,
+    /// Buckets of each that an item looks into, its own being the first.
+    pub probes: usize,
+}
+
+/// Tables of one family for the items of a collection.
+pub struct Probed<'a> {
+    family: &'a dyn Probing,
+    shape: Shape,
+    pattern: Pattern,
+    /// Keys that an item looks under in a table: there may be fewer than were asked for.
+    looks: usize,
+    items: usize,
+}
+
+impl<'a> Probed<'a> {
+    /// Tables for items 0..`items`. Functions are numbered table by table from 0.
+    ///
+    /// # Errors
+    /// When a number is 0, or there are 2^32 items or more.
+    pub fn new(family: &'a dyn Probing, shape: Shape, items: usize) -> Result<Self> {
+        for (name, value) in
+            [("tables", shape.tables), ("rows", shape.rows), ("probes", shape.probes)]
+        {
+            if value == 0 {
+                return Err(Error::parameter(name, value, "at least 1"));
+            }
+        }
+        if u32::try_from(items).is_err() {
+            return Err(Error::parameter("items", items, "fewer than 2^32"));
+        }
+        let pattern = Pattern::new(family.doubt(), shape.rows, shape.probes);
+        let looks = 1 + pattern.sets().count();
+        Ok(Self { family, shape, pattern, looks, items })
+    }
+
+    /// All pairs that meet and reach the limit, in order, with their exact value. Pairs that meet again count again.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
+    pub fn join(&self, space: &dyn Space, join: &Join<'_>) -> Result<(Vec<Found>, Counts)> {
+        if space.len() < self.items {
+            let must = format!("at least {}, as many as are hashed", self.items);
+            return Err(Error::parameter("items", space.len(), must));
+        }
+        let (mut found, mut counts, mut once) = (Vec::new(), Counts::default(), 0);
+        let mut keys = Vec::new();
+        let held = HELD / (self.items * self.looks).max(1);
+        let together = held.min(FUNCTIONS / self.shape.rows).max(1);
+        for first in (0..self.shape.tables).step_by(together) {
+            let tables = together.min(self.shape.tables - first);
+            self.put_keys(first, tables, join, &mut keys)?;
+            let lookups: Vec<Lookup> = (0..tables)
+                .into_par_iter()
+                .map(|table| Lookup::new(self.own_keys(&keys, table, tables, join.split)))
+                .collect();
+            for (mut more, count) in self.look_up(&keys, &lookups, space, join)? {
+                found.append(&mut more);
+                counts += count;
+            }
+            if found.len() > 2 * once + REPEATED {
+                sort(&mut found);
+                once = found.len();
+            }
+        }
+        sort(&mut found);
+        Ok((found, counts))
+    }
+
+    /// Puts down the keys under which items look in some tables, item by item and table by table.
+    fn put_keys(
+        &self,
+        first: usize,
+        tables: usize,
+        join: &Join<'_>,
+        keys: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (rows, each) = (self.shape.rows, tables * self.looks);
+        let (from, functions) = (first * rows, tables * rows);
+        if keys.try_reserve_exact((self.items * each).saturating_sub(keys.len())).is_err() {
+            let must = format!("fewer: the keys of {} items do not fit in memory", self.items);
+            return Err(Error::parameter("probes", self.looks, must));
+        }
+        keys.resize(self.items * each, NO_KEY);
+        let blocks = keys.par_chunks_mut(TOGETHER * each).enumerate();
+        blocks.try_for_each_init(
+            || (Vec::new(), Vec::new(), Keys::default()),
+            |(values, margins, maker), (block, keys)| {
+                if (join.stopped)() {
+                    return Err(Error::Interrupted);
+                }
+                let (start, count) = (block * TOGETHER, keys.len() / each);
+                let items = start as u32..(start + count) as u32;
+                values.resize(count * functions, 0);
+                margins.resize(count * functions, 0.0);
+                self.family.hash_margins(items, from, functions, values, margins);
+                let of_tables = values.chunks_exact(rows).zip(margins.chunks_exact(rows));
+                for ((values, margins), keys) in of_tables.zip(keys.chunks_exact_mut(self.looks)) {
+                    maker.fill(self.family.doubt(), &self.pattern, values, margins, keys);
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// The items that can be found in a table, and their own keys there.
+    fn own_keys<'k>(
+        &self,
+        keys: &'k [u64],
+        table: usize,
+        tables: usize,
+        split: Option<u32>,
+    ) -> impl Iterator<Item = (u64, u32)> + Clone + use<'k> {
+        let (looks, start) = (self.looks, split.unwrap_or(0));
+        let rows = keys.chunks_exact(tables * looks).zip(0..).skip(start as usize);
+        rows.map(move |(row, item): (_, u32)| (row[table * looks], item))
+            .filter(|(key, _)| *key != NO_KEY)
+    }
+
+    /// Compares items with whom they find in some tables.
+    fn look_up(
+        &self,
+        keys: &[u64],
+        lookups: &[Lookup],
+        space: &dyn Space,
+        join: &Join<'_>,
+    ) -> Result<Vec<(Vec<Found>, Counts)>> {
+        let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
+        let each = lookups.len() * self.looks;
+        let tables = lookups.par_iter().enumerate();
+        let blocks = tables.flat_map(|(table, lookup)| {
+            // Items with equal keys look mostly for the same others, which are still in the cache then.
+            let mut order: Vec<(u64, u32)> = (0..asking)
+                .map(|item| (keys[item as usize * each + table * self.looks], item))
+                .collect();
+            order.par_sort_unstable();
+            let blocks: Vec<Vec<(u64, u32)>> = order.chunks(TOGETHER).map(<[_]>::to_vec).collect();
+            blocks.into_par_iter().map(move |order| (table, lookup, order))
+        });
+        let compare = |(table, lookup, order): (usize, &Lookup, Vec<(u64, u32)>)| {
+            let (mut found, mut counts) = (Vec::new(), Counts::default());
+            for (_, a) in order {
+                if (join.stopped)() {
+                    return Err(Error::Interrupted);
+                }
+                let least = join.split.unwrap_or(a + 1);
+                let keys = &keys[a as usize * each + table * self.looks..][..self.looks];
+                for &key in keys.iter().filter(|&&key| lookup.may_have(key)) {
+                    for b in lookup.items(key, least) {
+                        counts.verified += 1;
+                        let value = space.reaching(a, b, join.limit);
+                        found.extend(value.map(|value| Found { a, b, value }));
+                    }
+                }
+            }
+            counts.candidates = counts.verified;
+            Ok((found, counts))
+        };
+        blocks.map(compare).collect()
+    }
+}
+
+/// In order, and each once.
+fn sort(found: &mut Vec<Found>) {
+    found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+    found.dedup_by_key(|pair| (pair.a, pair.b));
+}
+
+/// Stands for a key where there is none.
+const NO_KEY: u64 = u64::MAX;
+
+/// Makes the keys of an item in a table. A key is a hash of the sum of a number for each value, so that changed values
+/// take an addition each.
+#[derive(Default)]
+struct Keys {
+    changes: Vec<Change>,
+    differences: Vec<u64>,
+}
+
+impl Keys {
+    fn fill(
+        &mut self,
+        doubt: Doubt,
+        pattern: &Pattern,
+        values: &[u64],
+        margins: &[f32],
+        keys: &mut [u64],
+    ) {
+        if values.contains(&INFINITY) {
+            return keys.fill(NO_KEY);
+        }
+        let numbers = values.iter().enumerate().map(|(function, &value)| number(function, value));
+        let own = numbers.fold(0, u64::wrapping_add);
+        keys[0] = key(own);
+        pattern.changes(margins, &mut self.changes);
+        self.differences.clear();
+        self.differences.extend(self.changes.iter().map(|change| {
+            let (function, value) = (change.function(), values[change.function()]);
+            number(function, change.value(doubt, value)).wrapping_sub(number(function, value))
+        }));
+        for (to, set) in keys[1..].iter_mut().zip(pattern.sets()) {
+            let of = |&rank: &u8| self.differences[usize::from(rank)];
+            *to = key(set.iter().map(of).fold(own, u64::wrapping_add));
+        }
+    }
+}
+
+fn number(function: usize, value: u64) -> u64 {
+    mix64(value.wrapping_add((function as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)), 1)
+}
+
+fn key(sum: u64) -> u64 {
+    mix64(sum, 0) >> (64 - KEY_BITS)
+}
+
+/// The items in the order of their keys, and where to begin to look.
+struct Lookup {
+    /// The last 32 bits of the key in the high half, the item in the low half.
+    entries: Vec<u64>,
+    /// Where the keys with these first bits start.
+    starts: Vec<u32>,
+    shift: u32,
+    /// A bit for keys with these first bits, set where there are such, some 16 an item: nearly all looks are in vain, and
+    /// took 32 ns each of 100,000 items without.
+    filter: Vec<u64>,
+    filter_shift: u32,
+}
+
+impl Lookup {
+    fn new(own: impl Iterator<Item = (u64, u32)> + Clone) -> Self {
+        let mut parts: Vec<Vec<u64>> = vec![Vec::new(); KEY_PARTS];
+        for (key, item) in own {
+            parts[(key >> 32) as usize].push(key << 32 | u64::from(item));
+        }
+        parts.par_iter_mut().for_each(|part| part.sort_unstable());
+        let count: usize = parts.iter().map(Vec::len).sum();
+        // At least a place for each part, as entries do not tell parts apart.
+        let bits = (2 * count.max(1)).ilog2().clamp(KEY_PARTS.ilog2(), 32);
+        let shift = KEY_BITS - bits;
+        let filter_shift = KEY_BITS - (bits + 4).clamp(6, 36);
+        let mut filter = vec![0u64; 1 << (KEY_BITS - filter_shift - 6)];
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        for (part, entries) in parts.iter().enumerate() {
+            for entry in entries {
+                let key = (part as u64) << 32 | entry >> 32;
+                starts[(key >> shift) as usize] += 1;
+                let bit = key >> filter_shift;
+                filter[(bit / 64) as usize] |= 1 << (bit % 64);
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += std::mem::replace(start, sum);
+        }
+        Self { entries: parts.concat(), starts, shift, filter, filter_shift }
+    }
+
+    /// Whether somebody may have this key.
+    fn may_have(&self, key: u64) -> bool {
+        let bit = key >> self.filter_shift;
+        key != NO_KEY && self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    /// The items from `least` on that have this key, which somebody may have.
+    fn items(&self, key: u64, least: u32) -> impl Iterator<Item = u32> {
+        let place = (key >> self.shift) as usize;
+        let range = self.starts[place] as usize..self.starts[place + 1] as usize;
+        let (entries, first) = (&self.entries[range], key << 32 | u64::from(least));
+        let skipped = match entries.len() {
+            0..16 => entries.iter().take_while(|&&entry| entry < first).count(),
+            _ => entries.partition_point(|&entry| entry < first),
+        };
+        let same = entries[skipped..].iter();
+        same.take_while(move |&&entry| entry >> 32 == first >> 32).map(|&entry| entry as u32)
+    }
+}
