@@ -31,7 +31,7 @@ const PROBE: f64 = 35.0;
 
 /// Which share of what plain tables cost others may cost: estimates are not better than that. Images of 784 components
 /// with an estimate of 0.8 took as long both ways.
-const CLEARLY: f64 = 0.75;
+const CLEARLY: f64 = 0.85;
 
 /// Nanoseconds that plain tables must take for others to be considered: that alone takes some tens of milliseconds.
 const WORTH: f64 = 2e8;
