@@ -34,8 +34,8 @@ mod cost {
     /// A component of a pair, when all are compared many at a time, or one by one.
     pub(super) const DENSE: f64 = 0.028;
     pub(super) const SINGLE: f64 = 0.2;
-    /// The same with a power to compute.
-    pub(super) const POWER: f64 = 5.0;
+    /// The same with a power to compute, a whole one or another.
+    pub(super) const POWER: [f64; 2] = [5.6, 24.0];
     /// A component of a vector, when it is put into a block.
     pub(super) const BUILD: f64 = 14.0;
 }
@@ -151,7 +151,11 @@ fn all_pairs(space: &VectorSpace, pairs: f64) -> (Prepared<'static>, f64) {
         VectorMeasure::L2 | VectorMeasure::Cosine | VectorMeasure::Angle => {
             (Prepared::Dense, components * cost::DENSE)
         }
-        VectorMeasure::Lr(_) => (Prepared::BruteForce, components * cost::POWER),
+        VectorMeasure::Lr(r) => {
+            let [whole, other] = cost::POWER;
+            let power = if r.fract() == 0.0 { whole } else { other };
+            (Prepared::BruteForce, components * power)
+        }
         _ => (Prepared::BruteForce, components * cost::SINGLE),
     }
 }

