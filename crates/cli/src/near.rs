@@ -15,7 +15,7 @@ use nearkin::shingle::{Repeats, Shingling, Vocabulary};
 use nearkin::space::{
     Form, Found, SparseMeasure, SparseSpace, StringMeasure, StringSpace, VectorMeasure,
 };
-use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::write::{Cell, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::args::{FieldArgs, MeasureName, RunArgs, SimilarityArgs};
 use crate::items::{DigitsName, KindName};
 use crate::progress::Progress;
 use crate::report::{self, grouped};
-use crate::search::{Rows, SearchArgs};
+use crate::search::{Rows, SearchArgs, columns};
 
 /// Whether the items are held in memory: those that are no texts, sets or bags, tf-idf vectors, and whatever is
 /// searched by an expression.
@@ -414,16 +414,10 @@ fn write(
     asked: &Asked,
     progress: &Progress,
 ) -> Result<(u64, Ready)> {
-    let kind = |names: &Names| match names.ids_are_numbers() {
-        true => ColumnKind::IntId,
-        false => ColumnKind::Id,
-    };
+    let right = held.names.len() - 1;
+    let numbers = [0, right].map(|side| held.names[side].ids_are_numbers());
     let value = if asked.form == Form::Similarity { "similarity" } else { "distance" };
-    let columns = [
-        Column { name: "a", kind: kind(&held.names[0]) },
-        Column { name: "b", kind: kind(held.names.last().unwrap_or(&held.names[0])) },
-        Column { name: value, kind: ColumnKind::Float },
-    ];
+    let columns = columns(numbers, value);
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
     let mut count = 0;
     let mut row = |found: Found| {

@@ -107,6 +107,13 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     report::finish(&similar.stats, &similar.collection, &settings, &args.run, ready)
 }
 
+/// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.
+pub(crate) fn columns(numbers: [bool; 2], value: &'static str) -> [Column; 3] {
+    let [a, b] = numbers.map(|numbers| if numbers { ColumnKind::IntId } else { ColumnKind::Id });
+    let column = |name, kind| Column { name, kind };
+    [column("a", a), column("b", b), column(value, ColumnKind::Float)]
+}
+
 /// Writes the rows, and says how many.
 fn write_rows(
     similar: &Similar,
@@ -116,19 +123,9 @@ fn write_rows(
 ) -> nearkin::Result<(u64, Ready)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
-    let kind = |input| match collection.ids_are_numbers(input) {
-        true => ColumnKind::IntId,
-        false => ColumnKind::Id,
-    };
     let as_distance = args.similarity.within.is_some();
-    let columns = [
-        Column { name: "a", kind: kind(0) },
-        Column { name: "b", kind: kind(right) },
-        Column {
-            name: if as_distance { "distance" } else { "similarity" },
-            kind: ColumnKind::Float,
-        },
-    ];
+    let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
+    let columns = columns(numbers, if as_distance { "distance" } else { "similarity" });
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
     let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
     let mut first = None; // the rows of one item follow each other

@@ -192,6 +192,8 @@ fn s5_2_a_cascade_of_minhashes_runs_on_texts_and_sets() {
     assert_eq!(place.ok(line).stdout, expected);
     place.fails("pairs sets.txt --as set --and-or or(3,line)", &["line", "minhash"]);
     place.fails("top sets.txt --as set --and-or or(3,minhash)", &["--and-or", "top"]);
+    place
+        .fails("pairs sets.txt --as set --and-or or(3,minhash) --probes 4", &["probes", "minhash"]);
 }
 
 #[test]

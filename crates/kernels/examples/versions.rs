@@ -57,8 +57,6 @@ fn vectors() {
         let (panels, mut out) = (panels_of(&b, dimension), vec![0.0; rows * vectors]);
         let terms = rows * dimension * vectors;
         measure!(dot_block, "term", terms, |f| f(black_box(&a), dimension, &panels, &mut out));
-        measure!(squared_distance_block, "term", terms, |f| f(&a, dimension, &panels, &mut out));
-        measure!(absolute_distance_block, "term", terms, |f| f(&a, dimension, &panels, &mut out));
     }
     let values = floats(4096, 0);
     let mut places = Vec::new();

@@ -374,28 +374,6 @@ pub(crate) fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mu
     float::many::<Two, float::Product, 6>(rows, dimension, panels, out);
 }
 
-/// See [`crate::squared_distance_block`].
-#[target_feature(enable = "avx2,fma")]
-pub(crate) fn squared_distance_block(
-    rows: &[f32],
-    dimension: usize,
-    panels: &[f32],
-    out: &mut [f32],
-) {
-    float::many::<Two, float::Square, 6>(rows, dimension, panels, out);
-}
-
-/// See [`crate::absolute_distance_block`].
-#[target_feature(enable = "avx2,fma")]
-pub(crate) fn absolute_distance_block(
-    rows: &[f32],
-    dimension: usize,
-    panels: &[f32],
-    out: &mut [f32],
-) {
-    float::many::<Two, float::Difference, 6>(rows, dimension, panels, out);
-}
-
 /// See [`crate::places_at_most`].
 #[target_feature(enable = "avx2,fma")]
 pub(crate) fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {

@@ -311,32 +311,6 @@ pub(crate) fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mu
     float::many::<One, float::Product, 12>(rows, dimension, panels, out);
 }
 
-/// See [`crate::squared_distance_block`].
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-pub(crate) fn squared_distance_block(
-    rows: &[f32],
-    dimension: usize,
-    panels: &[f32],
-    out: &mut [f32],
-) {
-    float::many::<One, float::Square, 12>(rows, dimension, panels, out);
-}
-
-/// See [`crate::absolute_distance_block`].
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-pub(crate) fn absolute_distance_block(
-    rows: &[f32],
-    dimension: usize,
-    panels: &[f32],
-    out: &mut [f32],
-) {
-    float::many::<One, float::Difference, 12>(rows, dimension, panels, out);
-}
-
 /// See [`crate::places_at_most`].
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"

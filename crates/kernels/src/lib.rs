@@ -144,18 +144,6 @@ kernels! {
     /// Unless rows and panels are whole and `out` has rows × vectors places.
     fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) -> (), in [avx512 avx2 neon];
 
-    /// The squared Euclidean distances of many vectors to many, as in [`dot_block`].
-    ///
-    /// # Panics
-    /// Unless rows and panels are whole and `out` has rows × vectors places.
-    fn squared_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) -> (), in [avx512 avx2 neon];
-
-    /// The Manhattan distances of many vectors to many, as in [`dot_block`].
-    ///
-    /// # Panics
-    /// Unless rows and panels are whole and `out` has rows × vectors places.
-    fn absolute_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) -> (), in [avx512 avx2 neon];
-
     /// Appends the places of values that are at most `limit`, in order; NaN is never.
     fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) -> (), in [avx512 avx2 neon];
 

@@ -464,16 +464,6 @@ pub fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]
     float::many::<[f32; 16], float::Product, 2>(rows, dimension, panels, out);
 }
 
-/// See [`crate::squared_distance_block`].
-pub fn squared_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
-    float::many::<[f32; 16], float::Square, 2>(rows, dimension, panels, out);
-}
-
-/// See [`crate::absolute_distance_block`].
-pub fn absolute_distance_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) {
-    float::many::<[f32; 16], float::Difference, 2>(rows, dimension, panels, out);
-}
-
 /// See [`crate::places_at_most`].
 pub fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) {
     float::at_most::<[f32; 16]>(values, limit, places);

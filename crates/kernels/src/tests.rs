@@ -197,25 +197,13 @@ proptest! {
         let (a, b) = (cycle(rows * dimension), cycle(columns * dimension));
         let panels = panels_of(&b, dimension);
         let width = columns.next_multiple_of(PANEL);
-        let terms: [fn(f32, f32, f32) -> f32; 3] = [
-            |x, y, sum| x.mul_add(y, sum),
-            |x, y, sum| (x - y).mul_add(x - y, sum),
-            |x, y, sum| sum + (x - y).abs(),
-        ];
-        let kernels = [
-            versions::dot_block(),
-            versions::squared_distance_block(),
-            versions::absolute_distance_block(),
-        ];
-        for (term, versions) in terms.iter().zip(kernels) {
-            for (name, version) in versions {
-                let mut out = vec![7.0; rows * width];
-                version(&a, dimension, &panels, &mut out);
-                for (x, out) in a.chunks(dimension).zip(out.chunks(width.max(1))) {
-                    for (y, sum) in b.chunks(dimension).zip(out) {
-                        let expected = x.iter().zip(y).fold(0.0, |sum, (&x, &y)| term(x, y, sum));
-                        prop_assert_eq!(sum.to_bits(), expected.to_bits(), "{}", name);
-                    }
+        for (name, version) in versions::dot_block() {
+            let mut out = vec![7.0; rows * width];
+            version(&a, dimension, &panels, &mut out);
+            for (x, out) in a.chunks(dimension).zip(out.chunks(width.max(1))) {
+                for (y, sum) in b.chunks(dimension).zip(out) {
+                    let expected = x.iter().zip(y).fold(0.0, |sum, (x, y)| x.mul_add(*y, sum));
+                    prop_assert_eq!(sum.to_bits(), f32::to_bits(expected), "{}", name);
                 }
             }
         }

@@ -43,6 +43,10 @@ impl Family for BitSampling<'_> {
     fn agreement(&self, distance: f64) -> f64 {
         (1.0 - distance / self.bits.length() as f64).clamp(0.0, 1.0)
     }
+
+    fn probing(&self) -> Option<&dyn Probing> {
+        Some(self)
+    }
 }
 
 impl Probing for BitSampling<'_> {

@@ -97,6 +97,10 @@ impl Family for Hyperplanes<'_> {
     fn agreement(&self, distance: f64) -> f64 {
         hyperplane(distance)
     }
+
+    fn probing(&self) -> Option<&dyn Probing> {
+        Some(self)
+    }
 }
 
 impl Probing for Hyperplanes<'_> {

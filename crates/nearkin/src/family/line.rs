@@ -174,6 +174,10 @@ impl Family for Lines<'_> {
     fn agreement(&self, distance: f64) -> f64 {
         self.line.agreement(distance, self.width, self.vectors.dimension())
     }
+
+    fn probing(&self) -> Option<&dyn Probing> {
+        Some(self)
+    }
 }
 
 impl Probing for Lines<'_> {

@@ -1,11 +1,8 @@
 //! Minhashes as a family: for sets, and for bags as [`weighted`](super::weighted) makes sets of them.
 
-use std::ops::Range;
-
 use super::hash::mix64;
 use super::one_permutation::{EMPTY, OnePermutation};
-use super::probe::Doubt;
-use super::{Family, INFINITY, Probing};
+use super::{Family, INFINITY};
 use crate::item::Sets;
 
 /// Minhashes of the sets of a collection. The distance is 1 − the Jaccard similarity.
@@ -51,28 +48,5 @@ impl Family for MinHashes<'_> {
 
     fn agreement(&self, distance: f64) -> f64 {
         (1.0 - distance).clamp(0.0, 1.0)
-    }
-}
-
-/// A minhash does not say which value would be the next best, so further probes find nothing.
-impl Probing for MinHashes<'_> {
-    fn doubt(&self) -> Doubt {
-        Doubt::Bit
-    }
-
-    fn hash_margins(
-        &self,
-        items: Range<u32>,
-        from: usize,
-        functions: usize,
-        values: &mut [u64],
-        margins: &mut [f32],
-    ) {
-        self.hash_many(items, from, functions, values);
-        margins.fill(1.0);
-    }
-
-    fn probed_agreements(&self, distance: f64, rows: usize, most: usize, _: usize) -> Vec<f64> {
-        vec![self.agreement(distance).powf(rows as f64); most]
     }
 }

@@ -85,6 +85,11 @@ pub trait Family: Sync {
     /// The chance that a function agrees on two items that are `distance` apart, in the distance of the
     /// family's measure.
     fn agreement(&self, distance: f64) -> f64;
+
+    /// The same functions, where they can say which further buckets a close item is likely to be in.
+    fn probing(&self) -> Option<&dyn Probing> {
+        None
+    }
 }
 
 /// Hands over up to `size` items at a time, and their values.

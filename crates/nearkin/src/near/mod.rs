@@ -17,7 +17,7 @@ pub use plan::{Estimate, Plan, TablesPlan, Taken};
 use rayon::prelude::*;
 
 use crate::amplify::Expression;
-use crate::candidates::copies::Matches;
+use crate::candidates::copies::{Copies, Matches};
 use crate::candidates::{segments, weights};
 use crate::item::{Bits, Sets, Vectors};
 use crate::join::{Top, top};
@@ -28,6 +28,7 @@ use crate::verify::Measure;
 use crate::{Error, Result};
 use plan::{check, close};
 use sets::SetSpace;
+use ways::Ways;
 
 /// A collection in memory and how its items are compared.
 #[derive(Debug)]
@@ -134,31 +135,26 @@ impl Items {
 /// without a direction is compared by its angle, or it was stopped.
 pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
     check(search)?;
-    if let Items::Strings(_) | Items::Sparse(_) = items {
-        no_tables(search)?;
-    }
+    let (split, join) = (search.split, search.join(search.split));
     let (matches, counts) = match items {
         Items::Vectors(vectors, measure) => {
-            let copies = fold::vectors(vectors, search.split);
-            let distinct = fold::distinct_vectors(vectors, &copies);
-            return close(&VectorSpace::new(&distinct, *measure)?, copies, search);
+            return with_vectors(vectors, *measure, split, Pairs(search));
         }
         Items::Bits(bits, form, scale) => {
-            let copies = fold::bits(bits, search.split);
-            let distinct = fold::distinct_bits(bits, &copies);
-            return close(&BitSpace::new(&distinct, *form, *scale)?, copies, search);
+            return with_bits(bits, *form, *scale, split, Pairs(search));
         }
         Items::Sets(sets, measure, form) => {
-            let copies = fold::sets(sets, search.split);
-            let distinct = fold::distinct_sets(sets, &copies);
-            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
-            return close(&space, copies, search);
+            return with_sets(sets, *measure, *form, split, Pairs(search));
         }
         Items::Strings(space) => {
-            let (matches, counts) = segments::matches(space, &search.join(search.split))?;
+            no_tables(search)?;
+            let (matches, counts) = segments::matches(space, &join)?;
             (matches.without(is_blank(space)), counts)
         }
-        Items::Sparse(space) => weights::matches(space, &search.join(search.split))?,
+        Items::Sparse(space) => {
+            no_tables(search)?;
+            weights::matches(space, &join)?
+        }
     };
     Ok(Close {
         matches,
@@ -175,25 +171,12 @@ pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
 /// As [`pairs`].
 pub fn plan(items: &Items, search: &Search<'_>) -> Result<Plan> {
     check(search)?;
+    let split = search.split;
     match items {
-        Items::Vectors(vectors, measure) => {
-            let copies = fold::vectors(vectors, search.split);
-            let distinct = fold::distinct_vectors(vectors, &copies);
-            let split = fold::split_of(&copies, search.split);
-            Ok(plan::plan(&VectorSpace::new(&distinct, *measure)?, search, split)?.0)
-        }
-        Items::Bits(bits, form, scale) => {
-            let copies = fold::bits(bits, search.split);
-            let distinct = fold::distinct_bits(bits, &copies);
-            let split = fold::split_of(&copies, search.split);
-            Ok(plan::plan(&BitSpace::new(&distinct, *form, *scale)?, search, split)?.0)
-        }
+        Items::Vectors(vectors, measure) => with_vectors(vectors, *measure, split, Planned(search)),
+        Items::Bits(bits, form, scale) => with_bits(bits, *form, *scale, split, Planned(search)),
         Items::Sets(sets, measure, form) => {
-            let copies = fold::sets(sets, search.split);
-            let distinct = fold::distinct_sets(sets, &copies);
-            let split = fold::split_of(&copies, search.split);
-            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
-            Ok(plan::plan(&space, search, split)?.0)
+            with_sets(sets, *measure, *form, split, Planned(search))
         }
         Items::Strings(_) | Items::Sparse(_) => {
             no_tables(search)?;
@@ -220,22 +203,12 @@ pub fn closest(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Ve
 }
 
 fn closest_of(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    let split = wanted.split;
     match items {
-        Items::Vectors(vectors, measure) => {
-            let copies = fold::vectors(vectors, wanted.split);
-            let distinct = fold::distinct_vectors(vectors, &copies);
-            fold::closest(&VectorSpace::new(&distinct, *measure)?, &copies, wanted)
-        }
-        Items::Bits(bits, form, scale) => {
-            let copies = fold::bits(bits, wanted.split);
-            let distinct = fold::distinct_bits(bits, &copies);
-            fold::closest(&BitSpace::new(&distinct, *form, *scale)?, &copies, wanted)
-        }
+        Items::Vectors(vectors, measure) => with_vectors(vectors, *measure, split, Closest(wanted)),
+        Items::Bits(bits, form, scale) => with_bits(bits, *form, *scale, split, Closest(wanted)),
         Items::Sets(sets, measure, form) => {
-            let copies = fold::sets(sets, wanted.split);
-            let distinct = fold::distinct_sets(sets, &copies);
-            let space = SetSpace { sets: &distinct, measure: *measure, form: *form };
-            fold::closest(&space, &copies, wanted)
+            with_sets(sets, *measure, *form, split, Closest(wanted))
         }
         Items::Strings(space) => closest_strings(space, wanted, limit),
         Items::Sparse(space) => match limit {
@@ -248,6 +221,77 @@ fn closest_of(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec
             None => top::brute_force(space, wanted),
         },
     }
+}
+
+/// Something to do with the distinct items of a collection.
+trait Job {
+    type Output;
+
+    fn run<S: Ways>(self, space: &S, copies: Copies) -> Result<Self::Output>;
+}
+
+struct Pairs<'a>(&'a Search<'a>);
+struct Planned<'a>(&'a Search<'a>);
+struct Closest<'a>(&'a Top<'a>);
+
+impl Job for Pairs<'_> {
+    type Output = Close;
+
+    fn run<S: Ways>(self, space: &S, copies: Copies) -> Result<Close> {
+        close(space, copies, self.0)
+    }
+}
+
+impl Job for Planned<'_> {
+    type Output = Plan;
+
+    fn run<S: Ways>(self, space: &S, copies: Copies) -> Result<Plan> {
+        let split = fold::split_of(&copies, self.0.split);
+        Ok(plan::plan(space, self.0, split)?.0)
+    }
+}
+
+impl Job for Closest<'_> {
+    type Output = Vec<Found>;
+
+    fn run<S: Ways>(self, space: &S, copies: Copies) -> Result<Vec<Found>> {
+        fold::closest(space, &copies, self.0)
+    }
+}
+
+fn with_vectors<J: Job>(
+    vectors: &Vectors,
+    measure: VectorMeasure,
+    split: Option<u32>,
+    job: J,
+) -> Result<J::Output> {
+    let copies = fold::vectors(vectors, split);
+    let distinct = fold::distinct_vectors(vectors, &copies);
+    job.run(&VectorSpace::new(&distinct, measure)?, copies)
+}
+
+fn with_bits<J: Job>(
+    bits: &Bits,
+    form: Form,
+    scale: f64,
+    split: Option<u32>,
+    job: J,
+) -> Result<J::Output> {
+    let copies = fold::bits(bits, split);
+    let distinct = fold::distinct_bits(bits, &copies);
+    job.run(&BitSpace::new(&distinct, form, scale)?, copies)
+}
+
+fn with_sets<J: Job>(
+    sets: &Sets,
+    measure: Measure,
+    form: Form,
+    split: Option<u32>,
+    job: J,
+) -> Result<J::Output> {
+    let copies = fold::sets(sets, split);
+    let distinct = fold::distinct_sets(sets, &copies);
+    job.run(&SetSpace { sets: &distinct, measure, form }, copies)
 }
 
 /// Whether a string is empty: as a text without words is, it is similar to nothing, for it mostly is a value that is

@@ -13,8 +13,8 @@ use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::copies::{Copies, Matches};
 use crate::candidates::probed::{Probed, Shape};
+use crate::family::Family;
 use crate::family::hash::{SplitMix, mix64};
-use crate::family::{Family, Probing};
 use crate::join::estimate::Prepared;
 use crate::join::pairs_of;
 use crate::{Error, Result};
@@ -110,11 +110,11 @@ impl TablesPlan {
 pub(super) enum Ready<'a> {
     Complete(Prepared<'a>),
     Tables(Expression, Vec<Named<'a>>),
-    Probed(Shape, Box<dyn Probing + 'a>),
+    Probed(Shape, Named<'a>),
 }
 
 /// Functions and what they are called.
-type Named<'a> = (String, Box<dyn Probing + 'a>);
+type Named<'a> = (String, Box<dyn Family + 'a>);
 
 /// The plan for a space of distinct items.
 pub(super) fn plan<'a, S: Ways>(
@@ -172,8 +172,8 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
             let (found, counts) = cascade.join(space, &join)?;
             (found, counts.verified)
         }
-        Ready::Probed(shape, family) => {
-            let probed = Probed::new(&*family, shape, space.len())?;
+        Ready::Probed(shape, named) => {
+            let probed = Probed::new(probing::of(&named)?, shape, space.len())?;
             let (found, counts) = probed.join(space, &join)?;
             (found, counts.verified)
         }
@@ -238,9 +238,11 @@ fn tuned<'a, S: Ways>(
     // Too many functions would be needed: then there are no tables worth having.
     let choice = Bands::for_sample(at_limit, search.recall, MOST_FUNCTIONS, &pairs, &work(space));
     let Ok(Choice { bands, cost, .. }) = choice else { return Ok(None) };
-    if let Some(shape) = probing::cheaper(space, &*family, search, sample, bands.rows, cost) {
-        let tables = probing::expectation(space, &name, &shape, &*family, search, sample);
-        return Ok(Some((tables, Ready::Probed(shape, family))));
+    if let Some(probes) = family.probing()
+        && let Some(shape) = probing::cheaper(space, probes, search, sample, bands.rows, cost)
+    {
+        let tables = probing::expectation(space, &name, &shape, probes, search, sample);
+        return Ok(Some((tables, Ready::Probed(shape, (name, family)))));
     }
     let expression = Expression::function(name.as_str()).and(bands.rows).or(bands.count);
     let families = vec![(name, family)];
@@ -277,8 +279,9 @@ fn asked_probed<'a, S: Ways>(
 ) -> Result<Tables<'a>> {
     let (shape, name) = probing::asked(expression, probes)?;
     let family = space.family(name, search, sample.far)?;
-    let tables = probing::expectation(space, name, &shape, &*family, search, sample);
-    Ok((tables, Ready::Probed(shape, family)))
+    let named = (name.to_owned(), family);
+    let tables = probing::expectation(space, name, &shape, probing::of(&named)?, search, sample);
+    Ok((tables, Ready::Probed(shape, named)))
 }
 
 /// What is to be expected of an expression.

@@ -7,7 +7,7 @@ use super::ways::Ways;
 use super::{Search, Way};
 use crate::amplify::{Expected, Expression, Work};
 use crate::candidates::probed::Shape;
-use crate::family::Probing;
+use crate::family::{Family, Probing};
 use crate::{Error, Result};
 
 /// Most probes that are considered.
@@ -125,6 +125,17 @@ pub(super) fn chance(shape: &Shape, family: &dyn Probing, distance: f64) -> f64 
 
 fn in_one_of(tables: usize, p: f64) -> f64 {
     -(tables as f64 * (-p).ln_1p()).exp_m1()
+}
+
+/// The functions, if they can be probed.
+pub(super) fn of<'a>(
+    (name, family): &'a (String, Box<dyn Family + '_>),
+) -> Result<&'a dyn Probing> {
+    family.probing().ok_or_else(|| {
+        let must =
+            format!("left out with {name}, which does not say which value would be the next best");
+        Error::parameter("probes", "given", must)
+    })
 }
 
 /// The tables that were asked for, and the functions' name.

@@ -7,7 +7,7 @@ use nearkin_kernels::shared;
 use super::Search;
 use super::ways::{Ways, unknown};
 use crate::Result;
-use crate::family::{MinHashes, Probing};
+use crate::family::{Family, MinHashes};
 use crate::item::Sets;
 use crate::join::estimate::Prepared;
 use crate::join::{self, Top, brute_force, top};
@@ -73,7 +73,7 @@ impl Ways for SetSpace<'_> {
         name: &str,
         search: &Search<'_>,
         _: f64,
-    ) -> Result<Box<dyn Probing + 'a>> {
+    ) -> Result<Box<dyn Family + 'a>> {
         match name {
             "minhash" | "p" => Ok(Box::new(MinHashes::new(self.sets, search.seed))),
             _ => Err(unknown(name, "minhash")),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Search;
-use crate::family::{BitSampling, Hyperplanes, Line, Lines, Normals, Probing};
+use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
 use crate::item::Vectors;
 use crate::join::estimate::{self, Prepared};
 use crate::join::{self, Top, bits, top};
@@ -36,7 +36,7 @@ pub(super) trait Ways: Space {
         name: &str,
         search: &Search<'_>,
         far: f64,
-    ) -> Result<Box<dyn Probing + 'a>>;
+    ) -> Result<Box<dyn Family + 'a>>;
 
     /// Nanoseconds that a function takes on an item, and an exact comparison.
     fn costs(&self) -> (f64, f64);
@@ -128,7 +128,7 @@ impl Ways for VectorSpace<'_> {
         name: &str,
         search: &Search<'_>,
         far: f64,
-    ) -> Result<Box<dyn Probing + 'a>> {
+    ) -> Result<Box<dyn Family + 'a>> {
         let vectors = self.vectors();
         let angular = self.measure().is_angular();
         match (argument(name), line_of(self.measure())) {
@@ -188,7 +188,7 @@ impl Ways for BitSpace<'_> {
         name: &str,
         search: &Search<'_>,
         _: f64,
-    ) -> Result<Box<dyn Probing + 'a>> {
+    ) -> Result<Box<dyn Family + 'a>> {
         match argument(name) {
             Some(("bits" | "p", None)) => Ok(Box::new(BitSampling::new(self.bits(), search.seed))),
             _ => Err(unknown(name, "bits")),
