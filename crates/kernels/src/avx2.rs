@@ -292,6 +292,64 @@ fn equal_values(x: &[u64; 4], y: &[u64; 4]) -> __m256i {
     )
 }
 
+/// See [`crate::symbols_at_least`]: blocks of eight against blocks of eight, as above. Sets that are nearly the
+/// same have long runs in common, so whether the blocks are equal is looked at first.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
+    /// Steps between two looks at whether enough is left.
+    const STRIDE: usize = 4;
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    loop {
+        let left = (a.len() - i).min(b.len() - j);
+        if count + left < need {
+            return None;
+        }
+        if left < 8 {
+            return crate::scalar::shared_from(a, b, (i, j), count, need);
+        }
+        for _ in 0..STRIDE.min(left / 8) {
+            // SAFETY: a step leaves at most eight values behind, and there are as many steps as leave eight
+            // before each of them.
+            let (x, y) = unsafe {
+                (&*a.as_ptr().add(i).cast::<[u32; 8]>(), &*b.as_ptr().add(j).cast::<[u32; 8]>())
+            };
+            let equal = equal_symbols(x, y);
+            count += equal.count_ones() as usize;
+            i += 8 * usize::from(x[7] <= y[7]);
+            j += 8 * usize::from(y[7] <= x[7]);
+        }
+    }
+}
+
+/// A bit for each of eight different symbols that is among eight others.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn equal_symbols(x: &[u32; 8], y: &[u32; 8]) -> u32 {
+    let (x, y) = (load_symbols(x), load_symbols(y));
+    let same = _mm256_cmpeq_epi32(x, y);
+    let places = |equal: __m256i| _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u32;
+    if places(same) == 0xff {
+        return 0xff;
+    }
+    // The halves of y as they are and exchanged, each turned by 0 to 3 places.
+    let z = _mm256_permute2x128_si256::<1>(y, y);
+    let turned = |y: __m256i| {
+        let one = _mm256_cmpeq_epi32(x, _mm256_shuffle_epi32::<0b00_11_10_01>(y));
+        let two = _mm256_cmpeq_epi32(x, _mm256_shuffle_epi32::<0b01_00_11_10>(y));
+        let three = _mm256_cmpeq_epi32(x, _mm256_shuffle_epi32::<0b10_01_00_11>(y));
+        _mm256_or_si256(_mm256_or_si256(one, two), three)
+    };
+    let exchanged = _mm256_or_si256(_mm256_cmpeq_epi32(x, z), turned(z));
+    places(_mm256_or_si256(_mm256_or_si256(same, turned(y)), exchanged))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_symbols(symbols: &[u32; 8]) -> __m256i {
+    // SAFETY: 32 bytes are readable at `symbols`, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(symbols.as_ptr().cast::<__m256i>()) }
+}
+
 /// Sixteen numbers in two registers.
 #[derive(Clone, Copy)]
 struct Two([__m256; 2]);

@@ -92,6 +92,9 @@ kernels! {
     /// as it cannot be.
     fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
 
+    /// The same for symbols of 32 bits.
+    fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize>, in [avx2];
+
     /// The classic minhash: lowers each value to the smallest that its function gives any of the elements. A
     /// function is a key, and the values are those of [`scalar::mix`].
     ///

@@ -227,10 +227,15 @@ pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     shared_from(a, b, (0, 0), 0, need)
 }
 
+/// See [`crate::symbols_at_least`].
+pub fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
+    shared_from(a, b, (0, 0), 0, need)
+}
+
 /// The same from two places on, with `count` shared before them.
-pub(crate) fn shared_from(
-    a: &[u64],
-    b: &[u64],
+pub(crate) fn shared_from<T: Copy + Ord>(
+    a: &[T],
+    b: &[T],
     (mut i, mut j): (usize, usize),
     mut count: usize,
     need: usize,

@@ -172,6 +172,24 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_count_the_symbols_shared(
+        a in btree_set(0u32..400, 0..300),
+        b in btree_set(0u32..400, 0..300),
+        alike: bool,
+        need in 0usize..200,
+    ) {
+        // Half of the time the one is nearly the other.
+        let b = if alike { a.iter().copied().filter(|x| x % 31 != 7).chain([401, 402]).collect() } else { b };
+        let truth = a.intersection(&b).count();
+        let slice = |set: &BTreeSet<u32>| set.iter().map(|x| x << 22).collect::<Vec<_>>();
+        let (a, b) = (slice(&a), slice(&b));
+        let enough = (truth >= need).then_some(truth);
+        for (name, version) in versions::symbols_at_least() {
+            prop_assert_eq!(version(&a, &b, need), enough, "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_sum_a_pair_to_the_same_bit(pairs in vec((float(), float()), 0..200)) {
         let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
         let truths: [fn(f64, f64) -> f64; 3] = [|x, y| x * y, |x, y| (x - y) * (x - y), |x, y| (x - y).abs()];

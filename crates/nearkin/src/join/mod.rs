@@ -6,6 +6,7 @@
 //! | [`blocks`] | vectors | every close pair, most of the others ruled out by a few components |
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
+//! | [`sets`] | sets | every pair that shares enough, by an index of prefixes |
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
 //! | [`index`] | any family of functions | a near item of a query, with a known chance |
@@ -21,6 +22,7 @@ pub mod dense;
 pub mod estimate;
 mod frame;
 pub mod index;
+pub mod sets;
 pub mod top;
 
 pub use blocks::{Blocks, Counts};

@@ -1,0 +1,234 @@
+//! Sets that share enough, every one of them.
+//!
+//! Sets are written as strings of symbols, rarest first, and those that are similar have a symbol of their short
+//! prefixes in common, so an index of the prefixes finds them (Leskovec, Rajaraman, Ullman, *Mining of Massive
+//! Datasets*, 3.9; the method is AllPairs of Bayardo, Ma and Srikant 2007 and PPJoin of Xiao and others 2008, with
+//! what Mann, Augsten and Bouros found to win in 2016: verify at first sight, and stop early).
+//!
+//! | file | answers |
+//! |---|---|
+//! | [`bounds`] | what do sizes and places alone say about two sets? |
+//! | `rank`, [`strings`] | which string is this set? |
+//! | `postings` | who has this symbol in the prefix? |
+//! | `probe`, `suffix` | which of them pass the filters, and are similar? |
+//! | [`index`] | the same for sets that come later, one by one |
+//!
+//! Any measure goes that says of two sizes how much must be shared: see [`Verifier`].
+
+pub mod bounds;
+mod filters;
+pub mod index;
+mod postings;
+mod probe;
+mod rank;
+pub mod strings;
+mod suffix;
+
+pub use bounds::Bounds;
+pub use filters::Filters;
+pub use index::{Scratch, SetIndex};
+pub use strings::Strings;
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use self::postings::Postings;
+use self::probe::{Memory, Probe, Probes};
+use super::go_on;
+use crate::Result;
+use crate::cluster::UnionFind;
+use crate::verify::Verifier;
+
+/// Two sets that are similar, by the caller's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// The one that comes first.
+    pub a: u32,
+    /// The other.
+    pub b: u32,
+    /// Elements that they share.
+    pub shared: u32,
+}
+
+/// How much was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Pairs that the index brought up and whose sizes and positions did not rule out.
+    pub candidates: u64,
+    /// Those of them whose elements were compared.
+    pub verified: u64,
+    /// Those of them that are similar.
+    pub similar: u64,
+}
+
+impl Counts {
+    /// The sum of both.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            candidates: self.candidates + other.candidates,
+            verified: self.verified + other.verified,
+            similar: self.similar + other.similar,
+        }
+    }
+}
+
+/// Which pairs are wanted, and how they are found.
+#[derive(Clone, Copy)]
+pub struct SetJoin<'a> {
+    /// What counts as similar.
+    pub verifier: &'a Verifier,
+    /// What is looked at before elements are.
+    pub filters: Filters,
+    /// Where the second collection begins, when only pairs of one set of each are wanted.
+    pub split: Option<u32>,
+    /// Asked now and then whether to stop.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Hands every similar pair to `found`, in portions, from many threads, in any order.
+///
+/// The elements of a set are distinct, in any order. An empty set is similar to nothing.
+pub fn pairs(
+    sets: &[&[u64]],
+    join: &SetJoin<'_>,
+    found: &(dyn Fn(&[Hit]) -> Result<()> + Sync),
+) -> Result<Counts> {
+    Indexed::new(Strings::new(sets, join.split)?, join)?.pairs(join, found)
+}
+
+/// The smallest set that each is connected to by similar pairs. Pairs that are connected already are not compared.
+pub fn components(sets: &[&[u64]], join: &SetJoin<'_>) -> Result<(Vec<u32>, Counts)> {
+    Indexed::new(Strings::new(sets, join.split)?, join)?.components(sets.len(), join)
+}
+
+/// Strings with the index of their prefixes.
+#[derive(Debug)]
+pub struct Indexed {
+    probes: Probes,
+}
+
+/// Probes that are done by one thread at a time.
+const PROBES: usize = 64;
+/// Pairs that are handed over together, at least.
+const HITS: usize = 4096;
+/// Probes between which it is found out what is connected. Two of one round may be compared although a third
+/// connects them, so it is short.
+const ROUND: usize = 512;
+
+impl Indexed {
+    /// The index that such a join needs.
+    pub fn new(strings: Strings, join: &SetJoin<'_>) -> Result<Self> {
+        let filters = join.filters.checked()?;
+        let bounds = Bounds::new(join.verifier, strings.largest());
+        let postings = if filters.prefix {
+            Postings::new(&strings, |size| bounds.prefix_of_smaller(size))
+        } else {
+            Postings::default()
+        };
+        Ok(Self { probes: Probes { strings, postings, filters, self_join: true } })
+    }
+
+    /// See [`pairs`].
+    pub fn pairs(
+        &self,
+        join: &SetJoin<'_>,
+        found: &(dyn Fn(&[Hit]) -> Result<()> + Sync),
+    ) -> Result<Counts> {
+        let pool = Pool::default();
+        let sets = self.probes.strings.len();
+        let portions = (0..sets.div_ceil(PROBES)).into_par_iter();
+        let counts = portions.map(|portion| {
+            go_on(join.stopped)?;
+            pool.with(|memory| {
+                let (mut hits, mut counts) = (Vec::new(), Counts::default());
+                for set in portion * PROBES..((portion + 1) * PROBES).min(sets) {
+                    let hit = |other, shared| {
+                        hits.push(self.hit(set, other, shared));
+                        true
+                    };
+                    let probe = self.probe(set);
+                    self.probes.probe(join.verifier, &probe, memory, &mut counts, |_| false, hit);
+                    if hits.len() >= HITS {
+                        found(&hits)?;
+                        hits.clear();
+                    }
+                }
+                if !hits.is_empty() {
+                    found(&hits)?;
+                }
+                Ok(counts)
+            })
+        });
+        counts.try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
+    }
+
+    /// See [`components`]; `items` is how many sets there are, empty ones included.
+    pub fn components(&self, items: usize, join: &SetJoin<'_>) -> Result<(Vec<u32>, Counts)> {
+        let pool = Pool::default();
+        let strings = &self.probes.strings;
+        let mut known = UnionFind::new(items);
+        let mut counts = Counts::default();
+        for start in (0..strings.len()).step_by(ROUND) {
+            go_on(join.stopped)?;
+            let sets = start..(start + ROUND).min(strings.len());
+            let round: Vec<(Vec<Hit>, Counts)> = sets
+                .into_par_iter()
+                .with_min_len(ROUND / 64)
+                .map(|set| pool.with(|memory| self.connect(set, join.verifier, &known, memory)))
+                .collect();
+            for (hits, of_set) in round {
+                hits.iter().for_each(|hit| known.join(hit.a, hit.b));
+                counts = counts.plus(of_set);
+            }
+        }
+        Ok(((0..items as u32).map(|item| known.find(item)).collect(), counts))
+    }
+
+    /// A similar set before this one of each component that has one.
+    fn connect(
+        &self,
+        set: usize,
+        verifier: &Verifier,
+        known: &UnionFind,
+        memory: &mut Memory,
+    ) -> (Vec<Hit>, Counts) {
+        let numbers = &self.probes.strings.numbers;
+        let roots = std::cell::RefCell::new(vec![known.root(numbers[set])]);
+        let (mut hits, mut counts) = (Vec::new(), Counts::default());
+        let skip = |other: usize| roots.borrow().contains(&known.root(numbers[other]));
+        let hit = |other: usize, shared: usize| {
+            roots.borrow_mut().push(known.root(numbers[other]));
+            hits.push(self.hit(set, other, shared));
+            true
+        };
+        self.probes.probe(verifier, &self.probe(set), memory, &mut counts, skip, hit);
+        (hits, counts)
+    }
+
+    /// A set that is looked up among those before it.
+    fn probe(&self, set: usize) -> Probe<'_> {
+        let strings = &self.probes.strings;
+        Probe { text: strings.text(set), end: set, side: strings.side(set) }
+    }
+
+    fn hit(&self, set: usize, other: usize, shared: usize) -> Hit {
+        let numbers = &self.probes.strings.numbers;
+        let (a, b) = (numbers[set], numbers[other]);
+        Hit { a: a.min(b), b: a.max(b), shared: shared as u32 }
+    }
+}
+
+/// What threads keep between probes, for as many as there are at a time.
+#[derive(Default)]
+struct Pool(Mutex<Vec<Memory>>);
+
+impl Pool {
+    fn with<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = free().pop().unwrap_or_default();
+        let result = work(&mut memory);
+        free().push(memory);
+        result
+    }
+}

@@ -1,0 +1,327 @@
+//! Elements become symbols: 64-bit numbers come in, ranks by frequency go out, rarest first.
+//!
+//! The elements of all sets are first parted by their hash, so that the table in which a part's elements are counted
+//! stays in a near cache, then read again from there: every list is written and read from one end to the other, and
+//! only a part's table is looked up at random. What is done does not depend on the number of threads.
+//!
+//! On 37,000 licence texts, 5.5 million elements of 1.2 million kinds, one thread.
+
+use rayon::prelude::*;
+
+/// An odd number: multiplying by it is a bijection that brings the low bits of small numbers up.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Elements that one thread parts at a time, about.
+const PORTION: usize = 1 << 18;
+/// Elements of a part, about.
+const PART: usize = 1 << 14;
+/// Most parts, as a power of two: more than this many places to write to at a time are slow.
+const MOST_PARTS: u32 = 8;
+
+/// The hash of an element: different elements have different ones, and the first bits are good.
+#[inline]
+pub(super) fn spread(element: u64) -> u64 {
+    // Elements may be hashes already, or small numbers, or multiples of a power of two.
+    (element ^ element >> 32).wrapping_mul(SPREAD)
+}
+
+/// Sets of one side whose elements are parted together.
+struct Portion {
+    /// Places in the list of sets.
+    sets: std::ops::Range<usize>,
+    side: u8,
+    elements: usize,
+    /// The hashes of the elements, part by part; each later becomes its number within the part.
+    parted: Vec<u64>,
+    /// Where each part begins.
+    starts: Vec<usize>,
+}
+
+/// What a part found out: how often each of its elements occurs, by their numbers, and on which sides.
+struct Part {
+    counts: Vec<u32>,
+    sides: Vec<u8>,
+}
+
+/// Ranked elements.
+pub(super) struct Ranked {
+    /// How many different symbols there are.
+    pub(super) distinct: usize,
+    /// How many symbols each set has; elements that cannot be shared are none.
+    pub(super) lengths: Vec<u32>,
+    /// The symbols of the sets, those of one sorted, each set's where its elements began.
+    pub(super) symbols: Vec<u32>,
+    /// The hash of each symbol's element, if asked for.
+    pub(super) hashes: Vec<u64>,
+}
+
+/// What is to be ranked.
+pub(super) struct Ranking<'a> {
+    /// The sets, those of the first side before those of the second.
+    pub(super) sets: &'a [&'a [u64]],
+    /// How many of them are of the first side; all of them when there is no second.
+    pub(super) first_side: usize,
+    /// Whether elements stay that only one set has, or one side where there are two. They are kept for sets that
+    /// come later.
+    pub(super) keep_all: bool,
+}
+
+impl Ranking<'_> {
+    pub(super) fn rank(&self) -> Ranked {
+        let total: usize = self.sets.iter().map(|set| set.len()).sum();
+        let bits = (total / PART).max(1).ilog2().min(MOST_PARTS);
+        let mut portions = self.portions();
+        portions.par_iter_mut().for_each(|portion| self.part(portion, bits));
+        let (parts, hashes) = self.count(&mut portions, bits);
+        let (distinct, ranks) = self.ranks(&parts);
+        let mut hashes_by_rank = vec![0; if self.keep_all { distinct } else { 0 }];
+        for (ranks, hashes) in ranks.iter().zip(&hashes) {
+            ranks
+                .iter()
+                .zip(hashes)
+                .for_each(|(&rank, &hash)| hashes_by_rank[rank as usize] = hash);
+        }
+        let mut lengths = vec![0; self.sets.len()];
+        let mut symbols = vec![0; total];
+        let mut jobs = Vec::new();
+        let (mut rest, mut rest_lengths) = (&mut symbols[..], &mut lengths[..]);
+        for portion in &portions {
+            let (symbols, behind) = rest.split_at_mut(portion.elements);
+            let (lengths, behind_lengths) = rest_lengths.split_at_mut(portion.sets.len());
+            (rest, rest_lengths) = (behind, behind_lengths);
+            jobs.push((portion, symbols, lengths));
+        }
+        jobs.into_par_iter().for_each(|(portion, symbols, lengths)| {
+            self.gather(portion, bits, &ranks, symbols, lengths);
+        });
+        Ranked { distinct, lengths, symbols, hashes: hashes_by_rank }
+    }
+
+    /// Sets one behind the other, cut into portions of some size.
+    fn portions(&self) -> Vec<Portion> {
+        let mut portions: Vec<Portion> = Vec::new();
+        for (at, set) in self.sets.iter().enumerate() {
+            let side = u8::from(at >= self.first_side);
+            match portions.last_mut() {
+                Some(last) if last.side == side && last.elements + set.len() <= PORTION => {
+                    last.sets.end = at + 1;
+                    last.elements += set.len();
+                }
+                _ => portions.push(Portion {
+                    sets: at..at + 1,
+                    side,
+                    elements: set.len(),
+                    parted: Vec::new(),
+                    starts: Vec::new(),
+                }),
+            }
+        }
+        portions
+    }
+
+    /// Parts the elements of a portion.
+    fn part(&self, portion: &mut Portion, bits: u32) {
+        let sets = &self.sets[portion.sets.clone()];
+        let mut counts = vec![0; 1 << bits];
+        for &element in sets.iter().copied().flatten() {
+            counts[part_of(spread(element), bits)] += 1;
+        }
+        portion.starts = starts_of(&counts);
+        let mut heads = portion.starts.clone();
+        portion.parted = vec![0; portion.elements];
+        for &element in sets.iter().copied().flatten() {
+            let hash = spread(element);
+            let head = &mut heads[part_of(hash, bits)];
+            portion.parted[*head] = hash;
+            *head += 1;
+        }
+    }
+
+    /// Numbers the elements of each part in order of occurrence, and counts them.
+    fn count(&self, portions: &mut [Portion], bits: u32) -> (Vec<Part>, Vec<Vec<u64>>) {
+        let mut pieces: Vec<Vec<(u8, &mut [u64])>> = (0..1 << bits).map(|_| Vec::new()).collect();
+        for portion in portions {
+            let mut rest = &mut portion.parted[..];
+            for (pieces, bounds) in pieces.iter_mut().zip(portion.starts.windows(2)) {
+                let (piece, behind) = rest.split_at_mut(bounds[1] - bounds[0]);
+                rest = behind;
+                pieces.push((portion.side, piece));
+            }
+        }
+        let two_sides = self.first_side < self.sets.len();
+        let keep = self.keep_all;
+        pieces
+            .into_par_iter()
+            .map_init(Table::default, |table, pieces| table.count(pieces, bits, two_sides, keep))
+            .unzip()
+    }
+
+    /// The rank of each element of each part: by frequency, then by part and number. Elements that cannot be shared
+    /// have [`NONE`].
+    fn ranks(&self, parts: &[Part]) -> (usize, Vec<Vec<u32>>) {
+        let shared = |part: &Part, at: usize| {
+            self.keep_all || part.counts[at] > 1 && part.sides.get(at).is_none_or(|&s| s == 3)
+        };
+        let most =
+            parts.iter().flat_map(|part| &part.counts).max().map_or(0, |&most| most as usize);
+        let mut next = vec![0u32; most + 1];
+        for part in parts {
+            for (at, &count) in part.counts.iter().enumerate() {
+                next[count as usize] += u32::from(shared(part, at));
+            }
+        }
+        let mut distinct = 0;
+        for next in &mut next {
+            distinct += std::mem::replace(next, distinct);
+        }
+        let rank = |part: &Part| -> Vec<u32> {
+            let numbered = part.counts.iter().enumerate();
+            numbered
+                .map(|(at, &count)| {
+                    if shared(part, at) {
+                        let next = &mut next[count as usize];
+                        *next += 1;
+                        *next - 1
+                    } else {
+                        NONE
+                    }
+                })
+                .collect()
+        };
+        (distinct as usize, parts.iter().map(rank).collect())
+    }
+
+    /// Puts the symbols of a portion's sets where they belong, sorted.
+    fn gather(
+        &self,
+        portion: &Portion,
+        bits: u32,
+        ranks: &[Vec<u32>],
+        symbols: &mut [u32],
+        lengths: &mut [u32],
+    ) {
+        let mut heads = portion.starts.clone();
+        let mut rest = symbols;
+        for (set, length) in self.sets[portion.sets.clone()].iter().zip(lengths) {
+            let (symbols, behind) = rest.split_at_mut(set.len());
+            rest = behind;
+            let mut filled = 0;
+            for &element in *set {
+                let part = part_of(spread(element), bits);
+                let rank = ranks[part][portion.parted[heads[part]] as usize];
+                heads[part] += 1;
+                symbols[filled] = rank;
+                filled += usize::from(rank != NONE);
+            }
+            symbols[..filled].sort_unstable();
+            *length = filled as u32;
+        }
+    }
+}
+
+/// Instead of the rank of an element that no two sets can share.
+const NONE: u32 = u32::MAX;
+
+fn part_of(hash: u64, bits: u32) -> usize {
+    // Shifting by 64 is not defined.
+    (hash >> 1 >> (63 - bits)) as usize
+}
+
+/// Where each of several lists begins when they stand one behind the other, and where the last ends.
+pub(super) fn starts_of(counts: &[usize]) -> Vec<usize> {
+    let mut sum = 0;
+    let ends = counts.iter().map(|count| {
+        sum += count;
+        sum
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Numbers different hashes in order of occurrence: open addressing, at most half full.
+#[derive(Default)]
+pub(super) struct Table {
+    /// A hash and its number plus one; 0 where there is none.
+    slots: Vec<(u64, u32)>,
+    used: usize,
+}
+
+impl Table {
+    /// Replaces the hashes of a part by their numbers.
+    fn count(
+        &mut self,
+        pieces: Vec<(u8, &mut [u64])>,
+        bits: u32,
+        two_sides: bool,
+        keep: bool,
+    ) -> (Part, Vec<u64>) {
+        self.clear();
+        let mut part = Part { counts: Vec::new(), sides: Vec::new() };
+        let mut hashes = Vec::new();
+        for (side, piece) in pieces {
+            for hash in piece {
+                let number = self.number(*hash, bits) as usize;
+                if number == part.counts.len() {
+                    part.counts.push(0);
+                    if two_sides {
+                        part.sides.push(0);
+                    }
+                    if keep {
+                        hashes.push(*hash);
+                    }
+                }
+                part.counts[number] += 1;
+                if two_sides {
+                    part.sides[number] |= 1 << side;
+                }
+                *hash = number as u64;
+            }
+        }
+        (part, hashes)
+    }
+
+    fn clear(&mut self) {
+        self.used = 0;
+        if self.slots.is_empty() {
+            self.slots = vec![(0, 0); 64];
+        }
+        self.slots.fill((0, 0));
+    }
+
+    /// The number of a hash, the next one if it is new. Its first `skip` bits say nothing.
+    #[inline]
+    fn number(&mut self, hash: u64, skip: u32) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(hash, skip);
+        loop {
+            match self.slots[at] {
+                (key, number) if key == hash && number > 0 => return number - 1,
+                (_, 0) => break,
+                _ => at = (at + 1) & mask,
+            }
+        }
+        self.used += 1;
+        self.slots[at] = (hash, self.used as u32);
+        if 2 * self.used > self.slots.len() {
+            self.grow(skip);
+        }
+        self.used as u32 - 1
+    }
+
+    fn home(&self, hash: u64, skip: u32) -> usize {
+        ((hash << skip) >> (64 - self.slots.len().ilog2())) as usize
+    }
+
+    #[cold]
+    fn grow(&mut self, skip: u32) {
+        let slots = vec![(0, 0); 2 * self.slots.len()];
+        let mask = slots.len() - 1;
+        for slot in std::mem::replace(&mut self.slots, slots) {
+            if slot.1 > 0 {
+                let mut at = self.home(slot.0, skip);
+                while self.slots[at].1 > 0 {
+                    at = (at + 1) & mask;
+                }
+                self.slots[at] = slot;
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Sets as strings of symbols, rarest first (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.9.2).
+//!
+//! Sets of 64-bit elements in any order come in; one list of 32-bit symbols goes out, each set's sorted, with the sets
+//! in order of size. Elements that nothing can share are only counted: they come before all others in the order, and
+//! where they stand among themselves changes nothing.
+
+use rayon::prelude::*;
+
+use super::rank::{Ranked, Ranking};
+use crate::{Error, Result};
+
+/// Where a set's symbols are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    /// Elements of the set.
+    pub(super) size: u32,
+    /// How many of them are not shared, and have no symbol.
+    pub(super) unshared: u32,
+    start: u32,
+    bitmap: u32,
+}
+
+/// A set as the filters see it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) size: usize,
+    pub(super) unshared: usize,
+    pub(super) symbols: &'a [u32],
+    pub(super) bitmap: &'a [u64],
+}
+
+/// Sets as strings, by size.
+#[derive(Debug)]
+pub struct Strings {
+    pub(super) heads: Vec<Head>,
+    /// The caller's number of each set.
+    pub(super) numbers: Vec<u32>,
+    /// Sizes that occur, and the first set of each.
+    sizes: Vec<(u32, u32)>,
+    symbols: Vec<u32>,
+    bitmaps: Vec<u64>,
+    pub(super) split: Option<u32>,
+    pub(super) distinct: usize,
+    pub(super) hashes: Vec<u64>,
+}
+
+impl Strings {
+    /// Sets of distinct elements, in any order; of the sets from `split` on only what is shared with one before it
+    /// counts, where there is a split. Empty sets are left out.
+    pub fn new(sets: &[&[u64]], split: Option<u32>) -> Result<Self> {
+        Self::ranked(sets, split, false)
+    }
+
+    /// The same for sets that others will be compared with which are not known yet.
+    pub(super) fn for_queries(sets: &[&[u64]]) -> Result<Self> {
+        Self::ranked(sets, None, true)
+    }
+
+    fn ranked(sets: &[&[u64]], split: Option<u32>, keep_all: bool) -> Result<Self> {
+        let total: usize = sets.iter().map(|set| set.len()).sum();
+        if total >= u32::MAX as usize || sets.len() >= u32::MAX as usize {
+            let must = "below 2^32 for a join in memory; split the collection";
+            return Err(Error::parameter("number of elements", total, must));
+        }
+        let numbers = by_size(sets);
+        // Sides one behind the other, each by size.
+        let side = |number: u32| split.is_some_and(|split| number >= split);
+        let (mut layout, second): (Vec<u32>, Vec<u32>) = numbers.iter().partition(|&&n| !side(n));
+        let first_side = layout.len();
+        layout.extend(second);
+        let laid: Vec<&[u64]> = layout.iter().map(|&number| sets[number as usize]).collect();
+        let ranked = Ranking { sets: &laid, first_side, keep_all }.rank();
+        Ok(Self::laid_out(&laid, first_side, numbers, split, ranked))
+    }
+
+    fn laid_out(
+        laid: &[&[u64]],
+        first_side: usize,
+        numbers: Vec<u32>,
+        split: Option<u32>,
+        ranked: Ranked,
+    ) -> Self {
+        let mut start = 0;
+        let mut places = laid.iter().zip(&ranked.lengths).map(|(set, &length)| {
+            let size = set.len() as u32;
+            start += size;
+            Head { size, unshared: size - length, start: start - size, bitmap: 0 }
+        });
+        let first: Vec<Head> = places.by_ref().take(first_side).collect();
+        let (mut first, mut second) = (first.into_iter(), places);
+        let side = |number: u32| split.is_some_and(|split| number >= split);
+        let head = |&number: &u32| if side(number) { second.next() } else { first.next() };
+        let mut heads: Vec<Head> = numbers.iter().filter_map(head).collect();
+        let mut words = 0;
+        for head in &mut heads {
+            head.bitmap = words as u32;
+            words += bitmap_words(head.size as usize);
+        }
+        let mut sizes: Vec<(u32, u32)> = Vec::new();
+        for (at, head) in (0..).zip(&heads) {
+            if sizes.last().is_none_or(|last| last.0 != head.size) {
+                sizes.push((head.size, at));
+            }
+        }
+        let mut strings = Self {
+            heads,
+            numbers,
+            sizes,
+            symbols: ranked.symbols,
+            bitmaps: Vec::new(),
+            split,
+            distinct: ranked.distinct,
+            hashes: ranked.hashes,
+        };
+        strings.bitmaps = strings.bitmaps(words);
+        strings
+    }
+
+    /// The bitmaps of all sets.
+    fn bitmaps(&self, words: usize) -> Vec<u64> {
+        let mut bitmaps = vec![0; words];
+        let mut jobs = Vec::new();
+        let mut rest = &mut bitmaps[..];
+        for set in (0..self.len()).step_by(BITMAPS) {
+            let end = (set + BITMAPS).min(self.len());
+            let behind = self.heads.get(end).map_or(words, |head| head.bitmap as usize);
+            let (bitmaps, others) = rest.split_at_mut(behind - self.heads[set].bitmap as usize);
+            rest = others;
+            jobs.push((set..end, bitmaps));
+        }
+        jobs.into_par_iter().for_each(|(sets, mut bitmaps)| {
+            for set in sets {
+                let words = bitmap_words(self.heads[set].size as usize);
+                let (bitmap, rest) = bitmaps.split_at_mut(words);
+                fill_bitmap(self.symbols(set), bitmap);
+                bitmaps = rest;
+            }
+        });
+        bitmaps
+    }
+
+    /// How many sets are not empty.
+    pub fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Whether all sets are empty.
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+
+    /// How many elements are in more than one set; of both sides of the split, where there is one.
+    pub fn distinct(&self) -> usize {
+        self.distinct
+    }
+
+    /// The size of the largest set.
+    pub fn largest(&self) -> usize {
+        self.sizes.last().map_or(0, |&(size, _)| size as usize)
+    }
+
+    /// The number of the first set that has at least so many elements.
+    pub(super) fn first_of_size(&self, size: usize) -> usize {
+        let at = self.sizes.partition_point(|&(other, _)| (other as usize) < size);
+        self.sizes.get(at).map_or(self.len(), |&(_, first)| first as usize)
+    }
+
+    /// The smallest size of a set that is at least this.
+    pub(super) fn size_from(&self, size: usize) -> Option<usize> {
+        let at = self.sizes.partition_point(|&(other, _)| (other as usize) < size);
+        self.sizes.get(at).map(|&(size, _)| size as usize)
+    }
+
+    /// Which side of the split a set is on.
+    pub(super) fn side(&self, set: usize) -> usize {
+        usize::from(self.split.is_some_and(|split| self.numbers[set] >= split))
+    }
+
+    pub(super) fn symbols(&self, set: usize) -> &[u32] {
+        let head = &self.heads[set];
+        let start = head.start as usize;
+        &self.symbols[start..start + (head.size - head.unshared) as usize]
+    }
+
+    pub(super) fn text(&self, set: usize) -> Text<'_> {
+        let head = &self.heads[set];
+        let bitmap = head.bitmap as usize;
+        Text {
+            size: head.size as usize,
+            unshared: head.unshared as usize,
+            symbols: self.symbols(set),
+            bitmap: &self.bitmaps[bitmap..bitmap + bitmap_words(head.size as usize)],
+        }
+    }
+}
+
+/// Sets whose bitmaps are made by one thread at a time.
+const BITMAPS: usize = 1024;
+
+/// The numbers of the sets that are not empty, by size.
+fn by_size(sets: &[&[u64]]) -> Vec<u32> {
+    let key = |(number, set): (u64, &&[u64])| (set.len() as u64) << 32 | number;
+    let mut keys: Vec<u64> = (0..).zip(sets).filter(|(_, set)| !set.is_empty()).map(key).collect();
+    keys.par_sort_unstable();
+    keys.into_iter().map(|key| key as u32).collect()
+}
+
+/// Words of the bitmap of a set of so many elements: two to four bits each, or one word.
+pub(super) fn bitmap_words(size: usize) -> usize {
+    (size / 32).next_power_of_two()
+}
+
+/// Turns a bit for each symbol (the bitmap filter of Sandes, Teodoro and Melo, 2020).
+pub(super) fn fill_bitmap(symbols: &[u32], bitmap: &mut [u64]) {
+    for &symbol in symbols {
+        // A power of two, so that what is above it falls away.
+        let bit = symbol as usize & (64 * bitmap.len() - 1);
+        bitmap[bit / 64] ^= 1 << (bit % 64);
+    }
+}
+
+impl Text<'_> {
+    /// Elements that are in one of the two and not in the other: not fewer than this.
+    #[inline]
+    pub(super) fn least_difference(&self, other: &Text<'_>) -> usize {
+        let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
+            true => (self.bitmap, other.bitmap),
+            false => (other.bitmap, self.bitmap),
+        };
+        let bits: usize = if let ([short], [long]) = (short, long) {
+            (short ^ long).count_ones() as usize
+        } else if short.len() == long.len() {
+            nearkin_kernels::hamming(short, long) as usize
+        } else {
+            // The longer one folds down to the shorter one's length.
+            let folded =
+                |at: usize| long.iter().skip(at).step_by(short.len()).fold(0, |all, x| all ^ x);
+            short
+                .iter()
+                .enumerate()
+                .map(|(at, word)| (word ^ folded(at)).count_ones() as usize)
+                .sum()
+        };
+        self.unshared + other.unshared + bits
+    }
+}

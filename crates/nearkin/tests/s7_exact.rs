@@ -1,0 +1,305 @@
+//! The exact join of sets: the figures of the syllabus, and every filter against brute force.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use nearkin::family::hash::SplitMix;
+use nearkin::join::sets::{
+    Bounds, Counts, Filters, Hit, Scratch, SetIndex, SetJoin, components, pairs,
+};
+use nearkin::verify::{Limit, Measure, Verifier};
+
+fn jaccard(threshold: f64) -> Verifier {
+    Verifier::new(Measure::Jaccard, Limit::Similarity(threshold)).expect("a threshold in range")
+}
+
+/// Runs a test with the bounds for Jaccard, of sets of up to 1000 elements.
+fn with_bounds<R>(threshold: f64, test: impl FnOnce(Bounds<'_>) -> R) -> R {
+    test(Bounds::new(&jaccard(threshold), 1000))
+}
+
+#[test]
+fn s7_3_lengths_that_are_compared() {
+    let longest = |threshold, length| with_bounds(threshold, |b| *b.sizes(length).end());
+    assert_eq!(longest(0.9, 9), 10);
+    assert_eq!(longest(0.9, 8), 8);
+    // Exercise 3.9.2: a string of length 20 is compared with those of length 17 to 23, 19 to 21, and 20.
+    for (threshold, sizes) in [(0.85, 17..=23), (0.95, 19..=21), (0.98, 20..=20)] {
+        assert_eq!(with_bounds(threshold, |b| b.sizes(20)), sizes);
+    }
+}
+
+#[test]
+fn s7_4_symbols_in_the_prefix() {
+    with_bounds(0.9, |bounds| {
+        assert_eq!(bounds.prefix(9), 1);
+        (10..20).for_each(|length| assert_eq!(bounds.prefix(length), 2, "{length}"));
+        assert_eq!(bounds.prefix(20), 3);
+    });
+    // Exercise 3.9.3.
+    assert_eq!(with_bounds(0.85, |b| b.prefix(15)), 3);
+    assert_eq!(with_bounds(0.95, |b| b.prefix(15)), 1);
+    // Four symbols for 11/15 < J ≤ 12/15.
+    for (threshold, symbols) in [(11.0 / 15.0, 5), (0.734, 4), (0.8, 4), (0.801, 3)] {
+        assert_eq!(with_bounds(threshold, |b| b.prefix(15)), symbols, "{threshold}");
+    }
+}
+
+#[test]
+fn s7_4_the_prefix_is_the_formula_in_whole_numbers() {
+    for d in 1..=20u32 {
+        for n in 1..=d {
+            with_bounds(f64::from(n) / f64::from(d), |bounds| {
+                for length in 1..200u32 {
+                    let formula = ((d - n) * length / d + 1) as usize;
+                    assert_eq!(bounds.prefix(length as usize), formula, "{n}/{d} of {length}");
+                }
+            });
+        }
+    }
+}
+
+/// (i, j): where the i-th symbol of a string of some length is looked up.
+fn buckets(threshold: f64, length: usize) -> Vec<(usize, usize)> {
+    with_bounds(threshold, |bounds| {
+        let positions = 1..=bounds.prefix(length);
+        positions.flat_map(|i| (1..=bounds.last_position(length, i)).map(move |j| (i, j))).collect()
+    })
+}
+
+#[test]
+fn s7_5_symbols_and_positions() {
+    // Example 3.28: (a, 1), (a, 2) and (c, 1).
+    assert_eq!(buckets(0.9, 10), [(1, 1), (1, 2), (2, 1)]);
+    // Exercise 3.9.4: 12/(11 + j) ≥ 3/4 up to j = 5, 11/(11 + j) up to 3, 10/(11 + j) up to 2, 9/12.
+    let expected =
+        [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)];
+    assert_eq!(buckets(0.75, 12), expected);
+    assert_eq!(buckets(0.95, 12), [(1, 1)]);
+}
+
+#[test]
+fn s7_5_strings_that_differ_in_the_first_symbol_are_not_compared() {
+    // acdefghijk and bcdefghijk meet at (c, 2) only, which is too late for 9/11.
+    assert!(!buckets(0.9, 10).contains(&(2, 2)));
+    let (s, t): (Vec<u64>, Vec<u64>) = ((1..11).collect(), [0].into_iter().chain(2..11).collect());
+    let count = |filters: &str| {
+        let verifier = jaccard(0.9);
+        run(&[&s, &t], &join(&verifier, filters.parse().unwrap(), None)).1.candidates
+    };
+    assert_eq!(count("length"), 1);
+    assert_eq!(count("length,prefix,position"), 0);
+}
+
+#[test]
+fn s7_5_random_strings_are_compared_that_often() {
+    // Exercise 3.9.5, in an order of the symbols that does not depend on the strings. One of length 9 is indexed under
+    // its first symbol, so that must be the same in both; of length 10 the first of one may be the second of the other
+    // as well, and no two of these three can happen at once.
+    // The first of n of 100 is the k-th with chance C(100 − k, n − 1) / C(100, n), the second (k − 1) C(100 − k, n − 2).
+    let choose = |n: u32, k: u32| {
+        (0..k).map(|i| f64::from(n - i.min(n)) / f64::from(k - i)).product::<f64>()
+    };
+    let first = |n: u32, k: u32| choose(100 - k, n - 1) / choose(100, n);
+    let second = |n: u32, k: u32| f64::from(k - 1) * choose(100 - k, n - 2) / choose(100, n);
+    let nine: f64 = (1..=100).map(|k| first(9, k).powi(2)).sum();
+    let ten: f64 = (1..=100).map(|k| first(10, k) * (first(10, k) + 2.0 * second(10, k))).sum();
+    for (length, expected) in [(9, nine), (10, ten)] {
+        let prefix = with_bounds(0.9, |bounds| bounds.prefix(length));
+        let mut places = buckets(0.9, length);
+        places.retain(|&(_, j)| j <= prefix);
+        let mut random = SplitMix::new(9);
+        let mut draw = || {
+            let mut set = BTreeSet::new();
+            while set.len() < length {
+                set.insert(random.below(100));
+            }
+            set.into_iter().collect::<Vec<u64>>()
+        };
+        let trials = 200_000;
+        let met = (0..trials).filter(|_| {
+            let (s, t) = (draw(), draw());
+            places.iter().any(|&(i, j)| s[i - 1] == t[j - 1])
+        });
+        let share = met.count() as f64 / f64::from(trials);
+        // Five standard deviations: fails by chance once in a million seeds, and the seed is fixed.
+        let margin = 5.0 * (expected * (1.0 - expected) / f64::from(trials)).sqrt();
+        assert!((share - expected).abs() < margin, "{length}: {share} for {expected}");
+    }
+}
+
+/// (i, q, j): the buckets of figure 3.16.
+fn pyramid(threshold: f64, length: usize) -> Vec<(usize, usize, usize)> {
+    with_bounds(threshold, |bounds| {
+        let mut buckets = Vec::new();
+        for i in 1..=bounds.prefix(length) {
+            for q in 0..4 * length {
+                let allowed = (1..=length).filter(|&j| bounds.allow(length, i, j + q, j));
+                buckets.extend(allowed.map(|j| (i, q, j)));
+            }
+        }
+        buckets
+    })
+}
+
+#[test]
+fn s7_6_the_pyramid_of_positions_and_suffix_lengths() {
+    let figure = [
+        (1, 7, 1),
+        (1, 8, 1),
+        (1, 8, 2),
+        (1, 9, 1),
+        (1, 9, 2),
+        (1, 9, 3),
+        (1, 10, 1),
+        (1, 10, 2),
+        (1, 11, 1),
+        (2, 7, 1),
+        (2, 8, 1),
+        (2, 8, 2),
+        (2, 9, 1),
+        (3, 7, 1),
+    ];
+    assert_eq!(pyramid(0.8, 10), figure);
+}
+
+#[test]
+fn s7_6_triples_are_the_two_cases_of_the_book() {
+    // Exercise 3.9.6 among them. (q + 1)/(L + j − 1) ≥ J where p ≥ q, (L − i + 1)/(i + j − 1 + q) where p < q.
+    for (length, n, d) in [(20, 8, 10), (20, 9, 10), (10, 8, 10), (30, 2, 3), (17, 1, 2)] {
+        let mut expected = Vec::new();
+        for i in 1..=(d - n) * length / d + 1 {
+            let p = length - i;
+            for (q, j) in (0..4 * length).flat_map(|q| (1..=length).map(move |j| (q, j))) {
+                let (above, below) =
+                    if p >= q { (q + 1, length + j - 1) } else { (length - i + 1, i + j - 1 + q) };
+                if d * above >= n * below {
+                    expected.push((i, q, j));
+                }
+            }
+        }
+        assert_eq!(pyramid(n as f64 / d as f64, length), expected, "{n}/{d} of {length}");
+    }
+    assert_eq!((pyramid(0.8, 20).len(), pyramid(0.9, 20).len()), (61, 14));
+}
+
+// --- every filter against brute force -------------------------------------------------------------------
+
+fn join<'a>(verifier: &'a Verifier, filters: Filters, split: Option<u32>) -> SetJoin<'a> {
+    SetJoin { verifier, filters, split, stopped: &|| false }
+}
+
+fn run(sets: &[&[u64]], join: &SetJoin<'_>) -> (Vec<Hit>, Counts) {
+    let hits = Mutex::new(Vec::new());
+    let found = |portion: &[Hit]| {
+        hits.lock().unwrap().extend_from_slice(portion);
+        Ok(())
+    };
+    let counts = pairs(sets, join, &found).expect("filters that go together");
+    let mut hits = hits.into_inner().unwrap();
+    hits.sort_unstable();
+    (hits, counts)
+}
+
+/// What two sets of these sizes and this overlap are, in whole numbers: similar or not.
+type Decide<'a> = &'a dyn Fn(usize, usize, usize) -> bool;
+
+fn brute_force(sets: &[&[u64]], split: Option<u32>, decide: Decide<'_>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for b in 0..sets.len() {
+        for a in 0..b {
+            if split.is_some_and(|split| (a < split as usize) == (b < split as usize)) {
+                continue;
+            }
+            let shared = sets[a].iter().filter(|x| sets[b].contains(x)).count();
+            let empty = sets[a].is_empty() || sets[b].is_empty();
+            if !empty && decide(shared, sets[a].len(), sets[b].len()) {
+                hits.push(Hit { a: a as u32, b: b as u32, shared: shared as u32 });
+            }
+        }
+    }
+    hits.sort_unstable();
+    hits
+}
+
+/// A few sets of a few elements each: empty ones, single ones, copies, and some that differ a little.
+fn collection(random: &mut SplitMix) -> Vec<Vec<u64>> {
+    let count = random.below(16);
+    let universe = 1 + random.below(24);
+    let largest = 1 + random.below(20);
+    let mut sets: Vec<Vec<u64>> = Vec::new();
+    for _ in 0..count {
+        let mut set = BTreeSet::new();
+        if !sets.is_empty() && random.below(2) == 0 {
+            let near = &sets[random.below(sets.len() as u64) as usize];
+            set.extend(near.iter().copied());
+            for _ in 0..random.below(3) {
+                let element = random.below(universe);
+                if !set.remove(&element) {
+                    set.insert(element);
+                }
+            }
+        } else {
+            set.extend((0..random.below(largest + 1)).map(|_| random.below(universe)));
+        }
+        let mut set: Vec<u64> = set.into_iter().collect();
+        // In any order.
+        for i in (1..set.len()).rev() {
+            set.swap(i, random.below(i as u64 + 1) as usize);
+        }
+        sets.push(set);
+    }
+    sets
+}
+
+fn check_collection(
+    sets: &[Vec<u64>],
+    verifier: &Verifier,
+    filters: Filters,
+    split: Option<u32>,
+    decide: Decide<'_>,
+) {
+    let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+    let join = join(verifier, filters, split);
+    let expected = brute_force(&slices, split, decide);
+    let (hits, counts) = run(&slices, &join);
+    assert_eq!(hits, expected, "{filters} {split:?} {sets:?}");
+    assert_eq!(counts.similar, hits.len() as u64);
+    assert!(counts.verified <= counts.candidates && counts.similar <= counts.verified);
+
+    let (roots, _) = components(&slices, &join).unwrap();
+    let mut known = nearkin::cluster::UnionFind::new(sets.len());
+    expected.iter().for_each(|hit| known.join(hit.a, hit.b));
+    let components: Vec<u32> = (0..sets.len() as u32).map(|set| known.find(set)).collect();
+    assert_eq!(roots, components, "{filters} {split:?} {sets:?}");
+
+    // The sets behind the split as queries, among the others.
+    let (held, queries) = slices.split_at(split.map_or(slices.len() / 2, |split| split as usize));
+    let index = SetIndex::new(held, verifier, filters).unwrap();
+    let mut scratch = Scratch::default();
+    let mut answers = Vec::new();
+    for (at, query) in (held.len() as u32..).zip(queries) {
+        let mut found = Vec::new();
+        index.query(query, &mut scratch, &mut found);
+        answers.extend(found.into_iter().map(|(a, shared)| Hit { a, b: at, shared }));
+    }
+    answers.sort_unstable();
+    let expected = brute_force(&slices, Some(held.len() as u32), decide);
+    assert_eq!(answers, expected, "queries: {filters} {sets:?}");
+}
+
+#[test]
+fn s7_7_every_filter_finds_what_brute_force_finds() {
+    let all: Vec<Filters> = Filters::all().collect();
+    let mut random = SplitMix::new(7);
+    for round in 0..40_000 {
+        let sets = collection(&mut random);
+        let d = 1 + random.below(12) as usize;
+        let n = 1 + random.below(d as u64) as usize;
+        let verifier = jaccard(n as f64 / d as f64);
+        let split = (random.below(3) == 0).then(|| random.below(sets.len() as u64 + 1) as u32);
+        // In whole numbers: shared / (a + b − shared) ≥ n / d.
+        let decide = |shared: usize, a: usize, b: usize| d * shared >= n * (a + b - shared);
+        check_collection(&sets, &verifier, all[round % all.len()], split, &decide);
+    }
+}
