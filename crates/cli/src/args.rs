@@ -8,7 +8,8 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
-use nearkin::pipeline::{Job, LEAST_MEMORY, Settings};
+use nearkin::join::sets::Filters;
+use nearkin::pipeline::{Job, LEAST_MEMORY, Settings, Way};
 use nearkin::read::{Format, Groups, Input, OnError, Opened, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
@@ -280,14 +281,16 @@ pub(crate) struct SimilarityArgs {
     #[command(flatten)]
     pub(crate) shingle: ShingleArgs,
     /// How items are compared. Texts, sets and bags: jaccard (each shingle or element counts once), bag (as
-    /// often as it occurs, the union by maximum) or bag-sum (by sum); texts also cosine (of tf-idf
-    /// vectors). Vectors: l2, l1, any l1.5, l3 …, linf, or cosine. Bits: hamming. Strings: edit (inserts
+    /// often as it occurs, the union by maximum) or bag-sum (by sum). Texts and sets also: dice, containment
+    /// (the share of the smaller set that the other contains), overlap (how many are shared), hamming (how
+    /// many are not), cosine (of sets, or of the tf-idf vectors of texts). Vectors: l2, l1, any l1.5, l3 …, linf, or cosine. Bits: hamming. Strings: edit (inserts
     /// and deletes), damerau (also replacements and swaps) or hamming [default: jaccard; bag with --as
     /// bag; l2, hamming or edit]
     #[arg(long, value_name = "MEASURE")]
     pub(crate) measure: Option<MeasureName>,
-    /// Pairs at or above this similarity are similar; for the measures that are one: jaccard, bag, bag-sum,
-    /// cosine, hamming of bits [default: 0.8; with bag-sum 0.444, its equal]
+    /// Pairs at or above this similarity are similar; for the measures that are one: jaccard, bag, bag-sum, dice,
+    /// containment, cosine, hamming of bits; with overlap so many shared elements [default: 0.8; with
+    /// bag-sum 0.444, its equal]
     #[arg(
         short,
         long,
@@ -303,6 +306,18 @@ pub(crate) struct SimilarityArgs {
     /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
     #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
     pub(crate) recall: f64,
+    /// Miss none: find pairs by an exact search, even where tables of hashes would be faster
+    #[arg(long, conflicts_with_all = ["recall", "bands", "audit"])]
+    pub(crate) exact: bool,
+    /// What the exact search of texts and sets rules pairs out by, to see what each is worth: length, prefix,
+    /// position, suffix, bitmap, full-suffix, joined by commas, or none; the pairs are the same [default: the
+    /// fastest]
+    #[arg(long, value_name = "LIST", requires = "exact")]
+    pub(crate) filters: Option<Filters>,
+    /// Draw so many items of texts, sets and bags, find all that is similar to them by an exact search, and say how
+    /// much of it the run has found; 0 for none [default: up to 400, a twentieth of all]
+    #[arg(long, value_name = "N")]
+    pub(crate) audit: Option<usize>,
     /// Use this many bands of --rows rows instead of the cheapest that keep --recall
     #[arg(long, value_name = "N", requires = "rows", conflicts_with = "recall")]
     pub(crate) bands: Option<usize>,
@@ -320,6 +335,9 @@ pub(crate) enum MeasureName {
     Jaccard,
     Bag,
     BagSum,
+    Dice,
+    Containment,
+    Overlap,
     Cosine,
     /// The norm of this order, from 1 to infinity.
     Norm(f64),
@@ -340,13 +358,16 @@ impl FromStr for MeasureName {
             "jaccard" => Ok(Self::Jaccard),
             "bag" => Ok(Self::Bag),
             "bag-sum" => Ok(Self::BagSum),
+            "dice" => Ok(Self::Dice),
+            "containment" => Ok(Self::Containment),
+            "overlap" => Ok(Self::Overlap),
             "cosine" => Ok(Self::Cosine),
             "hamming" => Ok(Self::Hamming),
             "edit" => Ok(Self::Edit),
             "damerau" => Ok(Self::Damerau),
             _ => name.strip_prefix('l').and_then(order).map(Self::Norm).ok_or_else(|| {
-                "the measures are jaccard, bag, bag-sum, cosine, l1, l2, l3 and so on, linf, hamming, \
-                 edit and damerau"
+                "the measures are jaccard, bag, bag-sum, dice, containment, overlap, cosine, l1, l2, l3 and \
+                 so on, linf, hamming, edit and damerau"
                     .to_owned()
             }),
         }
@@ -359,6 +380,9 @@ impl Display for MeasureName {
             Self::Jaccard => "jaccard",
             Self::Bag => "bag",
             Self::BagSum => "bag-sum",
+            Self::Dice => "dice",
+            Self::Containment => "containment",
+            Self::Overlap => "overlap",
             Self::Cosine => "cosine",
             Self::Hamming => "hamming",
             Self::Edit => "edit",
@@ -374,6 +398,15 @@ impl SimilarityArgs {
         let defaults = Settings::default();
         let kind = fields.items.kind();
         let measure = match (kind, self.measure) {
+            (KindName::Bag, Some(other))
+                if !matches!(
+                    other,
+                    MeasureName::Jaccard | MeasureName::Bag | MeasureName::BagSum
+                ) =>
+            {
+                let must = "bag, bag-sum or jaccard for bags; others are for --as set";
+                return Err(Error::parameter("--measure", other, must));
+            }
             (KindName::Set, Some(MeasureName::Bag | MeasureName::BagSum)) => {
                 let must = "jaccard for sets: repeats count in bags, pass --as bag";
                 return Err(Error::parameter("--measure", "that of bags", must));
@@ -381,16 +414,32 @@ impl SimilarityArgs {
             (_, Some(MeasureName::Jaccard)) => Measure::Jaccard,
             (_, Some(MeasureName::Bag)) => Measure::Bag,
             (_, Some(MeasureName::BagSum)) => Measure::BagSum,
+            (_, Some(MeasureName::Dice)) => Measure::Dice,
+            (_, Some(MeasureName::Containment)) => Measure::Containment,
+            (_, Some(MeasureName::Overlap)) => Measure::Overlap,
+            (_, Some(MeasureName::Hamming)) => Measure::Hamming,
+            (KindName::Set, Some(MeasureName::Cosine)) => Measure::Cosine,
             (_, Some(other)) => {
-                let must = "jaccard, bag or bag-sum for texts, sets and bags; pass --as vector, bits or \
-                            string for others";
+                let must = "jaccard, bag, bag-sum, dice, containment, overlap, hamming or cosine for texts \
+                            and sets; pass --as vector, bits or string for others";
                 return Err(Error::parameter("--measure", other, must));
             }
             (KindName::Bag, None) => Measure::Bag,
             (_, None) => Measure::Jaccard,
         };
-        // A Jaccard similarity of 0.8 of the shingles.
-        let usual = if measure == Measure::BagSum { 0.444 } else { 0.8 };
+        let usual = match (measure, self.threshold, self.within) {
+            (Measure::Overlap, None, None) => {
+                let must = "given as --threshold N: how many elements must be shared";
+                return Err(Error::parameter("the limit of overlap", "nothing", must));
+            }
+            (Measure::Hamming, _, None) => {
+                let must = "given as --within N: how many elements may be in one of the two only";
+                return Err(Error::parameter("the limit of hamming", "nothing", must));
+            }
+            // A Jaccard similarity of 0.8 of the shingles.
+            (Measure::BagSum, ..) => 0.444,
+            _ => 0.8,
+        };
         Ok(Settings {
             shingling: match kind {
                 KindName::Text => self.shingle.shingling()?,
@@ -404,6 +453,9 @@ impl SimilarityArgs {
             threshold: self.threshold.unwrap_or(usual),
             within: self.within,
             recall: self.recall,
+            way: if self.exact { Way::Exact } else { Way::Cheapest },
+            filters: self.filters.unwrap_or_default(),
+            audit: self.audit,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed,
             threads: run.threads.map_or(defaults.threads, usize::from),

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
     let stopped = || progress.stopped();
-    let way = way(&args.similarity, args.and_or.as_ref(), args.probes, args.exact)?;
+    let way = way(&args.similarity, args.and_or.as_ref(), args.probes, args.similarity.exact)?;
     let mut search = asked.search(&args.similarity, way, held.split(), &stopped);
     search.room = args.run.memory.unwrap_or_else(fair_share);
     let result = in_pool(&args.run, || match rows {

@@ -1,7 +1,9 @@
 //! What a run found and took: the funnel for people, `--stats` for programs.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
+use nearkin::audit::{Audit, Recall};
 use nearkin::pipeline::{Collection, Settings, Stage, StageTime, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
@@ -22,12 +24,21 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         rows.push((stats.identical, "identical to an earlier one".into()));
     }
     rows.push((stats.distinct, "distinct items".into()));
-    rows.push((stats.in_candidates, "of them share a bucket with another".into()));
-    rows.push((stats.candidates, "pairs of them do".into()));
-    rows.push((
-        stats.verified,
-        "pairs compared exactly, the others ruled out by their sketches".into(),
-    ));
+    match stats.bands {
+        Some(_) => {
+            rows.push((stats.in_candidates, "of them share a bucket with another".into()));
+            rows.push((stats.candidates, "pairs of them do".into()));
+            let what = "pairs compared exactly, the others ruled out by their sketches";
+            rows.push((stats.verified, what.into()));
+        }
+        None => {
+            rows.push((
+                stats.candidates,
+                "pairs that the filters of the exact search let through".into(),
+            ));
+            rows.push((stats.verified, "pairs compared element by element".into()));
+        }
+    }
     if let Some(pairs) = stats.pairs {
         rows.push((pairs, format!("pairs {}, copies included", reach(settings))));
     }
@@ -41,17 +52,76 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     if let Some(stage) = stats.resumed {
         let _ = writeln!(text, "  went on after the stage {} of an earlier run", stage.name());
     }
-    let _ = write!(
-        text,
-        "  promised: a pair at just {} is found with chance {}; took {seconds:.1} s",
-        settings.within.unwrap_or(settings.threshold),
-        if settings.bands.is_some() {
-            (stats.recall_promised * 1e6).round() / 1e6
-        } else {
-            settings.recall
-        },
-    );
+    let promised = match stats.bands {
+        None => "  found by an exact search, which misses none".to_owned(),
+        Some(_) => format!(
+            "  promised: a pair at just {} is found with chance {}",
+            settings.within.unwrap_or(settings.threshold),
+            if settings.bands.is_some() {
+                (stats.recall_promised * 1e6).round() / 1e6
+            } else {
+                settings.recall
+            },
+        ),
+    };
+    let _ = write!(text, "{promised}; took {seconds:.1} s");
+    if let Some(audit) = &stats.audit {
+        let _ = write!(text, "\n{}", audited(audit));
+    }
     text
+}
+
+/// What the audit found, in words.
+fn audited(audit: &Audit) -> String {
+    let items = grouped(audit.items());
+    let Some(all) = audit.overall() else {
+        return format!("  audited: none of {items} items drawn at random has a similar one");
+    };
+    let share = |share: f64| format!("{share:.4}");
+    let mut text = format!(
+        "  audited: found {} of the pairs of {items} items drawn at random (95 % sure: {} to {})",
+        share(all.recall),
+        share(all.low),
+        share(all.high),
+    );
+    for (band, recall) in audit.bands() {
+        let _ = write!(
+            text,
+            "\n    {:>5} to {:<5} {} of {} pairs ({} to {})",
+            band.start,
+            band.end,
+            share(recall.recall),
+            grouped(recall.pairs),
+            share(recall.low),
+            share(recall.high),
+        );
+    }
+    text
+}
+
+/// The audit as JSON.
+fn audit_json(audit: &Audit) -> Value {
+    let recall = |recall: &Recall| {
+        json!({
+            "recall": recall.recall,
+            "low": recall.low,
+            "high": recall.high,
+            "pairs": recall.pairs,
+            "found": recall.found,
+        })
+    };
+    let mut json = audit.overall().map_or_else(|| json!({ "recall": null }), |all| recall(&all));
+    json["items"] = audit.items().into();
+    json["with_partners"] = audit.with_partners().into();
+    json["confidence"] = 0.95.into();
+    let band = |(band, of): &(Range<f64>, Recall)| {
+        let mut json = recall(of);
+        json["from"] = band.start.into();
+        json["to"] = band.end.into();
+        json
+    };
+    json["bands"] = audit.bands().iter().map(band).collect();
+    json
 }
 
 /// What is similar, in words.
@@ -105,7 +175,12 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "seed": settings.seed,
         "bands": stats.bands.map(|bands| bands.count),
         "rows": stats.bands.map(|bands| bands.rows),
-        "recall": { "promised": stats.recall_promised, "audited": null },
+        "way": if stats.bands.is_some() { "bands" } else { "exact" },
+        "measure": settings.measure.name(),
+        "recall": {
+            "promised": if stats.bands.is_some() { stats.recall_promised } else { 1.0 },
+            "audited": stats.audit.as_ref().map(audit_json),
+        },
         "stages": stages_json(&stats.stages),
         "resumed_after": stats.resumed.map(Stage::name),
         "peak_memory": peak_memory(),

@@ -23,12 +23,9 @@ pub(crate) struct SearchArgs {
     pub(crate) against: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) similarity: SimilarityArgs,
-    /// Miss none: search vectors or bits completely, even where tables would be faster
-    #[arg(long, conflicts_with_all = ["recall", "bands", "and_or"], help_heading = "Similarity")]
-    pub(crate) exact: bool,
     /// Find pairs in memory by the tables of this expression of ANDs and ORs, such as 'or(20, and(5, minhash))',
     /// with hyperplane or signs for cosine, line or line(WIDTH) for l2 and l1, bits for hamming
-    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands"], help_heading = "Similarity")]
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands", "exact"], help_heading = "Similarity")]
     pub(crate) and_or: Option<Expression>,
     /// Look into so many buckets of each table of --and-or 'or(B, and(R, function))' or of --bands and --rows
     #[arg(long, value_name = "T", conflicts_with_all = ["recall", "exact"], value_parser = clap::value_parser!(u16).range(1..), help_heading = "Similarity")]
@@ -77,10 +74,9 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     if near::is_held(fields, &args.similarity, args.and_or.as_ref()) {
         return near::run(args, rows);
     }
-    if args.exact || args.probes.is_some() {
-        let given = if args.exact { "--exact" } else { "--probes" };
+    if args.probes.is_some() {
         let must = "left out for texts, sets and bags, which are found by bands of minhashes";
-        return Err(Error::parameter(given, "given", must).into());
+        return Err(Error::parameter("--probes", "given", must).into());
     }
     let mut settings = args.similarity.settings(&args.run, fields)?;
     if matches!(rows, Rows::Closest(_)) && args.similarity.threshold.is_none() {

@@ -8,6 +8,8 @@
 //! finaliser of Steele, Lea and Flood's SplitMix64 (2014) with Stafford's constants, in which every
 //! bit of the element and of the seed reaches every bit of the value.
 
+use std::hash::Hasher;
+
 use nearkin_kernels::{minima, scalar::mix};
 
 use crate::{Error, Result};
@@ -185,6 +187,24 @@ impl HashFamily for Mixed {
 
     fn lower(&self, elements: &[u64], values: &mut [u64]) {
         minima(&self.keys, elements, values);
+    }
+}
+
+/// Elements are hashes; one multiplication spreads those that were cut to 32 bits.
+#[derive(Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, element: u64) {
+        self.0 = element.wrapping_mul(GOLDEN);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

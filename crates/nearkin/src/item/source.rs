@@ -21,6 +21,11 @@ pub trait Source: Sync {
         skip: &'a (dyn Fn(usize) -> bool + Sync),
     ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>>;
 
+    /// Whether leaving chunks out saves most of the work of reading them.
+    fn skips(&self) -> bool {
+        true
+    }
+
     /// A chunk's number, from 0, and the bytes it stands for.
     fn place(&self, chunk: &Self::Chunk) -> (usize, u64);
 

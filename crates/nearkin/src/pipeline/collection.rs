@@ -5,9 +5,9 @@ use crate::spill::{Cache, Temp};
 use crate::{Error, Result};
 
 use super::Stats;
+use super::buckets::Sides;
 use super::column::Column;
 use super::resume::{Loader, Saver};
-use super::search::Sides;
 
 /// A record that is no item, or an item without shingles.
 const NO_GROUP: u32 = u32::MAX;

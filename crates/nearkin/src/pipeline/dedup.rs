@@ -1,6 +1,7 @@
 //! One item of each cluster kept.
 
 use crate::Result;
+use crate::audit::Audit;
 use crate::cluster::{self, Candidate, Keep};
 use crate::item::{Source, Value};
 use crate::spill::Cache;
@@ -8,6 +9,7 @@ use crate::verify::{Limit, Measure, Overlap};
 
 use super::resume::{Loader, Saver};
 use super::run::Run;
+use super::watch::Truth;
 use super::{Clock, Collection, Observer, Settings, Stage, Stats};
 use crate::parallel::in_pool;
 
@@ -51,6 +53,15 @@ impl Clustered {
             texts,
             share,
             unlike,
+        })
+    }
+
+    /// How many of the pairs there are to find for drawn groups ended up in one cluster.
+    fn audit(&self, truth: &Truth, settings: &Settings) -> Result<Option<Audit>> {
+        let centre = |group: u32| self.centres[group as usize];
+        let population = self.centres.len() as u64;
+        truth.audit(settings.limit().similarity(), population, |group, others| {
+            Ok(others.iter().map(|&other| centre(group) == centre(other)).collect())
         })
     }
 
@@ -139,7 +150,8 @@ pub fn dedup<S: Source>(
     let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
     in_pool(settings.threads, || {
-        let found = run.candidates(*keep == Keep::Longest, &mut stats)?;
+        let mut found = run.candidates(*keep == Keep::Longest, &mut stats)?;
+        let truth = std::mem::take(&mut found.truth);
         let saved = run.saved(Stage::Verify, |load| {
             Some((stats.load(load, Stage::Verify)?, Clustered::load(load)?))
         });
@@ -155,10 +167,12 @@ pub fn dedup<S: Source>(
             result
         };
         if let Some((mut saved, groups)) = saved {
+            // Of what is similar to one another but not to the kept item, nothing was saved.
+            saved.audit = if chains { groups.audit(&truth, settings)? } else { None };
             return Ok(done(found.collection, groups, &mut saved));
         }
         let (collection, search) = run.load_candidates(found, &mut stats)?;
-        let clock = Clock::start(Stage::Verify);
+        let clock = Clock::start(search.stage());
         let merits = Merits { collection: &collection, keep };
         let best = merits.best_of_groups()?;
         let centres = if chains {
@@ -167,6 +181,7 @@ pub fn dedup<S: Source>(
             let order = merits.order(&best)?;
             let mut cache = Cache::one();
             let partners = search.partners(observer, &mut stats)?;
+            stats.audit = partners.audit(&truth, settings, &collection)?;
             cluster::stars(&order, |group, partner| {
                 partners.of(group, &mut cache)?.for_each(|(other, _)| partner(other));
                 Ok(())
@@ -179,6 +194,9 @@ pub fn dedup<S: Source>(
             stats.save(save)?;
             groups.save(save)
         })?;
+        if chains {
+            stats.audit = groups.audit(&truth, settings)?;
+        }
         Ok(done(collection, groups, &mut stats))
     })
 }

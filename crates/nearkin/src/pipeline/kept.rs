@@ -49,7 +49,7 @@ pub(super) struct Records {
 }
 
 /// A text by its input, chunk and number in that.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Owner {
     pub(super) input: u32,
     pub(super) chunk: u32,
@@ -137,6 +137,31 @@ impl Kept {
             }
         }
         places
+    }
+
+    /// The records at these places, one for each group that has one, in the order in which they lie.
+    pub(super) fn records_mut(&mut self, places: &[(u32, u32)]) -> Vec<(u32, &mut [u64])> {
+        let mut wanted: Vec<(u32, u32, u32)> = (0u32..)
+            .zip(places)
+            .filter(|(_, place)| place.1 != NOWHERE)
+            .map(|(group, &(piece, number))| (piece, number, group))
+            .collect();
+        wanted.sort_unstable();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut records = Vec::with_capacity(wanted.len());
+        for (at, piece) in (0u32..).zip(&mut self.pieces) {
+            let Records { words, ends, .. } = piece;
+            let (mut rest, mut passed) = (&mut words[..], 0);
+            while let Some((_, number, group)) = wanted.next_if(|&(piece, ..)| piece == at) {
+                let start = if number == 0 { 0 } else { ends[number as usize - 1] };
+                let end = ends[number as usize];
+                let (record, behind) =
+                    rest.split_at_mut(start - passed).1.split_at_mut(end - start);
+                records.push((group, record));
+                (rest, passed) = (behind, end);
+            }
+        }
+        records
     }
 
     /// The record at such a place, its elements not sorted.

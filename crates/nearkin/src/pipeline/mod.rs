@@ -5,20 +5,24 @@
 //! compared exactly. In memory are a few numbers a record; keys, ids, the elements of candidates and the
 //! matches go to temporary files as far as they exceed what the run may use.
 
+mod buckets;
 mod collection;
 mod column;
 mod dedup;
+mod exact;
 mod kept;
+mod loaded;
 mod memory;
 mod observe;
+mod partners;
 mod record;
 mod resume;
 mod run;
 mod sample;
-mod search;
 mod sketch;
 mod survey;
 mod top;
+mod watch;
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -32,15 +36,16 @@ pub use resume::Job;
 pub use sample::{Sample, sample};
 pub use survey::{Estimate, Forecast, Survey, survey};
 
-use crate::Result;
 use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::item::Source;
+use crate::join::sets::Filters;
 use crate::parallel::in_pool;
 use crate::shingle::Shingling;
 use crate::spill::Cache;
 use crate::verify::{Limit, Measure, Overlap, Verifier};
+use crate::{Error, Result};
+use partners::Partners;
 use run::Run;
-use search::Partners;
 
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
@@ -55,8 +60,14 @@ pub struct Settings {
     pub within: Option<f64>,
     /// The chance that a pair at just the threshold is found; more similar ones are found more surely.
     pub recall: f64,
+    /// How pairs are found.
+    pub way: Way,
+    /// What the exact join rules pairs out by.
+    pub filters: Filters,
     /// Bands to use instead of the cheapest that keep the recall.
     pub bands: Option<Bands>,
+    /// Items drawn to measure the recall after an approximate run, 0 for none; unless said, as many as cost little.
+    pub audit: Option<usize>,
     /// What all random choices derive from.
     pub seed: u64,
     /// Threads to use.
@@ -72,6 +83,18 @@ pub struct Settings {
     pub skip_duplicate_ids: bool,
 }
 
+/// How pairs are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Way {
+    /// Whichever is expected to take less time.
+    #[default]
+    Cheapest,
+    /// By the exact join, which misses none.
+    Exact,
+    /// By bands of minhashes.
+    Bands,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -80,7 +103,10 @@ impl Default for Settings {
             threshold: 0.8,
             within: None,
             recall: 0.99,
+            way: Way::default(),
+            filters: Filters::default(),
             bands: None,
+            audit: None,
             seed: 1,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             memory: fair_share(),
@@ -92,6 +118,26 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// How pairs are found, as far as the measure and the other settings decide it.
+    fn way(&self) -> Result<Way> {
+        Verifier::new(self.measure, self.limit())?;
+        match (self.way, self.measure.follows_jaccard(), self.bands) {
+            (Way::Exact, ..) => Ok(Way::Exact),
+            (_, false, Some(bands)) => {
+                let must =
+                    format!("left out with {}, which minhashes do not tell", self.measure.name());
+                Err(Error::parameter("bands", bands.count, must))
+            }
+            (Way::Bands, false, None) => {
+                let must = "the exact one: minhashes do not tell this measure";
+                Err(Error::parameter("the way", self.measure.name(), must))
+            }
+            (_, false, None) => Ok(Way::Exact),
+            (way, true, None) => Ok(way),
+            (_, true, Some(_)) => Ok(Way::Bands),
+        }
+    }
+
     /// The bands to use: those that were set, or the cheapest that keep the recall.
     pub fn bands(&self) -> Result<Bands> {
         Verifier::new(self.measure, self.limit())?;
@@ -119,6 +165,7 @@ impl Settings {
     /// The chance that a pair at just the threshold is found.
     pub fn promised(&self) -> Result<f64> {
         Ok(match self.bands {
+            _ if self.way()? == Way::Exact => 1.0,
             Some(_) => {
                 let found = self.bands()?.probability(self.jaccard_threshold());
                 (found - self.overlooked()).max(0.0)
@@ -175,23 +222,30 @@ pub fn pairs<S: Source>(
     let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
     let (collection, partners) = in_pool(settings.threads, || {
-        let found = run.candidates(false, &mut stats)?;
+        let mut found = run.candidates(false, &mut stats)?;
+        let truth = std::mem::take(&mut found.truth);
         let limit = run.budget.share(2);
         let saved = run.saved(Stage::Verify, |load| {
             Some((stats.load(load, Stage::Verify)?, Partners::load(load, limit)?))
         });
-        if let Some((saved, partners)) = saved {
-            stats = saved;
-            return Ok((found.collection, partners));
-        }
-        let (collection, search) = run.load_candidates(found, &mut stats)?;
-        let clock = Clock::start(Stage::Verify);
-        let partners = search.partners(observer, &mut stats)?;
-        stats.stages.push(clock.stop(0));
-        run.save(Stage::Verify, |save| {
-            stats.save(save)?;
-            partners.save(save)
-        })?;
+        let (collection, partners) = match saved {
+            Some((saved, partners)) => {
+                stats = saved;
+                (found.collection, partners)
+            }
+            None => {
+                let (collection, search) = run.load_candidates(found, &mut stats)?;
+                let clock = Clock::start(search.stage());
+                let partners = search.partners(observer, &mut stats)?;
+                stats.stages.push(clock.stop(0));
+                run.save(Stage::Verify, |save| {
+                    stats.save(save)?;
+                    partners.save(save)
+                })?;
+                (collection, partners)
+            }
+        };
+        stats.audit = partners.audit(&truth, settings, &collection)?;
         Ok((collection, partners))
     })?;
     let (measure, limit) = (settings.measure, settings.limit());
@@ -231,7 +285,8 @@ impl Similar {
 
     /// The group as a partner of itself, for the copies of one text, if those are similar.
     fn own(&self, group: u32) -> Option<(u32, f64)> {
-        let overlap = Overlap::identical(1);
+        let size = self.partners.sizes.as_ref().map_or(1, |sizes| sizes[group as usize]);
+        let overlap = Overlap::identical(size);
         let similar = self.limit.reached(self.measure, overlap);
         similar.then(|| (group, self.limit.value(self.measure, overlap)))
     }

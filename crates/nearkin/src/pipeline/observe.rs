@@ -4,34 +4,53 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::amplify::Bands;
+use crate::audit::Audit;
 
 use super::resume::{Loader, Saver};
 
 /// A part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Reading all texts and giving each its keys.
+    /// Reading all texts, where they are not sketched at once.
+    Read,
+    /// Giving each its keys, as a rule while it is read.
     Sketch,
+    /// Finding what is similar to the items drawn for the audit.
+    Audit,
     /// Sorting keys.
     Candidates,
     /// Reading the candidates again.
     Load,
     /// Comparing them.
     Verify,
+    /// Comparing all of them.
+    Join,
     /// Writing the result.
     Write,
 }
 
 impl Stage {
-    const ALL: [Self; 5] = [Self::Sketch, Self::Candidates, Self::Load, Self::Verify, Self::Write];
+    const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Sketch,
+        Self::Audit,
+        Self::Candidates,
+        Self::Load,
+        Self::Verify,
+        Self::Join,
+        Self::Write,
+    ];
 
     /// The stage's name for people and files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Read => "read",
             Self::Sketch => "sketch",
+            Self::Audit => "audit",
             Self::Candidates => "candidates",
             Self::Load => "load",
             Self::Verify => "verify",
+            Self::Join => "join",
             Self::Write => "write",
         }
     }
@@ -68,9 +87,9 @@ pub struct Stats {
     pub identical: u64,
     /// Distinct texts.
     pub distinct: u64,
-    /// Distinct texts that share a key with another.
+    /// Distinct texts that share a key with another; all where they are joined exactly.
     pub in_candidates: u64,
-    /// Pairs of distinct texts that share a key.
+    /// Pairs of distinct texts that share a key, or that the filters of the exact join let through.
     pub candidates: u64,
     /// Pairs of them whose sets were compared, many by their bitmaps alone; none is reported without.
     pub verified: u64,
@@ -82,8 +101,10 @@ pub struct Stats {
     pub clusters: Option<u64>,
     /// Items kept.
     pub kept: Option<u64>,
-    /// The bands used.
+    /// The bands used; none where pairs were found exactly.
     pub bands: Option<Bands>,
+    /// What was found of the pairs of a sample, after an approximate run.
+    pub audit: Option<Audit>,
     /// The chance, promised before the run, that a pair at the threshold is found.
     pub recall_promised: f64,
     /// Time and input of each stage, in order; of those that an earlier run finished, what they took then.

@@ -19,6 +19,15 @@ pub(super) struct Layout {
     keys: usize,
     functions: usize,
     bytes: usize,
+    has_bitmap: bool,
+}
+
+/// Set in the first word of a record whose elements are sorted.
+const FINISHED: u64 = 1 << 63;
+
+/// The words of the bitmap, and the elements, by the first word of a record.
+fn lengths(first: u64) -> (usize, usize) {
+    (((first & !FINISHED) >> 32) as usize, first as u32 as usize)
 }
 
 /// What comes first in a list, and is looked at most.
@@ -36,49 +45,65 @@ pub(super) struct Body<'a> {
     pub(super) elements: &'a [u64],
 }
 
-/// Words of the bitmap for so many elements: two to four bits each.
-fn bitmap_words(elements: usize) -> usize {
-    (elements / 32).next_power_of_two().max(8)
-}
-
 impl Layout {
     pub(super) fn new(bands: Bands) -> Self {
         let functions = bands.functions();
-        Self { keys: bands.count, functions, bytes: functions.div_ceil(8) }
+        Self { keys: bands.count, functions, bytes: functions.div_ceil(8), has_bitmap: true }
     }
 
-    /// Appends a record whose elements are not sorted yet: [`finish`](Self::finish) has to follow before
-    /// they are looked at.
-    pub(super) fn append(
-        self,
-        keys: &[u64],
-        sketch: &[u32],
-        elements: &[u64],
-        words: &mut Vec<u64>,
-    ) {
-        let bitmap = bitmap_words(elements.len());
+    /// Elements alone.
+    pub(super) fn bare() -> Self {
+        Self { keys: 0, functions: 0, bytes: 0, has_bitmap: false }
+    }
+
+    /// Words of the bitmap for so many elements: two to four bits each.
+    fn bitmap_words(self, elements: usize) -> usize {
+        if self.has_bitmap { (elements / 32).next_power_of_two().max(8) } else { 0 }
+    }
+
+    /// Appends a record with elements that are not sorted yet: [`finish`](Self::finish) has to follow before
+    /// they are looked at, and [`put_head`](Self::put_head) where there is a head.
+    pub(super) fn append(self, elements: &[u64], words: &mut Vec<u64>) {
+        let bitmap = self.bitmap_words(elements.len());
         words.push((bitmap as u64) << 32 | elements.len() as u64);
-        words.extend_from_slice(keys);
-        words.extend(sketch.chunks(8).map(|values| {
-            values.iter().rev().fold(0, |word, &value| word << 8 | u64::from(value & 0xff))
-        }));
-        words.resize(words.len() + bitmap, 0);
+        words.resize(words.len() + self.keys + self.bytes + bitmap, 0);
         words.extend_from_slice(elements);
+    }
+
+    /// Gives a record its keys and the bytes of its sketch.
+    pub(super) fn put_head(self, keys: &[u64], sketch: &[u32], record: &mut [u64]) {
+        let (own, rest) = record[1..].split_at_mut(self.keys);
+        own.copy_from_slice(keys);
+        for (word, values) in rest.iter_mut().zip(sketch.chunks(8)) {
+            let byte = |word, &value: &u32| word << 8 | u64::from(value & 0xff);
+            *word = values.iter().rev().fold(0, byte);
+        }
+    }
+
+    /// The elements of a record, which need not be finished.
+    pub(super) fn elements(self, record: &[u64]) -> &[u64] {
+        let (bitmap, count) = lengths(record[0]);
+        &record[self.head() + bitmap..][..count]
     }
 
     /// Sorts the elements of a record, leaves each in it once, and fills the bitmap. How long the record is
     /// then.
     pub(super) fn finish(self, words: &mut [u64]) -> usize {
-        let bitmap = (words[0] >> 32) as usize;
+        let (bitmap, count) = lengths(words[0]);
+        if words[0] & FINISHED != 0 {
+            return self.head() + bitmap + count;
+        }
         let (head, elements) = words.split_at_mut(self.head() + bitmap);
         let count = sort_elements(elements);
         let (_, bits) = head.split_at_mut(self.head());
         for &element in &elements[..count] {
             // A power of two, so that what is above it falls away.
-            let bit = element as usize & (64 * bitmap - 1);
-            bits[bit / 64] ^= 1 << (bit % 64);
+            if bitmap > 0 {
+                let bit = element as usize & (64 * bitmap - 1);
+                bits[bit / 64] ^= 1 << (bit % 64);
+            }
         }
-        head[0] = (bitmap as u64) << 32 | count as u64;
+        head[0] = FINISHED | (bitmap as u64) << 32 | count as u64;
         self.head() + bitmap + count
     }
 
@@ -94,7 +119,7 @@ impl Layout {
 
     /// The rest of a whole record.
     pub(super) fn body(self, words: &[u64]) -> Body<'_> {
-        let (bitmap, count) = ((words[0] >> 32) as usize, words[0] as u32 as usize);
+        let (bitmap, count) = lengths(words[0]);
         let (bitmap, rest) = words[self.head()..].split_at(bitmap);
         Body { bitmap, elements: &rest[..count] }
     }
@@ -113,7 +138,7 @@ impl Layout {
 
     /// Words of a record with so many elements.
     pub(super) fn words(self, elements: usize) -> usize {
-        self.head() + bitmap_words(elements) + elements
+        self.head() + self.bitmap_words(elements) + elements
     }
 }
 
@@ -152,7 +177,7 @@ pub(super) fn sort_elements(elements: &mut [u64]) -> usize {
 }
 
 /// The largest m such that fewer than m of so many trials succeed with a chance of at most `chance`.
-fn fewest_successes(trials: usize, success: f64, chance: f64) -> usize {
+pub(super) fn fewest_successes(trials: usize, success: f64, chance: f64) -> usize {
     if success >= 1.0 {
         return trials;
     }
@@ -178,7 +203,10 @@ mod tests {
         let layout = Layout::new(Bands::new(2, 5).unwrap());
         let record = |elements: &[u64]| {
             let mut words = vec![7];
-            layout.append(&[11, 12], &[0x101, 2, 3, 4, 5, 6, 7, 8, 9, 10], elements, &mut words);
+            layout.append(elements, &mut words);
+            assert_eq!(layout.elements(&words[1..]), elements);
+            let sketch = [0x101, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+            layout.put_head(&[11, 12], &sketch, &mut words[1..]);
             let length = layout.finish(&mut words[1..]);
             words[1..=length].to_vec()
         };

@@ -5,39 +5,61 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use nearkin_kernels::equal_bytes_of;
 use rayon::prelude::*;
 
+use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
 use crate::candidates::{buckets, each_bucket};
 use crate::item::Source;
 use crate::spill::{Cache, Lists, Partitions, Temp};
-use crate::verify::Verifier;
+use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
+use super::buckets::Buckets;
+use super::exact::Exact;
 use super::kept::{Kept, NOWHERE, Wanted};
+use super::loaded::Loaded;
 use super::memory::{self, Budget};
+use super::partners::Partners;
 use super::record::Layout;
 use super::resume::{Loader, Saver, start_of_system};
-use super::search::Search;
-use super::sketch::{self, Loaded};
-use super::{Clock, Collection, Observer, Settings, Stage, Stats};
+use super::sketch::{self, Read, Sketches};
+use super::watch::{Looking, Truth, UNASKED, Watch, drawn_of};
+use super::{Clock, Collection, Observer, Settings, Stage, Stats, Way};
 
 /// One run.
 pub(super) struct Run<'a, S> {
     pub(super) sources: &'a [&'a S],
     pub(super) settings: &'a Settings,
     pub(super) observer: &'a dyn Observer,
-    pub(super) banding: Banding,
+    /// None where pairs are found without sketches.
+    pub(super) banding: Option<Banding>,
+    /// Whether texts are read before it is decided how pairs are found, and sketched after that.
+    pub(super) held: bool,
     pub(super) budget: Budget,
     pub(super) layout: Layout,
 }
 
-/// Who shares a key with whom, and what is known of them already.
+/// Who may be similar to whom, and what is known of them already.
 pub(super) struct Found {
     pub(super) collection: Collection,
-    buckets: Lists<u32>,
+    /// Who shares a key with whom; none where everybody may be similar.
+    buckets: Option<Lists<u32>>,
     kept: Kept,
     /// Elements of a text, on average.
     elements: usize,
+    /// What should be found.
+    pub(super) truth: Truth,
 }
+
+/// The groups that are compared, and how.
+pub(super) enum Search {
+    /// Those that share a key.
+    Buckets(Buckets),
+    /// All.
+    Exact(Exact),
+}
+
+/// Bytes of input up to which texts are held until it is decided how pairs are found.
+const HELD: u64 = 128 << 20;
 
 impl<'a, S: Source> Run<'a, S> {
     pub(super) fn new(
@@ -45,14 +67,20 @@ impl<'a, S: Source> Run<'a, S> {
         settings: &'a Settings,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
-        let banding = Banding::new(settings.bands()?, settings.seed)?;
+        let way = settings.way()?;
+        let banding = match way {
+            Way::Exact => None,
+            _ => Some(Banding::new(settings.bands()?, settings.seed)?),
+        };
         let temp = match &settings.job {
             Some(job) => job.temp(),
             None => Temp::passing(memory::folder(settings.temp.as_ref())),
         };
         let budget = Budget::new(settings.memory, temp);
-        let layout = Layout::new(banding.bands());
-        Ok(Self { sources, settings, observer, banding, budget, layout })
+        let layout = banding.as_ref().map_or(Layout::bare(), |it| Layout::new(it.bands()));
+        let bytes: u64 = sources.iter().map(|source| source.bytes()).sum();
+        let held = way == Way::Cheapest && bytes <= HELD;
+        Ok(Self { sources, settings, observer, banding, held, budget, layout })
     }
 
     fn bytes(&self) -> u64 {
@@ -90,48 +118,89 @@ impl<'a, S: Source> Run<'a, S> {
         }
     }
 
-    /// Sketches every text and finds who shares a key.
+    /// Reads every text and finds who may be similar to whom.
     pub(super) fn candidates(&self, lengths: bool, stats: &mut Stats) -> Result<Found> {
-        stats.bands = Some(self.banding.bands());
         stats.recall_promised = self.settings.promised()?;
-        let saved = self.saved(Stage::Candidates, |load| {
-            let saved = stats.load(load, Stage::Candidates)?;
-            let found = Found {
-                collection: Collection::load(load, self.budget.share(1))?,
-                buckets: load.lists(self.budget.share(2))?,
-                kept: Kept::default(),
-                elements: load.number()? as usize,
-            };
-            Some((saved, found))
-        });
-        if let Some((saved, found)) = saved {
+        if let Some((saved, found)) = self.saved_candidates(stats) {
             *stats = saved;
+            stats.bands = found.buckets.is_some().then(|| self.bands()).flatten();
             return Ok(found);
         }
         let bytes = self.bytes();
         self.check_space()?;
-        self.observer.stage(Stage::Sketch, Some(bytes));
-        let clock = Clock::start(Stage::Sketch);
-        let (mut collection, sketches) = self.sketch(lengths)?;
-        let sketch::Sketches { keys, prints, ids, kept, elements } = sketches;
+        let drawn = match self.held || self.banding.is_none() {
+            true => None,
+            false => self.draw()?,
+        };
+        let at_once = self.banding.is_some() && !self.held;
+        let first = if at_once { Stage::Sketch } else { Stage::Read };
+        self.observer.stage(first, Some(bytes));
+        let clock = Clock::start(first);
+        let (mut collection, mut sketches) = self.sketch(lengths, drawn.as_ref())?;
+        self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
+        collection.count(stats);
         stats.stages.push(clock.stop(bytes));
-
+        let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
+        let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
+        if self.banding.is_none() || (self.held && self.exact_is_cheaper(&sketches, &collection)) {
+            let (kept, truth) = (sketches.kept, Truth::default());
+            let found = Found { collection, buckets: None, kept, elements, truth };
+            self.save_candidates(&found, stats)?;
+            return Ok(found);
+        }
+        stats.bands = self.bands();
+        if self.held {
+            self.observer.stage(Stage::Sketch, None);
+            let clock = Clock::start(Stage::Sketch);
+            let Sketches { kept, keys, .. } = &mut sketches;
+            self.sketch_kept(kept, &collection, keys)?;
+            stats.stages.push(clock.stop(0));
+            self.observer.stage(Stage::Audit, None);
+            let clock = Clock::start(Stage::Audit);
+            truth = self.truth_of_kept(&mut sketches, &collection)?;
+            stats.stages.push(clock.stop(0));
+        }
         self.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);
-        self.fold(&mut collection, &prints, &ids)?;
-        drop((prints, ids));
-        collection.count(stats);
-        let buckets = self.buckets(&collection, &keys)?;
-        drop(keys);
+        let buckets = self.buckets(&collection, &sketches.keys)?;
         stats.stages.push(clock.stop(0));
-        let elements = (elements.0 / elements.1.max(1)) as usize;
+        let (kept, truth) = (sketches.kept, truth.unwrap_or_default());
+        let found = Found { collection, buckets: Some(buckets), kept, elements, truth };
+        self.save_candidates(&found, stats)?;
+        Ok(found)
+    }
+
+    fn bands(&self) -> Option<Bands> {
+        self.banding.as_ref().map(Banding::bands)
+    }
+
+    fn saved_candidates(&self, stats: &Stats) -> Option<(Stats, Found)> {
+        self.saved(Stage::Candidates, |load| {
+            let saved = stats.load(load, Stage::Candidates)?;
+            let found = Found {
+                collection: Collection::load(load, self.budget.share(1))?,
+                buckets: match load.number()? {
+                    0 => None,
+                    _ => Some(load.lists(self.budget.share(2))?),
+                },
+                kept: Kept::default(),
+                elements: load.number()? as usize,
+                truth: Truth::load(load)?,
+            };
+            Some((saved, found))
+        })
+    }
+
+    /// Saves who may be similar to whom.
+    fn save_candidates(&self, found: &Found, stats: &Stats) -> Result<()> {
         self.save(Stage::Candidates, |save| {
             stats.save(save)?;
-            collection.save(save)?;
-            save.lists(&buckets)?;
-            save.number(elements as u64)
-        })?;
-        Ok(Found { collection, buckets, kept, elements })
+            found.collection.save(save)?;
+            save.number(u64::from(found.buckets.is_some()))?;
+            found.buckets.as_ref().map_or(Ok(()), |buckets| save.lists(buckets))?;
+            save.number(found.elements as u64)?;
+            found.truth.save(save)
+        })
     }
 
     /// Loads what is needed to compare the candidates.
@@ -140,7 +209,7 @@ impl<'a, S: Source> Run<'a, S> {
         found: Found,
         stats: &mut Stats,
     ) -> Result<(Collection, Search)> {
-        let Found { collection, buckets, kept, elements } = found;
+        let Found { collection, buckets, kept, elements, .. } = found;
         let sides = collection.sides();
         let limit = self.budget.share(4);
         let saved = self.saved(Stage::Load, |load| {
@@ -149,14 +218,14 @@ impl<'a, S: Source> Run<'a, S> {
                 return None;
             }
             let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
-            let loaded = Loaded {
+            let loaded = Read {
                 records: records.again(&load.numbers::<u64>()?).ok()?,
                 heads: load.lists(self.budget.share(2))?,
                 places: load.numbers()?,
             };
             Some((saved, loaded))
         });
-        let Loaded { records, heads, places } = match saved {
+        let Read { records, heads, places } = match saved {
             Some((saved, loaded)) => {
                 *stats = saved;
                 loaded
@@ -169,7 +238,10 @@ impl<'a, S: Source> Run<'a, S> {
                 let clock = Clock::start(Stage::Load);
                 let kept_places = kept.places(&collection);
                 let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
-                let wanted = self.wanted(&buckets, worth, &kept, &kept_places)?;
+                let wanted = match &buckets {
+                    Some(buckets) => self.wanted(buckets, worth, &kept, &kept_places)?,
+                    None => vec![Wanted::Closely; kept_places.len()],
+                };
                 let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
                 let words = candidates as u64 * self.layout.words(elements) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
@@ -187,20 +259,72 @@ impl<'a, S: Source> Run<'a, S> {
                 loaded
             }
         };
-        self.observer.stage(Stage::Verify, None);
-        let search = Search {
-            buckets,
-            sides,
-            verifier: Verifier::new(self.settings.measure, self.settings.limit())?,
-            agreement: self.agreement(),
-            layout: self.layout,
-            records,
-            heads,
-            places: places.into(),
-            budget: self.budget.clone(),
-            threads: self.settings.threads,
+        let texts = Loaded { records, places: places.into(), layout: self.layout };
+        let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
+        let (budget, threads) = (self.budget.clone(), self.settings.threads);
+        let search = match buckets {
+            Some(buckets) => {
+                let agreement = self.agreement();
+                let search =
+                    Buckets { buckets, sides, verifier, agreement, texts, heads, budget, threads };
+                Search::Buckets(search)
+            }
+            None => {
+                let filters = self.settings.filters;
+                Search::Exact(Exact { texts, sides, verifier, filters, budget, threads })
+            }
         };
+        self.observer.stage(search.stage(), None);
         Ok((collection, search))
+    }
+
+    /// Whether comparing everything exactly is expected to take less time than sketches.
+    fn exact_is_cheaper(&self, _sketches: &Sketches, _collection: &Collection) -> bool {
+        false
+    }
+
+    /// Draws groups whose texts are kept, and finds everything that is similar to them. None where not all are
+    /// kept.
+    fn truth_of_kept(
+        &self,
+        sketches: &mut Sketches,
+        collection: &Collection,
+    ) -> Result<Option<Truth>> {
+        /// Fewer items tell too little, and a larger share of all takes too long, unless it is asked for.
+        const LEAST: usize = 100;
+        const SHARE: usize = 20;
+        let groups = collection.groups() as usize;
+        let unasked = UNASKED.min(LEAST.max(groups / SHARE));
+        let count = self.settings.audit.unwrap_or(unasked);
+        if count == 0 || sketches.overflowed {
+            return Ok(None);
+        }
+        let layout = self.layout;
+        let places = sketches.kept.places(collection);
+        let mut records = sketches.kept.records_mut(&places);
+        let drawn = drawn_of(collection.groups(), count);
+        let mut sets = vec![Vec::new(); drawn.len()];
+        for (group, record) in &mut records {
+            if let Ok(number) = drawn.binary_search(group) {
+                layout.finish(record);
+                sets[number] = layout.elements(record).to_vec();
+            }
+        }
+        let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
+        let watch = Watch::new(sets, verifier);
+        type Seen = (Looking, Vec<(u32, u32, f64)>);
+        let look = |(mut looking, mut found): Seen, (group, record): &mut (u32, &mut [u64])| {
+            if watch.look(layout.elements(record), &mut looking) {
+                // Most of them are candidates, and need it anyway.
+                layout.finish(record);
+                let partners = watch.partners(&looking, layout.elements(record));
+                found.extend(partners.map(|(number, similarity)| (number, *group, similarity)));
+            }
+            (looking, found)
+        };
+        let found = records.par_iter_mut().with_min_len(256).fold(Seen::default, look);
+        let found: Vec<Vec<_>> = found.map(|(_, found)| found).collect();
+        Ok(Some(Truth::new(drawn, found.concat(), collection.sides().as_ref())))
     }
 
     /// The buckets of every partition of the keys.
@@ -293,12 +417,51 @@ impl<'a, S: Source> Run<'a, S> {
         let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
         // Two hashes and a key a band for every record; a tenth of them candidates, a shingle every six bytes.
         // How many candidates there really are is checked again when they are known.
-        let keys = records * (32.0 + 8.0 * self.banding.bands().count as f64);
-        let loaded =
-            (records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0) / 10.0;
+        let keys = records * (32.0 + 8.0 * self.tables() as f64);
+        let loaded = records * 8.0 * self.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0;
+        let loaded = if self.banding.is_some() { loaded / 10.0 } else { loaded };
         let beyond = |needed: f64, share: usize| {
             (needed as u64).saturating_sub(self.budget.share(share) as u64)
         };
         self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
+    }
+}
+
+impl Search {
+    /// What its work is called.
+    pub(super) fn stage(&self) -> Stage {
+        match self {
+            Self::Buckets(_) => Stage::Verify,
+            Self::Exact(_) => Stage::Join,
+        }
+    }
+
+    /// Every similar pair of groups.
+    pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
+        match self {
+            Self::Buckets(search) => search.partners(observer, stats),
+            Self::Exact(search) => search.partners(observer, stats),
+        }
+    }
+
+    /// The connected components of all similar pairs: for every group its component's smallest member.
+    pub(super) fn components(
+        &self,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>> {
+        match self {
+            Self::Buckets(search) => search.components(observer, stats),
+            Self::Exact(search) => search.components(observer, stats),
+        }
+    }
+
+    /// What each group has in common with its centre.
+    pub(super) fn overlaps(&self, centres: &[u32]) -> Result<Vec<Overlap>> {
+        let (texts, verifier, budget) = match self {
+            Self::Buckets(search) => (&search.texts, &search.verifier, &search.budget),
+            Self::Exact(search) => (&search.texts, &search.verifier, &search.budget),
+        };
+        texts.overlaps(centres, verifier, budget.share(1))
     }
 }

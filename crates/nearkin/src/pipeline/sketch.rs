@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::candidates::bands::Banding;
@@ -22,6 +23,7 @@ use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
 use super::record::{Layout, sort_elements};
 use super::run::Run;
+use super::watch::{Drawn, Looking, Watch};
 use super::{Collection, Observer, Settings};
 
 /// What the first pass leaves, besides the collection.
@@ -36,6 +38,10 @@ pub(super) struct Sketches {
     /// How many elements texts have, those that were recognised as copies left out, and how many texts
     /// these are.
     pub(super) elements: (u64, u64),
+    /// Whether there was no room to keep some of them.
+    pub(super) overflowed: bool,
+    /// What drawn items are similar to.
+    pub(super) seen: Vec<(u32, Owner, f64)>,
 }
 
 /// Bytes of records kept from the first pass: beyond, reading again is faster than finding so much memory.
@@ -46,26 +52,36 @@ const PRINTS: usize = 256;
 
 impl<S: Source> Run<'_, S> {
     /// The first pass: takes up every item and gives its text a fingerprint and keys. Lengths are counted where
-    /// they decide what is kept.
-    pub(super) fn sketch(&self, lengths: bool) -> Result<(Collection, Sketches)> {
+    /// they decide what is kept. With `drawn`, every text is compared with the drawn ones that may be similar.
+    pub(super) fn sketch(
+        &self,
+        lengths: bool,
+        drawn: Option<&Drawn>,
+    ) -> Result<(Collection, Sketches)> {
         let Self { sources, settings, observer, banding, budget, .. } = self;
         let recent = Recent::new(budget.share(1));
-        let shelf = Shelf::new(budget.share(4).min(KEPT), settings.threads);
+        // Where all texts are compared, all of them are wanted again.
+        let most = if banding.is_some() { KEPT } else { usize::MAX };
+        let shelf = Shelf::new(budget.share(4).min(most), settings.threads);
         let mut collection = Collection::new(budget.share(1), &budget.temp);
-        let partitions = banding.bands().count * KEY_PARTS;
+        let partitions = self.tables() * KEY_PARTS;
         let mut sketches = Sketches {
             keys: Partitions::new(partitions, budget.share(4), &budget.temp),
             prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             kept: Kept::default(),
             elements: (0, 0),
+            overflowed: false,
+            seen: Vec::new(),
         };
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
             let mut first_ids = HashSet::new();
             let layout = self.layout;
             let worker = Worker {
-                banding,
+                banding: banding.as_ref(),
+                held: self.held,
+                watch: drawn.map(|drawn| &drawn.watch),
                 settings,
                 lengths,
                 recent: &recent,
@@ -85,7 +101,9 @@ impl<S: Source> Run<'_, S> {
                     check(*observer)?;
                     observer.advance(bytes);
                     sketches.elements.0 += batch.elements;
-                    sketches.elements.1 += batch.sketched;
+                    sketches.elements.1 += batch.texts;
+                    sketches.overflowed |= batch.overflowed;
+                    sketches.seen.extend(batch.seen);
                     let start = collection.begin_chunk(number, batch.records)?;
                     batch.bad.into_iter().for_each(|error| collection.skip(error));
                     for entry in batch.entries {
@@ -159,8 +177,8 @@ impl<S: Source> Run<'_, S> {
         mut wanted: Vec<Wanted>,
         kept: Kept,
         kept_places: &[(u32, u32)],
-    ) -> Result<Loaded> {
-        let Self { sources, settings, observer, banding, budget, .. } = self;
+    ) -> Result<Read> {
+        let Self { sources, settings, observer, budget, .. } = self;
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
         let mut heads = Lists::new(budget.share(2), &budget.temp);
@@ -175,7 +193,7 @@ impl<S: Source> Run<'_, S> {
             })
         };
         if !(0..collection.records()).any(is_wanted) {
-            return Ok(Loaded { records, heads, places });
+            return Ok(Read { records, heads, places });
         }
         for (input, source) in sources.iter().enumerate() {
             let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
@@ -194,7 +212,7 @@ impl<S: Source> Run<'_, S> {
                     }
                     let firsts: Vec<u32> =
                         batch.items.iter().map(|item| range.start + item.ordinal).collect();
-                    Ok((bytes, firsts, load_batch(&batch, banding, self.layout, settings)))
+                    Ok((bytes, firsts, self.load_batch(&batch)))
                 },
                 |(bytes, firsts, batch)| {
                     check(*observer)?;
@@ -210,7 +228,75 @@ impl<S: Source> Run<'_, S> {
                 },
             )?;
         }
-        Ok(Loaded { records, heads, places })
+        Ok(Read { records, heads, places })
+    }
+
+    /// The records of a batch's texts.
+    fn load_batch(&self, batch: &Batch<'_>) -> Records {
+        let mut records = Records::default();
+        let mut keys = Vec::new();
+        let layout = self.layout;
+        BUFFERS.with_borrow_mut(|buffers| {
+            for i in 0..batch.items.len() {
+                buffers.take(batch.text(i), self.settings);
+                let start = records.words.len();
+                layout.append(&buffers.elements, &mut records.words);
+                if let Some(banding) = &self.banding {
+                    keys.clear();
+                    banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
+                    layout.put_head(&keys, &buffers.sketch, &mut records.words[start..]);
+                }
+                let length = layout.finish(&mut records.words[start..]);
+                records.words.truncate(start + length);
+                records.end();
+            }
+        });
+        records
+    }
+
+    /// Tables of keys.
+    pub(super) fn tables(&self) -> usize {
+        self.banding.as_ref().map_or(0, |banding| banding.bands().count)
+    }
+
+    /// Sketches the texts that were kept without, one of each group, and hands over their keys.
+    pub(super) fn sketch_kept(
+        &self,
+        kept: &mut Kept,
+        collection: &Collection,
+        keys: &mut Partitions<1>,
+    ) -> Result<()> {
+        let Some(banding) = &self.banding else { return Ok(()) };
+        let places = kept.places(collection);
+        let mut records = kept.records_mut(&places);
+        let blocks: Vec<Block<1>> = records
+            .par_chunks_mut(1 << 10)
+            .map(|records| {
+                check(self.observer)?;
+                let mut own = Vec::new();
+                let mut entries = Vec::new();
+                BUFFERS.with_borrow_mut(|buffers| {
+                    for (group, record) in records {
+                        own.clear();
+                        let elements = self.layout.elements(record);
+                        banding.keys(elements, &mut buffers.sketch, &mut own);
+                        self.layout.put_head(&own, &buffers.sketch, record);
+                        entries.push(collection.first(*group));
+                        entries
+                            .extend(own.iter().flat_map(|&key| [(key >> 32) as u32, key as u32]));
+                    }
+                });
+                let entries = entries.chunks_exact(1 + 2 * self.tables()).flat_map(|entry| {
+                    let keys = entry[1..].as_chunks().0.iter().enumerate();
+                    keys.map(|(table, &[high, low])| {
+                        let key = u64::from(high) << 32 | u64::from(low);
+                        (partition_of_key(table, key), [key << 32 | u64::from(entry[0])])
+                    })
+                });
+                Ok(Block::new(self.tables() * KEY_PARTS, entries))
+            })
+            .collect::<Result<_>>()?;
+        blocks.into_iter().try_for_each(|block| keys.push(block))
     }
 }
 
@@ -306,7 +392,7 @@ fn check(observer: &dyn Observer) -> Result<()> {
 }
 
 /// What the second pass leaves.
-pub(super) struct Loaded {
+pub(super) struct Read {
     /// The candidates' records, and once more what is first in each.
     pub(super) records: Lists<u64>,
     pub(super) heads: Lists<u64>,
@@ -317,7 +403,9 @@ pub(super) struct Loaded {
 /// A chunk after the first pass's work.
 struct SketchedBatch {
     elements: u64,
-    sketched: u64,
+    texts: u64,
+    overflowed: bool,
+    seen: Vec<(u32, Owner, f64)>,
     path: PathBuf,
     records: u32,
     bad: Vec<Error>,
@@ -381,6 +469,8 @@ struct Buffers {
     bag: Vec<u64>,
     elements: Vec<u64>,
     sketch: Vec<u32>,
+    looking: Looking,
+    sorted: Vec<u64>,
 }
 
 thread_local! {
@@ -415,7 +505,11 @@ pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
 
 /// What the threads of the first pass need.
 struct Worker<'a> {
-    banding: &'a Banding,
+    /// None where no sketches are needed.
+    banding: Option<&'a Banding>,
+    /// Whether texts that are kept are not sketched yet.
+    held: bool,
+    watch: Option<&'a Watch>,
     settings: &'a Settings,
     lengths: bool,
     recent: &'a Recent,
@@ -427,11 +521,12 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn sketch_batch(&self, batch: Batch<'_>, number: usize) -> SketchedBatch {
         let owner = Owner { input: self.input as u32, chunk: number as u32, ordinal: 0 };
-        let tables = self.banding.bands().count;
+        let tables = self.banding.map_or(0, |banding| banding.bands().count);
         let (mut prints, mut ids) = (Vec::new(), Vec::new());
         let (mut keys, mut keyed) = (Vec::new(), Vec::new());
         let mut kept = self.shelf.take();
-        let mut elements = 0;
+        let (mut elements, mut texts, mut overflowed) = (0, 0, false);
+        let mut seen = Vec::new();
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
         let mut sketch_text = |text: &str, ordinal: u32, buffers: &mut Buffers| {
@@ -442,23 +537,42 @@ impl Worker<'_> {
                     return false;
                 }
                 elements += buffers.elements.len() as u64;
+                texts += 1;
                 self.recent.put(print);
-                let start = keys.len();
-                self.banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
-                keyed.push(ordinal);
+                let owner = Owner { ordinal, ..owner };
+                if let Some(watch) = self.watch {
+                    let Buffers { elements, looking, sorted, .. } = &mut *buffers;
+                    if watch.look(elements, looking) {
+                        sorted.clone_from(elements);
+                        let distinct = sort_elements(sorted);
+                        let partners = watch.partners(looking, &sorted[..distinct]);
+                        seen.extend(partners.map(|(drawn, similarity)| (drawn, owner, similarity)));
+                    }
+                }
                 let words = self.layout.words(buffers.elements.len());
-                if let Some(kept) = &mut kept
-                    && kept.words.len() + words <= kept.words.capacity()
+                let room = |kept: &&mut Records| kept.words.len() + words <= kept.words.capacity();
+                let record = kept.as_mut().filter(room).map(|kept| {
+                    let start = kept.words.len();
+                    self.layout.append(&buffers.elements, &mut kept.words);
+                    kept.end_of(owner);
+                    &mut kept.words[start..]
+                });
+                overflowed |= record.is_none();
+                if let Some(banding) = self.banding
+                    && !(self.held && record.is_some())
                 {
-                    let Buffers { sketch, elements, .. } = &*buffers;
-                    self.layout.append(&keys[start..], sketch, elements, &mut kept.words);
-                    kept.end_of(Owner { ordinal, ..owner });
+                    let start = keys.len();
+                    banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
+                    keyed.push(ordinal);
+                    if let Some(record) = record {
+                        self.layout.put_head(&keys[start..], &buffers.sketch, record);
+                    }
                 }
             }
             prints.push(hash_entry(print, ordinal));
             true
         };
-        let texts: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
+        let known: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
             let each = batch.items.iter().enumerate().map(|(i, item)| {
                 let text = batch.text(i);
                 let shingling = &self.settings.shingling;
@@ -471,22 +585,24 @@ impl Worker<'_> {
             self.shelf.put(kept);
         }
         let Batch { path, records, items, bad, .. } = batch;
-        let entries = items.into_iter().zip(texts).map(|(item, (has_text, length))| {
+        let entries = items.into_iter().zip(known).map(|(item, (has_text, length))| {
             let Item { ordinal, line, id, value, .. } = item;
             let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
             ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
             Entry { ordinal, line, id_hash, known: Known { id, value, length, has_text } }
         });
         let entries = entries.collect();
-        let sketched = keyed.len() as u64;
-        let keys = keyed.iter().zip(keys.chunks_exact(tables)).flat_map(|(&ordinal, keys)| {
-            keys.iter().enumerate().map(move |(table, &key)| {
-                (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
-            })
-        });
+        let keys =
+            keyed.iter().zip(keys.chunks_exact(tables.max(1))).flat_map(|(&ordinal, keys)| {
+                keys.iter().enumerate().map(move |(table, &key)| {
+                    (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
+                })
+            });
         SketchedBatch {
             elements,
-            sketched,
+            texts,
+            overflowed,
+            seen,
             path,
             records,
             bad,
@@ -496,28 +612,4 @@ impl Worker<'_> {
             ids: Block::new(PRINTS, ids.iter().copied()),
         }
     }
-}
-
-/// The records of a batch's texts.
-fn load_batch(
-    batch: &Batch<'_>,
-    banding: &Banding,
-    layout: Layout,
-    settings: &Settings,
-) -> Records {
-    let mut records = Records::default();
-    let mut keys = Vec::new();
-    BUFFERS.with_borrow_mut(|buffers| {
-        for i in 0..batch.items.len() {
-            buffers.take(batch.text(i), settings);
-            keys.clear();
-            banding.keys(&buffers.elements, &mut buffers.sketch, &mut keys);
-            let start = records.words.len();
-            layout.append(&keys, &buffers.sketch, &buffers.elements, &mut records.words);
-            let length = layout.finish(&mut records.words[start..]);
-            records.words.truncate(start + length);
-            records.end();
-        }
-    });
-    records
 }

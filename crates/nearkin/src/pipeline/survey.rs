@@ -8,11 +8,11 @@
 //! in how they differ.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Result;
-use crate::family::hash::mix64;
+use crate::family::hash::{Spread, mix64};
 use crate::item::Source;
 use crate::parallel::in_order;
 
@@ -107,7 +107,7 @@ pub fn survey<S: Source>(source: &S, sample: &Sample, settings: &Settings) -> Re
 /// Which drawn items have which elements.
 struct Index {
     /// Where the drawn items that have an element stand in `members`.
-    places: HashMap<u64, (u32, u32), BuildHasherDefault<AsIs>>,
+    places: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
     members: Vec<u32>,
     /// Elements of each drawn item.
     sizes: Vec<usize>,
@@ -238,23 +238,5 @@ impl Survey {
             }
         }
         histogram
-    }
-}
-
-/// Elements are hashes; one multiplication spreads those that were cut to 32 bits.
-#[derive(Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, element: u64) {
-        self.0 = element.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

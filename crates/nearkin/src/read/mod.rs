@@ -222,6 +222,12 @@ impl Input {
         stamps.map(|stamps| stamps.join("\n"))
     }
 
+    /// Whether a file must be decompressed from its start to get at what is in it.
+    pub(crate) fn is_compressed(&self) -> bool {
+        let is = |source: &Source| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
+        self.sources.iter().any(is)
+    }
+
     /// Starts a pass over the input. Chunks for which `skip` says yes are not handed out, and where
     /// possible not read; the others keep their numbers.
     pub fn scan<'a>(&'a self, skip: Option<Skip<'a>>) -> Result<Scan<'a>> {

@@ -18,6 +18,10 @@ impl Source for Input {
         Ok(Box::new(Self::scan(self, Some(skip))?))
     }
 
+    fn skips(&self) -> bool {
+        !self.is_compressed()
+    }
+
     fn place(&self, chunk: &Chunk) -> (usize, u64) {
         (chunk.number, chunk.bytes)
     }
@@ -84,6 +88,13 @@ impl Source for Opened {
                 Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Groups)))
             }
         })
+    }
+
+    fn skips(&self) -> bool {
+        match self {
+            Self::Records(input) => input.skips(),
+            Self::Groups(_) => true,
+        }
     }
 
     fn place(&self, chunk: &OpenedChunk) -> (usize, u64) {

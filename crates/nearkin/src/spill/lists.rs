@@ -132,6 +132,11 @@ impl<T: Plain> Lists<T> {
         }
     }
 
+    /// How long a list is.
+    pub(crate) fn length(&self, number: usize) -> usize {
+        self.places[number].length as usize
+    }
+
     /// A list, if it is in memory.
     pub(crate) fn in_memory(&self, number: usize) -> Option<&[T]> {
         let Place { at, length } = self.places[number];

@@ -2,22 +2,20 @@
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use nearkin_kernels::equal_bytes_of;
 use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket, shared_before};
 use crate::cluster::UnionFind;
-use crate::spill::{Block, Cache, Lists, Partitions};
+use crate::spill::{Cache, Lists};
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
-use super::kept::NOWHERE;
+use super::loaded::Loaded;
 use super::memory::Budget;
-use super::record::{Body, Head, Layout};
-use super::resume::{Loader, Saver};
-
+use super::partners::{Gathering, Partners};
+use super::record::{Body, Head};
 use super::{Observer, Stats};
 
 /// Comparisons that one thread takes on at a time.
@@ -26,22 +24,17 @@ const PORTION: usize = 1 << 14;
 /// Clusters of one bucket from which on they are compared on all threads.
 const MANY: usize = 512;
 
-/// Partitions of matches.
-const PARTS: usize = 256;
-
 /// The candidates and what is needed to compare them.
-pub(super) struct Search {
+pub(super) struct Buckets {
     /// The buckets of each partition of keys.
     pub(super) buckets: Lists<u32>,
     pub(super) sides: Option<Sides>,
     pub(super) verifier: Verifier,
     /// Values of two sketches that must agree for an exact comparison to be worth it.
     pub(super) agreement: usize,
-    pub(super) layout: Layout,
-    pub(super) records: Lists<u64>,
+    pub(super) texts: Loaded,
+    /// What is first in each record, once more.
     pub(super) heads: Lists<u64>,
-    /// Where a group's record is.
-    pub(super) places: Arc<Vec<u32>>,
     pub(super) budget: Budget,
     pub(super) threads: usize,
 }
@@ -54,7 +47,7 @@ impl Sides {
     pub(super) const RIGHT: u8 = 2;
 
     /// Whether one of the two groups has an item on the left and the other one on the right.
-    fn across(&self, a: u32, b: u32) -> bool {
+    pub(super) fn across(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.0[a as usize], self.0[b as usize]);
         (a & Self::LEFT != 0 && b & Self::RIGHT != 0)
             || (a & Self::RIGHT != 0 && b & Self::LEFT != 0)
@@ -89,42 +82,7 @@ struct AtHand {
     many_heads: Cache<u64>,
 }
 
-/// Similar groups of each group that has a record: three numbers each, the other group and the halves of the
-/// value of the pair.
-pub(super) struct Partners {
-    pub(super) lists: Lists<u32>,
-    pub(super) places: Arc<Vec<u32>>,
-}
-
-impl Partners {
-    pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
-        save.lists(&self.lists)?;
-        save.numbers(&self.places)
-    }
-
-    pub(super) fn load(load: &mut Loader, limit: usize) -> Option<Self> {
-        Some(Self { lists: load.lists(limit)?, places: load.numbers()?.into() })
-    }
-
-    /// The groups that are similar to this one, ascending, and the value of each pair: its similarity, or its
-    /// distance where that is limited.
-    pub(super) fn of<'a>(
-        &'a self,
-        group: u32,
-        cache: &'a mut Cache<u32>,
-    ) -> Result<impl Iterator<Item = (u32, f64)>> {
-        let list = match self.places[group as usize] {
-            NOWHERE => &[],
-            place => self.lists.get(place as usize, cache)?,
-        };
-        let partners = list.as_chunks().0.iter();
-        Ok(partners.map(|&[other, high, low]| {
-            (other, f64::from_bits(u64::from(high) << 32 | u64::from(low)))
-        }))
-    }
-}
-
-impl Search {
+impl Buckets {
     fn at_hand(&self) -> AtHand {
         let share = self.budget.share(1) / 2 / self.threads.max(1);
         AtHand {
@@ -135,28 +93,9 @@ impl Search {
         }
     }
 
-    fn body<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Body<'a>> {
-        let words = self.records.get(self.places[group as usize] as usize, cache)?;
-        Ok(self.layout.body(words))
-    }
-
     fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Head<'a>> {
-        let words = self.heads.get(self.places[group as usize] as usize, cache)?;
-        Ok(self.layout.split_head(words))
-    }
-
-    /// What two groups of one cluster have in common.
-    pub(super) fn overlaps(&self, centres: &[u32]) -> Result<Vec<Overlap>> {
-        let overlap = |at: &mut AtHand, a: u32| {
-            let b = centres[a as usize];
-            if a == b {
-                return Ok(Overlap::identical(1));
-            }
-            let (a, b) = (self.body(a, &mut at.one)?, self.body(b, &mut at.many)?);
-            Ok(self.verifier.overlap(a.elements, b.elements))
-        };
-        let groups = (0..centres.len() as u32).into_par_iter().with_min_len(256);
-        groups.map_init(|| self.at_hand(), overlap).collect()
+        let words = self.heads.get(self.texts.places[group as usize] as usize, cache)?;
+        Ok(self.texts.layout.split_head(words))
     }
 
     /// Whether so many values of the sketches agree that the two may be similar.
@@ -179,83 +118,36 @@ impl Search {
 
     /// Every similar pair of groups.
     pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
-        let shift = usize::BITS - self.records.len().leading_zeros();
-        let shift = shift.saturating_sub(PARTS.ilog2());
-        let matches = Partitions::new(PARTS, self.budget.share(1), &self.budget.temp);
-        let matches = Mutex::new(matches);
+        let gathering = Gathering::new(&self.texts.places, self.texts.len(), &self.budget);
         let mut compared = Compared::default();
-        let mut similar = 0;
-        let hand_over = |found: &mut Vec<(u32, u32, f64)>| {
-            if found.is_empty() {
-                return Ok(());
-            }
-            let entries = found.iter().map(|&(a, b, value)| {
-                let place = self.places[a as usize];
-                let pair = u64::from(place) << 32 | u64::from(b);
-                ((place >> shift) as usize, [pair, value.to_bits()])
-            });
-            let block = Block::new(PARTS, entries);
-            found.clear();
-            matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)
-        };
         let mut next = 0;
         while let Some(round) = self.round(&mut next)? {
             let portions: Vec<Portion<'_>> =
                 round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets)).collect();
-            let found: Vec<(Compared, u64)> = portions
+            let counts: Vec<Compared> = portions
                 .par_chunks(64)
                 .map_init(
                     || self.at_hand(),
                     |at, portions| {
                         let (mut found, mut compared) = (Vec::new(), Compared::default());
-                        let mut similar = 0;
                         for portion in portions {
                             if observer.stopped() {
                                 return Err(Error::Interrupted);
                             }
                             self.compare(portion, at, &mut found, &mut compared)?;
                             if found.len() > PORTION {
-                                similar += found.len() as u64 / 2;
-                                hand_over(&mut found)?;
+                                gathering.add(&mut found)?;
                             }
                         }
-                        similar += found.len() as u64 / 2;
-                        hand_over(&mut found)?;
-                        Ok((compared, similar))
+                        gathering.add(&mut found)?;
+                        Ok(compared)
                     },
                 )
                 .collect::<Result<_>>()?;
-            for (pairs, found) in found {
-                compared += pairs;
-                similar += found;
-            }
+            counts.into_iter().for_each(|count| compared += count);
         }
-        self.count(stats, compared, similar);
-        let matches = matches.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
-        let mut list: Vec<u32> = Vec::new();
-        let sort = |mut entries: Vec<[u64; 2]>| {
-            entries.sort_unstable();
-            Ok(entries)
-        };
-        matches.each(self.threads, sort, |entries| {
-            for run in entries.chunk_by(|a, b| a[0] >> 32 == b[0] >> 32) {
-                let place = (run[0][0] >> 32) as usize;
-                while lists.len() < place {
-                    lists.push(&[])?;
-                }
-                list.clear();
-                for [pair, value] in run {
-                    list.extend([*pair as u32, (value >> 32) as u32, *value as u32]);
-                }
-                lists.push(&[&list])?;
-            }
-            Ok(())
-        })?;
-        while lists.len() < self.records.len() {
-            lists.push(&[])?;
-        }
-        Ok(Partners { lists, places: Arc::clone(&self.places) })
+        self.count(stats, compared, gathering.pairs());
+        gathering.finish(self.threads)
     }
 
     /// The buckets of some more partitions, each with its table: enough for all threads, and as many at any
@@ -273,7 +165,7 @@ impl Search {
         Ok((!round.is_empty()).then_some(round))
     }
 
-    /// Compares the pairs of a portion, and appends those that are similar, each both ways round.
+    /// Compares the pairs of a portion, and appends those that are similar.
     fn compare(
         &self,
         portion: &Portion<'_>,
@@ -284,8 +176,8 @@ impl Search {
         let AtHand { one, many, one_head, many_heads } = at;
         // Members are met again and again: those in memory are looked up once.
         let in_memory = |&group: &u32| {
-            let place = self.places[group as usize] as usize;
-            Some(self.layout.split_head(self.heads.in_memory(place)?))
+            let place = self.texts.places[group as usize] as usize;
+            Some(self.texts.layout.split_head(self.heads.in_memory(place)?))
         };
         let members: Vec<Option<Head<'_>>> = portion.bucket.iter().map(in_memory).collect();
         for i in portion.rows.clone() {
@@ -301,9 +193,11 @@ impl Search {
                 {
                     continue;
                 }
-                if let Some(overlap) = self.similar(self.body(a, one)?, self.body(b, many)?) {
+                if let Some(overlap) =
+                    self.similar(self.texts.body(a, one)?, self.texts.body(b, many)?)
+                {
                     let value = self.verifier.value(overlap);
-                    found.extend([(a, b, value), (b, a, value)]);
+                    found.push((a, b, value));
                 }
             }
         }
@@ -311,7 +205,7 @@ impl Search {
     }
 
     fn count(&self, stats: &mut Stats, compared: Compared, similar: u64) {
-        stats.in_candidates = self.records.len() as u64;
+        stats.in_candidates = self.texts.len() as u64;
         stats.candidates = compared.candidates;
         stats.verified = compared.exactly;
         stats.similar = similar;
@@ -345,7 +239,7 @@ impl Search {
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<Vec<u32>> {
-        let mut sets = UnionFind::new(self.places.len());
+        let mut sets = UnionFind::new(self.texts.places.len());
         let (mut compared, mut joined) = (Compared::default(), 0);
         let mut next = 0;
         while let Some(round) = self.round(&mut next)? {
@@ -373,7 +267,7 @@ impl Search {
             }
         }
         self.count(stats, compared, joined);
-        Ok((0..self.places.len() as u32).map(|group| sets.find(group)).collect())
+        Ok((0..self.texts.places.len() as u32).map(|group| sets.find(group)).collect())
     }
 
     /// The joins that a bucket adds to `before`, and the comparisons it took to find them.
@@ -454,7 +348,7 @@ impl Search {
                 {
                     continue;
                 }
-                if self.similar(self.body(a, one)?, self.body(b, many)?).is_some() {
+                if self.similar(self.texts.body(a, one)?, self.texts.body(b, many)?).is_some() {
                     return Ok((Some((a.min(b), a.max(b))), compared));
                 }
             }

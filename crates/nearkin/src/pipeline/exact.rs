@@ -1,0 +1,206 @@
+//! Every pair, none missed: the exact join of the texts' elements.
+//!
+//! What is in memory is joined at once. What is not comes in blocks: each is joined in itself and indexed, and
+//! everything after it is looked up there.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::cluster::UnionFind;
+use crate::join::sets::{self, Counts, Filters, Hit, Scratch, SetIndex, SetJoin};
+use crate::spill::Cache;
+use crate::verify::{Measure, Overlap, Verifier};
+use crate::{Error, Result};
+
+use super::buckets::Sides;
+use super::loaded::Loaded;
+use super::memory::Budget;
+use super::partners::{Gathering, Partners};
+use super::{Observer, Stats};
+
+/// The texts of all groups, and what makes two of them similar.
+pub(super) struct Exact {
+    pub(super) texts: Loaded,
+    pub(super) sides: Option<Sides>,
+    pub(super) verifier: Verifier,
+    pub(super) filters: Filters,
+    pub(super) budget: Budget,
+    pub(super) threads: usize,
+}
+
+/// A similar pair of groups.
+type Pair = (u32, u32, Overlap);
+
+impl Exact {
+    /// Every similar pair of groups.
+    pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
+        let gathering = Gathering::new(&self.texts.places, self.texts.len(), &self.budget);
+        let counts = self.each_pair(observer, &|found| {
+            let value = |&(a, b, overlap): &Pair| (a, b, self.verifier.value(overlap));
+            gathering.add(&mut found.iter().map(value).collect())
+        })?;
+        self.count(stats, counts, gathering.pairs());
+        let mut partners = gathering.finish(self.threads)?;
+        if self.verifier.measure() == Measure::Overlap {
+            partners.sizes = Some(self.texts.sizes()?);
+        }
+        Ok(partners)
+    }
+
+    /// The connected components of all similar pairs: for every group its component's smallest member.
+    pub(super) fn components(
+        &self,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>> {
+        let stopped = || observer.stopped();
+        if let [all] = &self.blocks()[..] {
+            let mut buffer = Vec::new();
+            let sets = self.sets(all.clone(), &mut buffer)?;
+            let (components, counts) = sets::components(&sets, &self.join(&stopped))?;
+            let joined = (0u32..).zip(&components).filter(|(group, root)| group != *root).count();
+            self.count(stats, counts, joined as u64);
+            return Ok(components);
+        }
+        let all = Mutex::new(UnionFind::new(self.texts.len()));
+        let counts = self.each_pair(observer, &|found| {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            found.iter().for_each(|&(a, b, _)| all.join(a, b));
+            Ok(())
+        })?;
+        self.count(stats, counts, counts.similar);
+        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((0..self.texts.len() as u32).map(|group| all.find(group)).collect())
+    }
+
+    fn join<'a>(&'a self, stopped: &'a (dyn Fn() -> bool + Sync)) -> SetJoin<'a> {
+        SetJoin { verifier: &self.verifier, filters: self.filters, split: None, stopped }
+    }
+
+    fn count(&self, stats: &mut Stats, counts: Counts, similar: u64) {
+        stats.in_candidates = self.texts.len() as u64;
+        stats.candidates = counts.candidates;
+        stats.verified = counts.verified;
+        stats.similar = similar;
+    }
+
+    /// Hands over every similar pair, once, in any order.
+    fn each_pair(
+        &self,
+        observer: &dyn Observer,
+        found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
+    ) -> Result<Counts> {
+        let stopped = || observer.stopped();
+        let found = |mut pairs: Vec<Pair>| {
+            if let Some(sides) = &self.sides {
+                pairs.retain(|&(a, b, _)| sides.across(a, b));
+            }
+            found(&pairs)
+        };
+        let mut counts = Counts::default();
+        for block in self.blocks() {
+            let mut buffer = Vec::new();
+            let sets = self.sets(block.clone(), &mut buffer)?;
+            let overlap = |&Hit { a, b, shared }: &Hit| {
+                let [first, second] = [a, b].map(|set| sets[set as usize].len());
+                let start = block.start as u32;
+                (start + a, start + b, Measure::overlap(shared as usize, first, second))
+            };
+            let within = sets::pairs(&sets, &self.join(&stopped), &|hits| {
+                found(hits.iter().map(overlap).collect())
+            })?;
+            let across = self.look_up_rest(&block, &sets, observer, &found)?;
+            for more in [within, across] {
+                counts.candidates += more.candidates;
+                counts.verified += more.verified;
+                counts.similar += more.similar;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Looks up every group after a block in it.
+    fn look_up_rest(
+        &self,
+        block: &Range<usize>,
+        sets: &[&[u64]],
+        observer: &dyn Observer,
+        found: &(dyn Fn(Vec<Pair>) -> Result<()> + Sync),
+    ) -> Result<Counts> {
+        /// Groups that a thread looks up at a time.
+        const PORTION: usize = 1 << 10;
+        let rest = block.end..self.texts.len();
+        if rest.is_empty() {
+            return Ok(Counts::default());
+        }
+        let index = SetIndex::new(sets, &self.verifier, self.filters)?;
+        let portions: Vec<Range<usize>> =
+            rest.clone().step_by(PORTION).map(|at| at..(at + PORTION).min(rest.end)).collect();
+        let similar = portions.into_par_iter().map_init(
+            || (Cache::one(), Scratch::default(), Vec::new()),
+            |(cache, scratch, hits), portion| {
+                if observer.stopped() {
+                    return Err(Error::Interrupted);
+                }
+                let mut pairs = Vec::new();
+                for group in portion {
+                    let elements = self.texts.body(group as u32, cache)?.elements;
+                    hits.clear();
+                    index.query(elements, scratch, hits);
+                    pairs.extend(hits.iter().map(|&(set, shared)| {
+                        let size = sets[set as usize].len();
+                        let overlap = Measure::overlap(shared as usize, size, elements.len());
+                        (block.start as u32 + set, group as u32, overlap)
+                    }));
+                }
+                let count = pairs.len() as u64;
+                found(pairs).map(|()| count)
+            },
+        );
+        let similar = similar.try_reduce(|| 0, |a, b| Ok(a + b))?;
+        Ok(Counts { similar, ..Counts::default() })
+    }
+
+    /// Stretches of groups whose elements, and what the join makes of them, fit in memory.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        let room = self.budget.share(4) / 8;
+        let (mut blocks, mut start, mut words) = (Vec::new(), 0, 0);
+        for group in 0..self.texts.len() {
+            let length = self.texts.length(group as u32);
+            if words + length > room && group > start {
+                blocks.push(start..group);
+                (start, words) = (group, 0);
+            }
+            words += length;
+        }
+        blocks.push(start..self.texts.len());
+        blocks
+    }
+
+    /// The elements of these groups; those that are on disk are read into the buffer.
+    fn sets<'a>(
+        &'a self,
+        groups: Range<usize>,
+        buffer: &'a mut Vec<u64>,
+    ) -> Result<Vec<&'a [u64]>> {
+        let mut cache = Cache::one();
+        let mut read = Vec::new();
+        for group in groups.clone() {
+            if self.texts.in_memory(group as u32).is_none() {
+                let start = buffer.len();
+                buffer.extend_from_slice(self.texts.body(group as u32, &mut cache)?.elements);
+                read.push(start..buffer.len());
+            }
+        }
+        let buffer = &*buffer;
+        let mut read = read.into_iter();
+        Ok(groups
+            .map(|group| match self.texts.in_memory(group as u32) {
+                Some(body) => body.elements,
+                None => &buffer[read.next().unwrap_or_default()],
+            })
+            .collect())
+    }
+}
