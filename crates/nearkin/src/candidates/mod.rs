@@ -10,6 +10,7 @@ pub mod brute_force;
 pub mod cascade;
 pub mod copies;
 pub mod identical;
+pub mod perfect;
 pub mod probed;
 pub mod segments;
 pub mod weights;
