@@ -6,7 +6,22 @@
 //! b keys b² slots and a function of its own under which no two of them meet. One look at the
 //! bucket, one at the slot, and no key takes longer than another.
 //!
-//! FIGURES
+//! It is here because the guarantee is worth having written down, not because it is the fastest. Nanoseconds
+//! a lookup of random keys, one thread of a shared machine with 32 MiB of cache, best of three runs; a hash map
+//! with a multiplying hash, and minimal perfect functions with key and place in an array of their own:
+//!
+//! | | 10⁵ keys: hits, misses | 10⁶ | 10⁷ | build, 10⁶ | bytes a key, 10⁷ |
+//! |---|---|---|---|---|---|
+//! | this | 12, 12 | 64, 64 | 83, 84 | 137 | 32.0 |
+//! | hashbrown 0.17 | 5, 7 | 24, 9 | 44, 28 | 59 | 28.5 |
+//! | ptr_hash 2.1, fast | 6, 5 | 25, 15 | 40, 30 | 159 | 12.5 |
+//! | PHast, ph 0.11 | 7, 6 | 22, 22 | 100, 46 | 786 | 12.3 |
+//! | PHast+, ph 0.11 | 8, 7 | 38, 31 | 49, 51 | 99 | 12.4 |
+//! | FMPH, ph 0.11 | 37, 37 | 110, 111 | 226, 194 | 87 | 12.3 |
+//!
+//! A hash map tells most misses by a byte a key, which stays in cache up to 10⁶ keys; here both levels
+//! are looked at whatever the key. ptr_hash is about as fast as the map in less than half its memory. PHast
+//! may panic on what is no key.
 
 use crate::family::hash::mix64;
 use crate::{Error, Result};
@@ -204,7 +219,7 @@ struct Member {
 /// A number below `count` (and `count` below 2³²) by the upper half of a hash.
 #[inline]
 fn scale(hash: u64, count: usize) -> usize {
-    ((hash >> 32) * count as u64 >> 32) as usize
+    (((hash >> 32) * count as u64) >> 32) as usize
 }
 
 /// A key that is there twice.
