@@ -108,10 +108,10 @@ fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Res
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
     for (position, cluster) in (0u32..).zip(result.clusters()) {
-        let Some((kept, overlap)) = cluster else { continue };
+        let Some((kept, similarity)) = cluster else { continue };
         let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
         let kept = Cell::Bool(kept == position);
-        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(overlap.similarity())])?;
+        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
     }
     table.ready()
 }

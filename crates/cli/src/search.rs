@@ -54,7 +54,7 @@ impl Rows {
     fn each(
         self,
         similar: &Similar,
-        row: impl FnMut(u32, u32, nearkin::verify::Overlap) -> nearkin::Result<()>,
+        row: impl FnMut(u32, u32, f64) -> nearkin::Result<()>,
     ) -> nearkin::Result<u64> {
         match self {
             Self::Pairs => similar.each(row),
@@ -129,7 +129,7 @@ fn write_rows(
     let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
     let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
     let mut first = None; // the rows of one item follow each other
-    let count = rows.each(similar, |a, b, overlap| {
+    let count = rows.each(similar, |a, b, value| {
         if progress.stopped() {
             return Err(Error::Interrupted);
         }
@@ -138,7 +138,6 @@ fn write_rows(
             _ => first.insert((a, ids.get(a)?)),
         };
         let b = other_ids.get(b + start)?;
-        let value = if as_distance { overlap.distance() } else { overlap.similarity() };
         table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
     })?;
     Ok((count, table.ready()?))

@@ -6,6 +6,7 @@
 //! `parallel` and `spill` are for all.
 
 pub mod amplify;
+pub mod audit;
 pub mod candidates;
 pub mod cluster;
 pub mod error;

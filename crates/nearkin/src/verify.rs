@@ -5,38 +5,103 @@ use nearkin_kernels::shared_at_least;
 use crate::family::weighted::max_from_sum;
 use crate::{Error, Result};
 
-/// How two documents' shingles are compared.
+/// How two sets are compared: those of the elements or shingles of two items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// Shared shingles over all shingles of either, each counted once.
+    /// Shared elements over all elements of either, each counted once.
     #[default]
     Jaccard,
-    /// The same with each shingle counted as often as it occurs, the union by maximum.
+    /// The same with each element counted as often as it occurs, the union by maximum.
     Bag,
     /// The same with the union by sum: at most 1/2.
     BagSum,
+    /// Twice the shared elements over the elements of the one and those of the other.
+    Dice,
+    /// Shared elements over the geometric mean of the two sizes: the cosine of vectors of zeros and ones.
+    Cosine,
+    /// Shared elements over those of the smaller set: the share of it that the larger one contains.
+    Containment,
+    /// Shared elements: a number, not a share.
+    Overlap,
+    /// Elements that are in one of the two only: a distance. As a similarity it is taken for Jaccard's.
+    Hamming,
 }
 
 impl Measure {
-    /// Whether repeats of a shingle count.
+    /// Whether repeats of an element count.
     pub fn counts_repeats(self) -> bool {
-        self != Self::Jaccard
+        matches!(self, Self::Bag | Self::BagSum)
     }
 
-    /// The Jaccard similarity of the (numbered) shingles at which this measure has this value.
+    /// Whether the similarity follows from the Jaccard similarity of the (numbered) elements, so that minhashes
+    /// tell it.
+    pub fn follows_jaccard(self) -> bool {
+        matches!(self, Self::Jaccard | Self::Bag | Self::BagSum | Self::Dice)
+    }
+
+    /// The Jaccard similarity of the (numbered) elements at which this measure has this value, for measures
+    /// that follow from it.
     pub fn to_jaccard(self, value: f64) -> f64 {
-        if self == Self::BagSum { max_from_sum(value) } else { value }
+        match self {
+            Self::BagSum => max_from_sum(value),
+            Self::Dice => value / (2.0 - value),
+            _ => value,
+        }
     }
 
-    /// What identical items have in common.
-    pub fn identical(self) -> Overlap {
-        Overlap { shared: 1, union: if self == Self::BagSum { 2 } else { 1 } }
+    /// The largest similarity there is, that of identical items; none where it grows with them.
+    pub fn largest(self) -> Option<f64> {
+        match self {
+            Self::BagSum => Some(0.5),
+            Self::Overlap => None,
+            _ => Some(1.0),
+        }
     }
 
-    /// What sets of `a` and `b` (numbered) shingles with `shared` in common have in common.
-    pub(crate) fn overlap(self, shared: usize, a: usize, b: usize) -> Overlap {
-        let both = if self == Self::BagSum { 0 } else { shared };
-        Overlap { shared: shared as u32, union: (a + b - both) as u32 }
+    /// How similar items are that have this in common; 1 for two without any element.
+    pub fn similarity(self, overlap: Overlap) -> f64 {
+        let Overlap { shared, a, b } = overlap;
+        let shared = f64::from(shared);
+        let share = |of: f64| if of == 0.0 { 1.0 } else { shared / of };
+        match self {
+            Self::Jaccard | Self::Bag | Self::Hamming => share(f64::from(overlap.union())),
+            Self::BagSum if a == 0 && b == 0 => 0.5,
+            Self::BagSum => share(f64::from(a) + f64::from(b)),
+            Self::Dice => share((f64::from(a) + f64::from(b)) / 2.0),
+            Self::Cosine => share((f64::from(a) * f64::from(b)).sqrt()),
+            Self::Containment => share(f64::from(a.min(b))),
+            Self::Overlap => shared,
+        }
+    }
+
+    /// How far apart they are: elements in one only, as their number for Hamming, else as their share.
+    pub fn distance(self, overlap: Overlap) -> f64 {
+        let union = overlap.union();
+        let apart = f64::from(union - overlap.shared);
+        match self {
+            Self::Hamming => apart,
+            _ if union == 0 => 0.0,
+            _ => apart / f64::from(union),
+        }
+    }
+
+    /// What sets of `a` and `b` (numbered) elements with `shared` in common have in common.
+    pub(crate) fn overlap(shared: usize, a: usize, b: usize) -> Overlap {
+        Overlap { shared: shared as u32, a: a as u32, b: b as u32 }
+    }
+
+    /// The measure's name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jaccard => "jaccard",
+            Self::Bag => "bag",
+            Self::BagSum => "bag-sum",
+            Self::Dice => "dice",
+            Self::Cosine => "cosine",
+            Self::Containment => "containment",
+            Self::Overlap => "overlap",
+            Self::Hamming => "hamming",
+        }
     }
 }
 
@@ -45,35 +110,22 @@ impl Measure {
 pub struct Overlap {
     /// Elements of both.
     pub shared: u32,
-    /// Elements of either.
-    pub union: u32,
+    /// Elements of the one.
+    pub a: u32,
+    /// Elements of the other.
+    pub b: u32,
 }
 
 impl Overlap {
-    /// The share of elements in both; 1 for two items without any.
-    pub fn similarity(self) -> f64 {
-        if self.union == 0 { 1.0 } else { f64::from(self.shared) / f64::from(self.union) }
+    /// What an item of so many elements has in common with its copy.
+    pub fn identical(size: u32) -> Self {
+        Self { shared: size, a: size, b: size }
     }
 
-    /// The share of elements in one only.
-    pub fn distance(self) -> f64 {
-        if self.union == 0 {
-            0.0
-        } else {
-            f64::from(self.union - self.shared) / f64::from(self.union)
-        }
+    /// Elements of either.
+    pub fn union(self) -> u32 {
+        self.a - self.shared + self.b
     }
-}
-
-/// A pair that was found similar, `a` before `b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Match {
-    /// The item that comes first.
-    pub a: u32,
-    /// The other.
-    pub b: u32,
-    /// What they have in common.
-    pub overlap: Overlap,
 }
 
 /// What counts as similar.
@@ -86,14 +138,22 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a pair is similar.
+    /// Whether a pair is similar by a measure.
     ///
     /// Quotients are compared as correctly rounded doubles, so a pair at just 4/5 reaches 0.8: the
     /// quotient and the decimal round to the same double, and no other quotient of sets does.
-    pub fn reached(self, overlap: Overlap) -> bool {
+    pub fn reached(self, measure: Measure, overlap: Overlap) -> bool {
         match self {
-            Self::Similarity(least) => overlap.similarity() >= least,
-            Self::Distance(most) => overlap.distance() <= most,
+            Self::Similarity(least) => measure.similarity(overlap) >= least,
+            Self::Distance(most) => measure.distance(overlap) <= most,
+        }
+    }
+
+    /// What is handed out for a pair: its similarity, or its distance where that is limited.
+    pub fn value(self, measure: Measure, overlap: Overlap) -> f64 {
+        match self {
+            Self::Similarity(_) => measure.similarity(overlap),
+            Self::Distance(_) => measure.distance(overlap),
         }
     }
 
@@ -118,30 +178,27 @@ pub struct Verifier {
 impl Verifier {
     /// A verifier for pairs that reach `limit`.
     pub fn new(measure: Measure, limit: Limit) -> Result<Self> {
-        let largest = measure.identical().similarity();
-        match limit {
-            Limit::Similarity(least) if !(least > 0.0 && least <= largest) => {
-                let must = format!("above 0 and at most {largest}");
-                Err(Error::parameter("threshold", least, must))
-            }
-            Limit::Distance(most) if measure == Measure::BagSum => {
-                let must = "left out with bag-sum, which is no distance; use a threshold";
-                Err(Error::parameter("within", most, must))
-            }
-            Limit::Distance(most) if !(0.0..1.0).contains(&most) => {
-                Err(Error::parameter("within", most, "at least 0 and below 1"))
-            }
-            _ => {
-                let mut verifier = Self { measure, limit, needed: Vec::new() };
-                verifier.needed =
-                    (0..Self::FREQUENT).map(|all| verifier.compute(all) as u32).collect();
-                Ok(verifier)
-            }
+        check(measure, limit)?;
+        let mut verifier = Self { measure, limit, needed: Vec::new() };
+        if verifier.goes_by_sum() {
+            verifier.needed =
+                (0..Self::FREQUENT).map(|all| verifier.compute(all, 0) as u32).collect();
         }
+        Ok(verifier)
     }
 
     /// Elements of two sets for which the fewest shared ones are known beforehand.
     const FREQUENT: usize = 1 << 12;
+
+    /// How sets are compared.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// What counts as similar.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
 
     /// What two sets have in common, if that makes them similar.
     pub fn similar(&self, a: &[u64], b: &[u64]) -> Option<Overlap> {
@@ -151,40 +208,100 @@ impl Verifier {
     /// The same, when the fewest elements that they must share are known.
     pub(crate) fn similar_with(&self, a: &[u64], b: &[u64], need: usize) -> Option<Overlap> {
         let shared = shared_at_least(a, b, need)?;
-        Some(self.measure.overlap(shared, a.len(), b.len()))
+        Some(Measure::overlap(shared, a.len(), b.len()))
     }
 
     /// What two sets have in common, whatever it is.
     pub fn overlap(&self, a: &[u64], b: &[u64]) -> Overlap {
-        self.measure.overlap(nearkin_kernels::shared(a, b), a.len(), b.len())
+        Measure::overlap(nearkin_kernels::shared(a, b), a.len(), b.len())
     }
 
-    /// What identical items have in common.
-    pub fn identical(&self) -> Overlap {
-        self.measure.identical()
+    /// What is handed out for a pair: its similarity, or its distance where that is limited.
+    pub fn value(&self, overlap: Overlap) -> f64 {
+        self.limit.value(self.measure, overlap)
     }
 
-    /// The fewest shared elements with which sets of these sizes are similar, if they can be.
-    pub(crate) fn shared_needed(&self, a: usize, b: usize) -> Option<usize> {
-        let need =
-            self.needed.get(a + b).map_or_else(|| self.compute(a + b), |&need| need as usize);
+    /// The fewest shared elements with which sets of these sizes are similar, if they can be. It is 0 where
+    /// a distance is so large that sets of these sizes need not share any.
+    pub fn shared_needed(&self, a: usize, b: usize) -> Option<usize> {
+        let need = match self.needed.get(a + b) {
+            Some(&need) => need as usize,
+            None if self.goes_by_sum() => self.compute(a + b, 0),
+            None => self.compute(a, b),
+        };
         (need <= a.min(b)).then_some(need)
     }
 
-    /// The same from the number of elements of both, were all of them shared if need be.
-    fn compute(&self, all: usize) -> usize {
-        // shared / (all − shared) ≥ t  ⇔  shared ≥ t / (1 + t) · all, then put right by the very
-        // comparison that decides.
-        let t = self.measure.to_jaccard(self.limit.similarity());
-        let reached = |shared: usize| self.limit.reached(self.measure.overlap(shared, all, 0));
-        let mut need = ((t / (1.0 + t) * all as f64) as usize).min(all / 2);
+    /// Whether the fewest shared elements depend on the sum of the sizes alone.
+    fn goes_by_sum(&self) -> bool {
+        !matches!(self.measure, Measure::Cosine | Measure::Containment | Measure::Overlap)
+    }
+
+    /// The same for sets of any sizes, were all elements of both shared if need be. Where the sum alone
+    /// counts, it comes as `a`.
+    fn compute(&self, a: usize, b: usize) -> usize {
+        let all = a + b;
+        // A guess by real numbers, put right by the very comparison that decides.
+        let guess = match (self.limit, self.measure) {
+            (Limit::Distance(most), Measure::Hamming) => (all as f64 - most) / 2.0,
+            (Limit::Similarity(least), Measure::Cosine) => least * (a as f64 * b as f64).sqrt(),
+            (Limit::Similarity(least), Measure::Containment) => least * a.min(b) as f64,
+            (Limit::Similarity(least), Measure::Overlap) => least,
+            _ => {
+                // shared / (all − shared) ≥ t  ⇔  shared ≥ t / (1 + t) · all
+                let t = self.measure.to_jaccard(self.limit.similarity());
+                t / (1.0 + t) * all as f64
+            }
+        };
+        let most = if self.goes_by_sum() { all / 2 } else { a.min(b) };
+        let reached = |shared: usize| {
+            let overlap = match self.goes_by_sum() {
+                // As if one were contained in the other, for no count may be negative.
+                true => Measure::overlap(shared, shared, all - shared),
+                false => Measure::overlap(shared, a, b),
+            };
+            self.limit.reached(self.measure, overlap)
+        };
+        let mut need = (guess.max(0.0) as usize).min(most);
         while need > 0 && reached(need - 1) {
             need -= 1;
         }
-        while need <= all / 2 && !reached(need) {
+        while need <= most && !reached(need) {
             need += 1;
         }
         need
+    }
+}
+
+/// An error for a limit that the measure does not have.
+fn check(measure: Measure, limit: Limit) -> Result<()> {
+    let name = measure.name();
+    match (limit, measure) {
+        (Limit::Similarity(least), Measure::Hamming) => {
+            let must = format!("left out with {name}, which is a distance; pass --within");
+            Err(Error::parameter("threshold", least, must))
+        }
+        (Limit::Similarity(least), Measure::Overlap) if !(least > 0.0 && least.is_finite()) => {
+            Err(Error::parameter("threshold", least, "a number of elements, above 0"))
+        }
+        (Limit::Similarity(least), _)
+            if !(least > 0.0 && least <= measure.largest().unwrap_or(f64::INFINITY)) =>
+        {
+            let must = format!("above 0 and at most {}", measure.largest().unwrap_or(1.0));
+            Err(Error::parameter("threshold", least, must))
+        }
+        (Limit::Distance(most), Measure::Hamming) if !(most >= 0.0 && most.is_finite()) => {
+            Err(Error::parameter("within", most, "a number of elements, at least 0"))
+        }
+        (Limit::Distance(most), Measure::Jaccard | Measure::Bag) if !(0.0..1.0).contains(&most) => {
+            Err(Error::parameter("within", most, "at least 0 and below 1"))
+        }
+        (Limit::Distance(_), Measure::Jaccard | Measure::Bag | Measure::Hamming)
+        | (Limit::Similarity(_), _) => Ok(()),
+        (Limit::Distance(most), _) => {
+            let must = format!("left out with {name}, which is no distance; use a threshold");
+            Err(Error::parameter("within", most, must))
+        }
     }
 }
 
@@ -207,8 +324,11 @@ mod tests {
             let similarity = shared as f64 / union as f64;
             let distance = (union - shared) as f64 / union as f64;
             for limit in [Limit::Similarity(similarity), Limit::Distance(distance)] {
-                let found = verifier(Measure::Jaccard, limit).similar(&a, &b).expect("a pair");
-                assert_eq!((found.similarity(), found.distance()), (similarity, distance));
+                let verifier = verifier(Measure::Jaccard, limit);
+                let found = verifier.similar(&a, &b).expect("a pair");
+                let values = [Measure::similarity, Measure::distance];
+                let values = values.map(|value| value(verifier.measure(), found));
+                assert_eq!(values, [similarity, distance]);
             }
             let beyond =
                 [Limit::Similarity(similarity.next_up()), Limit::Distance(distance.next_down())];
@@ -225,13 +345,18 @@ mod tests {
                 (Measure::Jaccard, Limit::Similarity(t)),
                 (Measure::Jaccard, Limit::Distance(1.0 - t)),
                 (Measure::BagSum, Limit::Similarity(t / 2.0)),
+                (Measure::Dice, Limit::Similarity(t)),
+                (Measure::Cosine, Limit::Similarity(t)),
+                (Measure::Containment, Limit::Similarity(t)),
+                (Measure::Overlap, Limit::Similarity(20.0 * t)),
+                (Measure::Hamming, Limit::Distance((20.0 * t).round())),
             ]
         });
         for (measure, limit) in limits {
             let verifier = verifier(measure, limit);
             for (a, b) in (1..30).flat_map(|a| (1..30).map(move |b| (a, b))) {
-                let smallest =
-                    (0..=usize::min(a, b)).find(|&s| limit.reached(measure.overlap(s, a, b)));
+                let smallest = (0..=usize::min(a, b))
+                    .find(|&s| limit.reached(measure, Measure::overlap(s, a, b)));
                 assert_eq!(verifier.shared_needed(a, b), smallest);
             }
         }
@@ -246,6 +371,14 @@ mod tests {
             assert!(Verifier::new(Measure::Jaccard, Limit::Distance(wrong)).is_err());
         }
         assert!(Verifier::new(Measure::BagSum, Limit::Similarity(0.6)).is_err());
-        assert!(Verifier::new(Measure::BagSum, Limit::Distance(0.2)).is_err());
+        for measure in [Measure::BagSum, Measure::Dice, Measure::Cosine, Measure::Containment] {
+            assert!(Verifier::new(measure, Limit::Distance(0.2)).is_err());
+            assert!(Verifier::new(measure, Limit::Similarity(1.1)).is_err());
+        }
+        assert!(Verifier::new(Measure::Overlap, Limit::Distance(2.0)).is_err());
+        assert!(Verifier::new(Measure::Overlap, Limit::Similarity(7.0)).is_ok());
+        assert!(Verifier::new(Measure::Overlap, Limit::Similarity(f64::INFINITY)).is_err());
+        assert!(Verifier::new(Measure::Hamming, Limit::Distance(f64::NAN)).is_err());
+        assert!(Verifier::new(Measure::Hamming, Limit::Similarity(0.5)).is_err());
     }
 }

@@ -7,7 +7,7 @@ use nearkin::cluster::Keep;
 use nearkin::item::Texts;
 use nearkin::pipeline::{NoObserver, Settings, dedup, pairs};
 use nearkin::shingle::Shingling;
-use nearkin::verify::{Measure, Overlap};
+use nearkin::verify::Measure;
 
 /// A stream of numbers, the same every time.
 struct Numbers(u64);
@@ -76,8 +76,8 @@ fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u3
     let similar = pairs(&a, b.as_ref(), settings, &NoObserver).unwrap();
     let mut rows = Vec::new();
     similar
-        .each(|a, b, overlap| -> Result<()> {
-            rows.push((a, b, overlap.similarity()));
+        .each(|a, b, similarity| -> Result<()> {
+            rows.push((a, b, similarity));
             Ok(())
         })
         .unwrap();
@@ -208,8 +208,7 @@ fn clusters_are_the_components_of_the_pairs() {
     let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
     let kept: Vec<u32> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, component);
-    let chained =
-        result.clusters().flatten().filter(|cluster| cluster.1.similarity() < 0.6).count();
+    let chained = result.clusters().flatten().filter(|cluster| cluster.1 < 0.6).count();
     assert!(chained > 0, "the collection has chains, or this test shows nothing");
 }
 
@@ -223,10 +222,10 @@ fn without_chains_every_member_is_similar_to_the_kept_one_and_no_two_kept_are() 
         let result = dedup(&Texts(&texts), &settings, &keep, false, &NoObserver).unwrap();
         let truth = brute_force(&texts, None, 5, 0.6);
         for (position, cluster) in (0u32..).zip(result.clusters()) {
-            let (kept, overlap) = cluster.unwrap();
+            let (kept, similarity) = cluster.unwrap();
             if kept != position {
                 let pair = (kept.min(position), kept.max(position));
-                assert_eq!(truth.get(&pair), Some(&overlap.similarity()));
+                assert_eq!(truth.get(&pair), Some(&similarity));
             }
         }
         let is_kept = |position: u32| result.is_kept(position);
@@ -239,8 +238,7 @@ fn identical_texts_are_folded_and_counted() {
     let texts = vec!["the same text again and again and again".to_string(); 100_000];
     let settings = Settings::default();
     let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
-    let all = Overlap { shared: 1, union: 1 };
-    assert!(result.clusters().all(|cluster| cluster == Some((0, all))));
+    assert!(result.clusters().all(|cluster| cluster == Some((0, 1.0))));
     assert_eq!((result.stats.identical, result.stats.distinct), (99_999, 1));
     assert_eq!((result.stats.kept, result.stats.clusters), (Some(1), Some(1)));
     assert_eq!(result.stats.verified, 0);
@@ -296,7 +294,7 @@ fn keep_longest_keeps_the_longest() {
         dedup(&Texts(&texts), &Settings::default(), &Keep::Longest, true, &NoObserver).unwrap();
     let kept: Vec<_> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, [1, 1, 2]);
-    assert!(result.clusters().all(|cluster| cluster.unwrap().1.similarity() == 1.0));
+    assert!(result.clusters().all(|cluster| cluster.unwrap().1 == 1.0));
 }
 
 /// The k best of each item by sorting all pairs of brute force.
@@ -327,8 +325,8 @@ fn s8_7_the_most_similar_of_each_equal_brute_force() {
                 pairs(&source, against.as_ref(), &almost_complete(0.4), &NoObserver).unwrap();
             let mut found = Vec::new();
             let count = similar
-                .closest(k, |a, b, overlap| {
-                    found.push((a, b, overlap.similarity()));
+                .closest(k, |a, b, similarity| {
+                    found.push((a, b, similarity));
                     Ok(())
                 })
                 .unwrap();

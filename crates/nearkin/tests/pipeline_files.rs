@@ -32,8 +32,8 @@ fn rows(path: &PathBuf, chunk_bytes: usize, memory: usize) -> Vec<(u32, u32, f64
     let similar = pairs(&input, None, &settings, &NoObserver).unwrap();
     let mut rows = Vec::new();
     similar
-        .each(|a, b, overlap| {
-            rows.push((a, b, overlap.similarity()));
+        .each(|a, b, similarity| {
+            rows.push((a, b, similarity));
             Ok(())
         })
         .unwrap();

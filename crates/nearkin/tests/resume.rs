@@ -50,8 +50,8 @@ fn all_pairs(
     let texts = texts();
     let similar = pairs(&Texts(&texts), None, settings, observer)?;
     let mut rows = Vec::new();
-    similar.each(|a, b, overlap| {
-        rows.push((a, b, overlap.similarity()));
+    similar.each(|a, b, similarity| {
+        rows.push((a, b, similarity));
         Ok(())
     })?;
     Ok(((rows, similar.stats.verified), similar.stats.resumed))
@@ -63,9 +63,9 @@ fn all_clusters(
 ) -> nearkin::Result<(Rows, Option<Stage>)> {
     let texts = texts();
     let result = dedup(&Texts(&texts), settings, &Keep::Longest, true, observer)?;
-    let cluster = |(position, cluster): (u32, Option<(u32, nearkin::verify::Overlap)>)| {
-        let (kept, overlap) = cluster.expect("no text is skipped");
-        (position, kept, overlap.similarity())
+    let cluster = |(position, cluster): (u32, Option<(u32, f64)>)| {
+        let (kept, similarity) = cluster.expect("no text is skipped");
+        (position, kept, similarity)
     };
     let rows = (0u32..).zip(result.clusters()).map(cluster).collect();
     Ok(((rows, result.stats.verified), result.stats.resumed))

@@ -32,12 +32,12 @@ impl Space for SetSpace<'_> {
 
     fn value(&self, a: u32, b: u32) -> f64 {
         let (a, b) = (self.sets.get(a as usize), self.sets.get(b as usize));
-        let overlap = self.measure.overlap(shared(a, b), a.len(), b.len());
+        let overlap = Measure::overlap(shared(a, b), a.len(), b.len());
         match self.form {
             Form::Similarity if a.is_empty() || b.is_empty() => 0.0,
-            Form::Similarity => overlap.similarity(),
+            Form::Similarity => self.measure.similarity(overlap),
             Form::Distance if a.is_empty() || b.is_empty() => 1.0,
-            Form::Distance => overlap.distance(),
+            Form::Distance => self.measure.distance(overlap),
         }
     }
 }

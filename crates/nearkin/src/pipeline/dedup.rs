@@ -4,7 +4,7 @@ use crate::Result;
 use crate::cluster::{self, Candidate, Keep};
 use crate::item::{Source, Value};
 use crate::spill::Cache;
-use crate::verify::{Limit, Overlap};
+use crate::verify::{Limit, Measure, Overlap};
 
 use super::resume::{Loader, Saver};
 use super::run::Run;
@@ -20,7 +20,7 @@ pub struct Deduplicated {
     /// What it took.
     pub stats: Stats,
     groups: Clustered,
-    identical: Overlap,
+    measure: Measure,
 }
 
 /// For every group its cluster.
@@ -35,7 +35,7 @@ struct Clustered {
 
 impl Clustered {
     /// The largest cluster, if its share of the collection is implausible.
-    fn largest(&self, limit: Limit) -> Option<Swallowed> {
+    fn largest(&self, measure: Measure, limit: Limit) -> Option<Swallowed> {
         /// Fewer texts than this are no reason to worry, nor is a smaller share of the collection.
         const TEXTS: usize = 100;
         const SHARE: f64 = 0.1;
@@ -45,7 +45,7 @@ impl Clustered {
             texts.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
         let share = texts as f64 / self.centres.len() as f64;
         let members = self.centres.iter().zip(&self.overlaps).filter(|(c, _)| **c == centre as u32);
-        let unlike = members.filter(|(_, overlap)| !limit.reached(**overlap)).count();
+        let unlike = members.filter(|(_, overlap)| !limit.reached(measure, **overlap)).count();
         (texts >= TEXTS && share >= SHARE).then(|| Swallowed {
             kept: self.best[centre],
             texts,
@@ -57,40 +57,38 @@ impl Clustered {
     fn save(&self, save: &mut Saver) -> Result<()> {
         save.numbers(&self.best)?;
         save.numbers(&self.centres)?;
-        let overlaps: Vec<u64> = self
-            .overlaps
-            .iter()
-            .map(|overlap| u64::from(overlap.shared) << 32 | u64::from(overlap.union))
-            .collect();
-        save.numbers(&overlaps)
+        let counts =
+            self.overlaps.iter().flat_map(|overlap| [overlap.shared, overlap.a, overlap.b]);
+        save.numbers(&counts.collect::<Vec<u32>>())
     }
 
     fn load(load: &mut Loader) -> Option<Self> {
         let (best, centres) = (load.numbers()?, load.numbers()?);
-        let overlaps: Vec<u64> = load.numbers()?;
-        let overlap = |both: u64| Overlap { shared: (both >> 32) as u32, union: both as u32 };
-        Some(Self { best, centres, overlaps: overlaps.into_iter().map(overlap).collect() })
+        let counts: Vec<u32> = load.numbers()?;
+        let overlap = |&[shared, a, b]: &[u32; 3]| Overlap { shared, a, b };
+        Some(Self { best, centres, overlaps: counts.as_chunks().0.iter().map(overlap).collect() })
     }
 }
 
 impl Deduplicated {
-    /// The position of the item that stands for the record at this one (its own when it is kept), and what
-    /// the two have in common; `None` for a record that was skipped.
-    pub fn cluster(&self, position: u32) -> Option<(u32, Overlap)> {
+    /// The position of the item that stands for the record at this one (its own when it is kept), and how
+    /// similar the two are; `None` for a record that was skipped.
+    pub fn cluster(&self, position: u32) -> Option<(u32, f64)> {
         if !self.collection.is_item(position) {
             return None;
         }
         Some(match self.collection.group_of(position) {
-            None => (position, self.identical),
+            None => (position, self.measure.similarity(Overlap::identical(0))),
             Some(group) => {
                 let centre = self.groups.centres[group as usize];
-                (self.groups.best[centre as usize], self.groups.overlaps[group as usize])
+                let overlap = self.groups.overlaps[group as usize];
+                (self.groups.best[centre as usize], self.measure.similarity(overlap))
             }
         })
     }
 
     /// The same for every record.
-    pub fn clusters(&self) -> impl Iterator<Item = Option<(u32, Overlap)>> {
+    pub fn clusters(&self) -> impl Iterator<Item = Option<(u32, f64)>> {
         (0..self.collection.records()).map(|position| self.cluster(position))
     }
 
@@ -148,10 +146,10 @@ pub fn dedup<S: Source>(
         let done = |collection, groups: Clustered, stats: &mut Stats| {
             let mut result = Deduplicated {
                 collection,
-                swallowed: groups.largest(settings.limit()),
+                swallowed: groups.largest(settings.measure, settings.limit()),
                 stats: std::mem::take(stats),
                 groups,
-                identical: settings.measure.identical(),
+                measure: settings.measure,
             };
             result.count();
             result

@@ -160,7 +160,8 @@ pub struct Similar {
     /// What it took.
     pub stats: Stats,
     partners: Partners,
-    identical: Overlap,
+    measure: Measure,
+    limit: Limit,
 }
 
 /// Finds every similar pair of `source`; with `against`, every similar pair of one item of each.
@@ -193,37 +194,46 @@ pub fn pairs<S: Source>(
         })?;
         Ok((collection, partners))
     })?;
-    Ok(Similar { collection, partners, stats, identical: settings.measure.identical() })
+    let (measure, limit) = (settings.measure, settings.limit());
+    Ok(Similar { collection, partners, stats, measure, limit })
 }
 
 impl Similar {
-    /// Calls `pair` with the positions of every similar pair and what they have in common, sorted by the
-    /// first position, then the second; with two collections, positions are counted in each.
+    /// Calls `pair` with the positions of every similar pair and its similarity, or its distance where that is
+    /// limited, sorted by the first position, then the second; with two collections, positions are counted in
+    /// each.
     ///
     /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
-    pub fn each(&self, mut pair: impl FnMut(u32, u32, Overlap) -> Result<()>) -> Result<u64> {
+    pub fn each(&self, mut pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
         let members = self.collection.members();
         let split = self.collection.split();
         let mut cache = Cache::one();
-        let mut row: Vec<(u32, Overlap)> = Vec::new();
+        let mut row: Vec<(u32, f64)> = Vec::new();
         let mut count = 0;
         for a in 0..split.unwrap_or(self.collection.records()) {
             let Some(group) = self.collection.group_of(a) else { continue };
             let from = split.unwrap_or(a + 1);
             row.clear();
-            let own = std::iter::once((group, self.identical));
-            for (group, overlap) in own.chain(self.partners.of(group, &mut cache)?) {
+            let own = self.own(group).into_iter();
+            for (group, value) in own.chain(self.partners.of(group, &mut cache)?) {
                 let members = members.of(group);
                 let later = &members[members.partition_point(|&b| b < from)..];
-                row.extend(later.iter().map(|&b| (b, overlap)));
+                row.extend(later.iter().map(|&b| (b, value)));
             }
             row.sort_unstable_by_key(|&(b, _)| b);
-            for &(b, overlap) in &row {
-                pair(a, b - split.unwrap_or(0), overlap)?;
+            for &(b, value) in &row {
+                pair(a, b - split.unwrap_or(0), value)?;
             }
             count += row.len() as u64;
         }
         Ok(count)
+    }
+
+    /// The group as a partner of itself, for the copies of one text, if those are similar.
+    fn own(&self, group: u32) -> Option<(u32, f64)> {
+        let overlap = Overlap::identical(1);
+        let similar = self.limit.reached(self.measure, overlap);
+        similar.then(|| (group, self.limit.value(self.measure, overlap)))
     }
 }
 

@@ -89,8 +89,8 @@ struct AtHand {
     many_heads: Cache<u64>,
 }
 
-/// Similar groups of each group that has a record: three numbers each, the other group and what they have
-/// in common.
+/// Similar groups of each group that has a record: three numbers each, the other group and the halves of the
+/// value of the pair.
 pub(super) struct Partners {
     pub(super) lists: Lists<u32>,
     pub(super) places: Arc<Vec<u32>>,
@@ -106,18 +106,21 @@ impl Partners {
         Some(Self { lists: load.lists(limit)?, places: load.numbers()?.into() })
     }
 
-    /// The groups that are similar to this one, ascending, and what they have in common.
+    /// The groups that are similar to this one, ascending, and the value of each pair: its similarity, or its
+    /// distance where that is limited.
     pub(super) fn of<'a>(
         &'a self,
         group: u32,
         cache: &'a mut Cache<u32>,
-    ) -> Result<impl Iterator<Item = (u32, Overlap)>> {
+    ) -> Result<impl Iterator<Item = (u32, f64)>> {
         let list = match self.places[group as usize] {
             NOWHERE => &[],
             place => self.lists.get(place as usize, cache)?,
         };
         let partners = list.as_chunks().0.iter();
-        Ok(partners.map(|&[other, shared, union]| (other, Overlap { shared, union })))
+        Ok(partners.map(|&[other, high, low]| {
+            (other, f64::from_bits(u64::from(high) << 32 | u64::from(low)))
+        }))
     }
 }
 
@@ -147,7 +150,7 @@ impl Search {
         let overlap = |at: &mut AtHand, a: u32| {
             let b = centres[a as usize];
             if a == b {
-                return Ok(self.verifier.identical());
+                return Ok(Overlap::identical(1));
             }
             let (a, b) = (self.body(a, &mut at.one)?, self.body(b, &mut at.many)?);
             Ok(self.verifier.overlap(a.elements, b.elements))
@@ -182,14 +185,14 @@ impl Search {
         let matches = Mutex::new(matches);
         let mut compared = Compared::default();
         let mut similar = 0;
-        let hand_over = |found: &mut Vec<(u32, u32, Overlap)>| {
+        let hand_over = |found: &mut Vec<(u32, u32, f64)>| {
             if found.is_empty() {
                 return Ok(());
             }
-            let entries = found.iter().map(|&(a, b, overlap)| {
+            let entries = found.iter().map(|&(a, b, value)| {
                 let place = self.places[a as usize];
-                let common = u64::from(overlap.shared) << 32 | u64::from(overlap.union);
-                ((place >> shift) as usize, [u64::from(place) << 32 | u64::from(b), common])
+                let pair = u64::from(place) << 32 | u64::from(b);
+                ((place >> shift) as usize, [pair, value.to_bits()])
             });
             let block = Block::new(PARTS, entries);
             found.clear();
@@ -242,8 +245,8 @@ impl Search {
                     lists.push(&[])?;
                 }
                 list.clear();
-                for [pair, common] in run {
-                    list.extend([*pair as u32, (common >> 32) as u32, *common as u32]);
+                for [pair, value] in run {
+                    list.extend([*pair as u32, (value >> 32) as u32, *value as u32]);
                 }
                 lists.push(&[&list])?;
             }
@@ -275,7 +278,7 @@ impl Search {
         &self,
         portion: &Portion<'_>,
         at: &mut AtHand,
-        found: &mut Vec<(u32, u32, Overlap)>,
+        found: &mut Vec<(u32, u32, f64)>,
         compared: &mut Compared,
     ) -> Result<()> {
         let AtHand { one, many, one_head, many_heads } = at;
@@ -299,7 +302,8 @@ impl Search {
                     continue;
                 }
                 if let Some(overlap) = self.similar(self.body(a, one)?, self.body(b, many)?) {
-                    found.extend([(a, b, overlap), (b, a, overlap)]);
+                    let value = self.verifier.value(overlap);
+                    found.extend([(a, b, value), (b, a, value)]);
                 }
             }
         }
