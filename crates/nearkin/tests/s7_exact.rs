@@ -303,3 +303,104 @@ fn s7_7_every_filter_finds_what_brute_force_finds() {
         check_collection(&sets, &verifier, all[round % all.len()], split, &decide);
     }
 }
+
+#[test]
+fn s7_7_every_measure_of_sets_goes_through_the_same_frame() {
+    let all: Vec<Filters> = Filters::all().collect();
+    let mut random = SplitMix::new(77);
+    for round in 0..30_000 {
+        let sets = collection(&mut random);
+        let d = 1 + random.below(12) as usize;
+        let n = 1 + random.below(d as u64) as usize;
+        let share = n as f64 / d as f64;
+        let split = (random.below(3) == 0).then(|| random.below(sets.len() as u64 + 1) as u32);
+        // All in whole numbers.
+        let union = move |shared: usize, a: usize, b: usize| d * shared >= n * (a + b - shared);
+        let sum = move |shared: usize, a: usize, b: usize| 2 * d * shared >= n * (a + b);
+        let cosine = move |shared: usize, a: usize, b: usize| (d * shared).pow(2) >= n * n * a * b;
+        let smaller = move |shared: usize, a: usize, b: usize| d * shared >= n * a.min(b);
+        let count = move |shared: usize, _: usize, _: usize| shared >= n;
+        let differ = move |shared: usize, a: usize, b: usize| a + b - 2 * shared < n;
+        let least = Limit::Similarity;
+        let cases: [(Measure, Limit, Decide<'_>); 8] = [
+            (Measure::Bag, least(share), &union),
+            (Measure::Jaccard, Limit::Distance((d - n) as f64 / d as f64), &union),
+            (Measure::BagSum, least(share / 2.0), &sum),
+            (Measure::Dice, least(share), &sum),
+            (Measure::Cosine, least(share), &cosine),
+            (Measure::Containment, least(share), &smaller),
+            (Measure::Overlap, least(n as f64), &count),
+            (Measure::Hamming, Limit::Distance((n - 1) as f64), &differ),
+        ];
+        let (measure, limit, decide) = cases[round % cases.len()];
+        let verifier = Verifier::new(measure, limit).expect("a limit in range");
+        let filters = all[random.below(all.len() as u64) as usize];
+        check_collection(&sets, &verifier, filters, split, decide);
+    }
+}
+
+#[test]
+fn s7_7_larger_collections_are_joined_alike_by_all() {
+    // Thousands of sets of up to hundreds of elements, many near copies, some elements in most of them.
+    let mut random = SplitMix::new(78);
+    let mut sets: Vec<Vec<u64>> = Vec::new();
+    for at in 0..3000u64 {
+        let mut set = BTreeSet::new();
+        if at % 3 != 0 {
+            let near = sets[random.below(at) as usize].clone();
+            let changes = random.below(1 + near.len() as u64 / 4);
+            set.extend(near);
+            for _ in 0..changes {
+                let some = *set.iter().nth(random.below(set.len() as u64) as usize).unwrap();
+                set.remove(&some);
+                set.insert(random.below(50_000) * 7919);
+            }
+        } else {
+            let size = 1 + random.below(if at % 30 == 0 { 400 } else { 60 });
+            set.extend((0..size).map(|i| if i % 3 == 0 { i } else { random.below(50_000) * 7919 }));
+        }
+        sets.push(set.into_iter().collect());
+    }
+    let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+    let cases: [(Measure, f64, Decide<'_>); 4] = [
+        (Measure::Jaccard, 0.8, &|shared, a, b| 10 * shared >= 8 * (a + b - shared)),
+        (Measure::Jaccard, 1.0 / 3.0, &|shared, a, b| 3 * shared >= a + b - shared),
+        (Measure::Cosine, 0.7, &|shared, a, b| 100 * shared * shared >= 49 * a * b),
+        (Measure::Containment, 0.9, &|shared, a, b| 10 * shared >= 9 * a.min(b)),
+    ];
+    for (measure, threshold, decide) in cases {
+        let verifier = Verifier::new(measure, Limit::Similarity(threshold)).unwrap();
+        let expected = {
+            let mut hits = run(&slices, &join(&verifier, Filters::NONE, None)).0;
+            hits.retain(|hit| {
+                decide(hit.shared as usize, sets[hit.a as usize].len(), sets[hit.b as usize].len())
+            });
+            hits
+        };
+        assert!(expected.len() > 1000, "{} pairs", expected.len());
+        for filters in Filters::all() {
+            assert_eq!(run(&slices, &join(&verifier, filters, None)).0, expected, "{filters}");
+        }
+    }
+}
+
+#[test]
+fn s7_7_nothing_comes_of_nothing_and_errors_stop_the_join() {
+    let verifier = jaccard(0.5);
+    let default = join(&verifier, Filters::default(), None);
+    assert_eq!(run(&[], &default), (Vec::new(), Counts::default()));
+    assert_eq!(run(&[&[], &[]], &default), (Vec::new(), Counts::default()));
+    assert_eq!(components(&[&[], &[1], &[1]], &default).unwrap().0, [0, 1, 1]);
+    let index = SetIndex::new(&[], &verifier, Filters::default()).unwrap();
+    let mut found = Vec::new();
+    index.query(&[1, 2], &mut Scratch::default(), &mut found);
+    index.query(&[], &mut Scratch::default(), &mut found);
+    assert_eq!(found, []);
+    let wrong = Filters { prefix: false, ..Filters::default() };
+    assert!(pairs(&[&[1], &[1]], &join(&verifier, wrong, None), &|_| Ok(())).is_err());
+    let refuse = |_: &[Hit]| Err(nearkin::Error::Closed);
+    assert!(pairs(&[&[1], &[1]], &default, &refuse).is_err());
+    let stop = SetJoin { stopped: &|| true, ..default };
+    assert!(pairs(&[&[1], &[1]], &stop, &|_| Ok(())).is_err());
+    assert!(components(&[&[1], &[1]], &stop).is_err());
+}

@@ -84,16 +84,24 @@ impl<'a> Bounds<'a> {
         self.need(length, other).is_some_and(|need| need <= most)
     }
 
-    /// The size up to which another set can be similar when the first symbol that both share stands at `position`.
-    pub fn largest_at(
+    /// The same for all positions of a prefix, from the last to the first.
+    pub(super) fn last_positions(
         &self,
         length: usize,
-        position: usize,
-        sizes: &RangeInclusive<usize>,
-    ) -> usize {
-        let most = length - position + 1;
-        let possible = |other: usize| self.need(length, other).is_some_and(|need| need <= most);
-        first(*sizes.start(), sizes.end() + 1, |other| !possible(other)) - 1
+        prefix: usize,
+        mut is: impl FnMut(usize, usize),
+    ) {
+        let mut last = 0;
+        for position in (1..=prefix).rev() {
+            let after = length - position;
+            let possible = |other: usize| {
+                self.need(length, other + after).is_some_and(|need| need <= after + 1)
+            };
+            while last < self.largest && possible(last + 1) {
+                last += 1;
+            }
+            is(position, last);
+        }
     }
 }
 

@@ -69,19 +69,22 @@ impl Plan {
         let sizes = smallest..=largest;
         let first = if filters.length { strings.first_of_size(smallest) } else { 0 };
         let end = if filters.length { strings.first_of_size(largest + 1) } else { strings.len() };
-        for position in 1..=prefix {
-            let end = if filters.length && filters.position {
-                // The first symbol that is shared leaves so many to share.
-                strings.first_of_size(bounds.largest_at(size, position, &sizes) + 1)
-            } else {
-                end
-            };
-            let last = if filters.position && !filters.suffix {
-                bounds.last_position(size, position)
-            } else {
-                usize::MAX
-            };
-            limits.push((end as u32, last.min(u32::MAX as usize) as u32));
+        limits.resize(prefix, (end as u32, u32::MAX));
+        if filters.length && filters.position {
+            // A set of this size may share its first symbol at so many of the positions.
+            let mut from = 0;
+            for (other, end) in strings.sizes_within(&sizes).rev() {
+                let last = bounds.need(size, other).map_or(0, |need| size + 1 - need.max(1));
+                let last = last.min(prefix).max(from);
+                limits[from..last].iter_mut().for_each(|limit| limit.0 = end);
+                from = last;
+            }
+            limits[from..].iter_mut().for_each(|limit| limit.0 = 0);
+        }
+        if filters.position && !filters.suffix {
+            bounds.last_positions(size, prefix, |position, last| {
+                limits[position - 1].1 = last.min(u32::MAX as usize) as u32;
+            });
         }
         let anything = strings.first_of_size(bounds.anything(size) + 1);
         Self { size, first, end, anything, limits }

@@ -4,6 +4,8 @@
 //! in order of size. Elements that nothing can share are only counted: they come before all others in the order, and
 //! where they stand among themselves changes nothing.
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 
 use super::rank::{Ranked, Ranking};
@@ -169,6 +171,18 @@ impl Strings {
     pub(super) fn size_from(&self, size: usize) -> Option<usize> {
         let at = self.sizes.partition_point(|&(other, _)| (other as usize) < size);
         self.sizes.get(at).map(|&(size, _)| size as usize)
+    }
+
+    /// The sizes that occur within a range, each with the first set that is larger.
+    pub(super) fn sizes_within(
+        &self,
+        range: &RangeInclusive<usize>,
+    ) -> impl DoubleEndedIterator<Item = (usize, u32)> {
+        let place = |size: usize| self.sizes.partition_point(|&(other, _)| (other as usize) < size);
+        (place(*range.start())..place(range.end() + 1)).map(|at| {
+            let end = self.sizes.get(at + 1).map_or(self.len() as u32, |&(_, first)| first);
+            (self.sizes[at].0 as usize, end)
+        })
     }
 
     /// Which side of the split a set is on.
