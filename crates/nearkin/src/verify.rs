@@ -181,14 +181,21 @@ impl Verifier {
         check(measure, limit)?;
         let mut verifier = Self { measure, limit, needed: Vec::new() };
         if verifier.goes_by_sum() {
-            verifier.needed =
-                (0..Self::FREQUENT).map(|all| verifier.compute(all, 0) as u32).collect();
+            verifier.needed = Vec::with_capacity(Self::FREQUENT);
+            let mut need = 0;
+            for all in 0..Self::FREQUENT {
+                // Another element raises it by one at most.
+                while need <= all / 2 && !verifier.reached_by_sum(need, all) {
+                    need += 1;
+                }
+                verifier.needed.push(need as u32);
+            }
         }
         Ok(verifier)
     }
 
     /// Elements of two sets for which the fewest shared ones are known beforehand.
-    const FREQUENT: usize = 1 << 12;
+    const FREQUENT: usize = 1 << 16;
 
     /// How sets are compared.
     pub fn measure(&self) -> Measure {
@@ -237,6 +244,12 @@ impl Verifier {
         !matches!(self.measure, Measure::Cosine | Measure::Containment | Measure::Overlap)
     }
 
+    /// Whether sets with so many elements, counted together, are similar when they share so many of them.
+    fn reached_by_sum(&self, shared: usize, all: usize) -> bool {
+        // As if one were contained in the other, for no count may be negative.
+        self.limit.reached(self.measure, Measure::overlap(shared, shared, all - shared))
+    }
+
     /// The same for sets of any sizes, were all elements of both shared if need be. Where the sum alone
     /// counts, it comes as `a`.
     fn compute(&self, a: usize, b: usize) -> usize {
@@ -254,13 +267,9 @@ impl Verifier {
             }
         };
         let most = if self.goes_by_sum() { all / 2 } else { a.min(b) };
-        let reached = |shared: usize| {
-            let overlap = match self.goes_by_sum() {
-                // As if one were contained in the other, for no count may be negative.
-                true => Measure::overlap(shared, shared, all - shared),
-                false => Measure::overlap(shared, a, b),
-            };
-            self.limit.reached(self.measure, overlap)
+        let reached = |shared: usize| match self.goes_by_sum() {
+            true => self.reached_by_sum(shared, all),
+            false => self.limit.reached(self.measure, Measure::overlap(shared, a, b)),
         };
         let mut need = (guess.max(0.0) as usize).min(most);
         while need > 0 && reached(need - 1) {
@@ -354,7 +363,8 @@ mod tests {
         });
         for (measure, limit) in limits {
             let verifier = verifier(measure, limit);
-            for (a, b) in (1..30).flat_map(|a| (1..30).map(move |b| (a, b))) {
+            let sizes = (1..30).chain([Verifier::FREQUENT - 1]);
+            for (a, b) in sizes.flat_map(|a| (1..30).map(move |b| (a, b))) {
                 let smallest = (0..=usize::min(a, b))
                     .find(|&s| limit.reached(measure, Measure::overlap(s, a, b)));
                 assert_eq!(verifier.shared_needed(a, b), smallest);
