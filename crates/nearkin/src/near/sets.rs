@@ -1,6 +1,8 @@
-//! Sets under the Jaccard similarity, to be searched by any expression of minhashes.
+//! Sets in memory, to be joined exactly, or searched by any expression of minhashes.
 //!
 //! The pipeline searches larger collections, by bands alone; here every nesting runs, on sets in memory.
+
+use std::sync::{Mutex, PoisonError};
 
 use nearkin_kernels::shared;
 
@@ -10,9 +12,10 @@ use crate::Result;
 use crate::family::{Family, MinHashes};
 use crate::item::Sets;
 use crate::join::estimate::Prepared;
-use crate::join::{self, Top, brute_force, top};
+use crate::join::sets::{Filters, Hit, SetJoin, pairs};
+use crate::join::{Top, top};
 use crate::space::{Form, Found, Join, Space};
-use crate::verify::Measure;
+use crate::verify::{Limit, Measure, Verifier};
 
 /// Sets, or bags with their elements numbered, under a measure. Empty ones are similar to nothing.
 pub(super) struct SetSpace<'a> {
@@ -43,15 +46,34 @@ impl Space for SetSpace<'_> {
 }
 
 impl Ways for SetSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (Prepared<'_>, f64) {
-        let (_, comparison) = self.costs();
-        let pairs = join::pairs_of(self.len(), join.split);
-        (Prepared::BruteForce, 1e-9 * pairs * comparison)
+    fn prepare(&self, _: &Join<'_>) -> (Prepared<'_>, f64) {
+        // Ranking elements, and then looking up a share of them.
+        (Prepared::Dense, 60e-9 * self.sets.elements() as f64)
     }
 
     fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
-        let compared = join::pairs_of(self.len(), join.split) as u64;
-        Ok((brute_force(self, join)?, compared))
+        let limit = match self.form {
+            Form::Similarity => Limit::Similarity(join.limit),
+            Form::Distance => Limit::Distance(join.limit),
+        };
+        let verifier = Verifier::new(self.measure, limit)?;
+        let sets: Vec<&[u64]> = (0..self.len()).map(|set| self.sets.get(set)).collect();
+        let (split, stopped, filters) = (join.split, join.stopped, Filters::default());
+        let search = SetJoin { verifier: &verifier, filters, split, stopped };
+        let found = Mutex::new(Vec::new());
+        let pair = |&Hit { a, b, shared }: &Hit| {
+            let [first, second] = [a, b].map(|set| sets[set as usize].len());
+            let overlap = Measure::overlap(shared as usize, first, second);
+            Found { a, b, value: verifier.value(overlap) }
+        };
+        let counts = pairs(&sets, &search, &|hits| {
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.extend(hits.iter().map(pair));
+            Ok(())
+        })?;
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_unstable_by_key(|found| (found.a, found.b));
+        Ok((found, counts.verified))
     }
 
     fn closest(&self, top: &Top<'_>) -> Result<Vec<Found>> {
@@ -65,7 +87,7 @@ impl Ways for SetSpace<'_> {
     }
 
     fn functions(&self, _: &Search<'_>, _: f64) -> Option<String> {
-        Some("minhash".to_owned())
+        self.measure.follows_jaccard().then(|| "minhash".to_owned())
     }
 
     fn family<'a>(
@@ -75,7 +97,9 @@ impl Ways for SetSpace<'_> {
         _: f64,
     ) -> Result<Box<dyn Family + 'a>> {
         match name {
-            "minhash" | "p" => Ok(Box::new(MinHashes::new(self.sets, search.seed))),
+            "minhash" | "p" if self.measure.follows_jaccard() => {
+                Ok(Box::new(MinHashes::new(self.sets, search.seed)))
+            }
             _ => Err(unknown(name, "minhash")),
         }
     }
