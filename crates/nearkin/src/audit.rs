@@ -105,11 +105,16 @@ impl Audit {
     /// One sampled item: the similarity of each of its true partners, and whether the run found
     /// the pair. Items without partners count too.
     pub fn item(&mut self, partners: impl Iterator<Item = (f64, bool)>) {
+        self.item_with_copies(partners.map(|(similarity, found)| (similarity, found, 1)));
+    }
+
+    /// The same where partners are given with the number of their copies, themselves included.
+    pub fn item_with_copies(&mut self, partners: impl Iterator<Item = (f64, bool, u64)>) {
         let mut counts = [(0, 0); BANDS];
-        for (similarity, found) in partners {
+        for (similarity, found, copies) in partners {
             let (pairs, missed) = &mut counts[self.band(similarity)];
-            *pairs += 1;
-            *missed += u64::from(!found);
+            *pairs += copies;
+            *missed += if found { 0 } else { copies };
         }
         for (band, (pairs, missed)) in self.bands.iter_mut().zip(counts) {
             band.add(pairs, missed);

@@ -340,6 +340,11 @@ pub(super) struct Members {
 }
 
 impl Members {
+    /// How many items there are that have elements.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     /// The positions of a group's items, ascending.
     pub(super) fn of(&self, group: u32) -> &[u32] {
         let start = if group == 0 { 0 } else { self.ends[group as usize - 1] };

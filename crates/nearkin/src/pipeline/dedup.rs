@@ -56,11 +56,15 @@ impl Clustered {
         })
     }
 
-    /// How many of the pairs there are to find for drawn groups ended up in one cluster.
-    fn audit(&self, truth: &Truth, settings: &Settings) -> Result<Option<Audit>> {
+    /// How many of the pairs there are to find for drawn items ended up in one cluster.
+    fn audit(
+        &self,
+        truth: &Truth,
+        settings: &Settings,
+        collection: &Collection,
+    ) -> Result<Option<Audit>> {
         let centre = |group: u32| self.centres[group as usize];
-        let population = self.centres.len() as u64;
-        truth.audit(settings.limit().similarity(), population, |group, others| {
+        settings.audit(truth, collection, |group, others| {
             Ok(others.iter().map(|&other| centre(group) == centre(other)).collect())
         })
     }
@@ -168,7 +172,9 @@ pub fn dedup<S: Source>(
         };
         if let Some((mut saved, groups)) = saved {
             // Of what is similar to one another but not to the kept item, nothing was saved.
-            saved.audit = if chains { groups.audit(&truth, settings)? } else { None };
+            if chains {
+                saved.audit = groups.audit(&truth, settings, &found.collection)?;
+            }
             return Ok(done(found.collection, groups, &mut saved));
         }
         let (collection, search) = run.load_candidates(found, &mut stats)?;
@@ -195,7 +201,7 @@ pub fn dedup<S: Source>(
             groups.save(save)
         })?;
         if chains {
-            stats.audit = groups.audit(&truth, settings)?;
+            stats.audit = groups.audit(&truth, settings, &collection)?;
         }
         Ok(done(collection, groups, &mut stats))
     })

@@ -37,6 +37,7 @@ pub use sample::{Sample, sample};
 pub use survey::{Estimate, Forecast, Survey, survey};
 
 use crate::amplify::{Bands, MAX_FUNCTIONS};
+use crate::audit::Audit;
 use crate::item::Source;
 use crate::join::sets::Filters;
 use crate::parallel::in_pool;
@@ -46,6 +47,7 @@ use crate::verify::{Limit, Measure, Overlap, Verifier};
 use crate::{Error, Result};
 use partners::Partners;
 use run::Run;
+use watch::Truth;
 
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
@@ -192,6 +194,17 @@ impl Settings {
     /// by occurrence.
     pub fn elements(&self, text: &str) -> Vec<u64> {
         sketch::elements(text, self)
+    }
+
+    /// How much of what there is to find was found.
+    fn audit(
+        &self,
+        truth: &Truth,
+        collection: &Collection,
+        found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
+    ) -> Result<Option<Audit>> {
+        let identical = self.measure.similarity(Overlap::identical(1));
+        truth.audit(self.limit().similarity(), identical, collection, found)
     }
 
     /// What counts as similar.

@@ -27,7 +27,7 @@ pub(super) struct Partners {
 }
 
 impl Partners {
-    /// How much of what there is to find for drawn groups was found.
+    /// How much of what there is to find for drawn items was found.
     pub(super) fn audit(
         &self,
         truth: &Truth,
@@ -35,7 +35,7 @@ impl Partners {
         collection: &Collection,
     ) -> Result<Option<Audit>> {
         let mut cache = Cache::one();
-        truth.audit(settings.limit().similarity(), collection.groups().into(), |group, others| {
+        settings.audit(truth, collection, |group, others| {
             let found: Vec<u32> = self.of(group, &mut cache)?.map(|partner| partner.0).collect();
             Ok(others.iter().map(|other| found.binary_search(other).is_ok()).collect())
         })

@@ -22,7 +22,7 @@ use super::partners::Partners;
 use super::record::Layout;
 use super::resume::{Loader, Saver, start_of_system};
 use super::sketch::{self, Read, Sketches};
-use super::watch::{Looking, Truth, UNASKED, Watch, drawn_of};
+use super::watch::Truth;
 use super::{Clock, Collection, Observer, Settings, Stage, Stats, Way};
 
 /// One run.
@@ -281,50 +281,6 @@ impl<'a, S: Source> Run<'a, S> {
     /// Whether comparing everything exactly is expected to take less time than sketches.
     fn exact_is_cheaper(&self, _sketches: &Sketches, _collection: &Collection) -> bool {
         false
-    }
-
-    /// Draws groups whose texts are kept, and finds everything that is similar to them. None where not all are
-    /// kept.
-    fn truth_of_kept(
-        &self,
-        sketches: &mut Sketches,
-        collection: &Collection,
-    ) -> Result<Option<Truth>> {
-        /// Fewer items tell too little, and a larger share of all takes too long, unless it is asked for.
-        const LEAST: usize = 100;
-        const SHARE: usize = 20;
-        let groups = collection.groups() as usize;
-        let unasked = UNASKED.min(LEAST.max(groups / SHARE));
-        let count = self.settings.audit.unwrap_or(unasked);
-        if count == 0 || sketches.overflowed {
-            return Ok(None);
-        }
-        let layout = self.layout;
-        let places = sketches.kept.places(collection);
-        let mut records = sketches.kept.records_mut(&places);
-        let drawn = drawn_of(collection.groups(), count);
-        let mut sets = vec![Vec::new(); drawn.len()];
-        for (group, record) in &mut records {
-            if let Ok(number) = drawn.binary_search(group) {
-                layout.finish(record);
-                sets[number] = layout.elements(record).to_vec();
-            }
-        }
-        let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        let watch = Watch::new(sets, verifier);
-        type Seen = (Looking, Vec<(u32, u32, f64)>);
-        let look = |(mut looking, mut found): Seen, (group, record): &mut (u32, &mut [u64])| {
-            if watch.look(layout.elements(record), &mut looking) {
-                // Most of them are candidates, and need it anyway.
-                layout.finish(record);
-                let partners = watch.partners(&looking, layout.elements(record));
-                found.extend(partners.map(|(number, similarity)| (number, *group, similarity)));
-            }
-            (looking, found)
-        };
-        let found = records.par_iter_mut().with_min_len(256).fold(Seen::default, look);
-        let found: Vec<Vec<_>> = found.map(|(_, found)| found).collect();
-        Ok(Some(Truth::new(drawn, found.concat(), collection.sides().as_ref())))
     }
 
     /// The buckets of every partition of the keys.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use nearkin_kernels::shared_at_least;
+use rayon::prelude::*;
 
 use crate::Result;
 use crate::audit::Audit;
@@ -17,11 +18,11 @@ use crate::item::Source;
 use crate::verify::{Measure, Verifier};
 
 use super::Collection;
-use super::buckets::Sides;
 use super::kept::Owner;
 use super::record::fewest_successes;
 use super::resume::{Loader, Saver};
 use super::run::Run;
+use super::sketch::Sketches;
 
 /// Draws have a seed of their own: nothing that a run does depends on it.
 const SEED: u64 = 0xa0d1_7ed5_0b5e_7e5d;
@@ -163,68 +164,89 @@ fn fewest_shared(verifier: &Verifier, size: usize) -> usize {
     verifier.shared_needed(size, low).unwrap_or(size)
 }
 
-/// Groups that were drawn, and every similar one of each.
+/// Items that were drawn, and everything that is similar to them.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    groups: Vec<u32>,
-    /// The number of a drawn group, a similar one, and how similar it is.
+    /// The drawn items, ascending.
+    positions: Vec<u32>,
+    /// A group with drawn items, a similar group, and how similar they are; sorted.
     partners: Vec<(u32, u32, f64)>,
 }
 
 impl Truth {
-    /// Puts together what was found for drawn groups. A pair may come several times; those of a group with
-    /// itself, and those that are not looked for, do not count.
-    pub(super) fn new(
-        groups: Vec<u32>,
+    /// Puts together what was found for drawn items. A pair of groups may come several times, the first with drawn
+    /// items; those of a group with itself, and those that are not looked for, do not count.
+    fn new(
+        mut positions: Vec<u32>,
         mut partners: Vec<(u32, u32, f64)>,
-        sides: Option<&Sides>,
+        collection: &Collection,
     ) -> Self {
-        partners.retain(|&(number, other, _)| {
-            let group = groups[number as usize];
-            group != other && sides.is_none_or(|sides| sides.across(group, other))
-        });
-        partners.sort_unstable_by_key(|&(number, other, _)| (number, other));
-        partners.dedup_by_key(|&mut (number, other, _)| (number, other));
-        Self { groups, partners }
+        let sides = collection.sides();
+        partners
+            .retain(|&(a, b, _)| a != b && sides.as_ref().is_none_or(|sides| sides.across(a, b)));
+        partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        partners.dedup_by_key(|&mut (a, b, _)| (a, b));
+        positions.sort_unstable();
+        Self { positions, partners }
     }
 
-    /// How much of it a run has found, given what says of a group which of these others were found with it.
+    /// How much of it a run has found, copies counted, given what says of a group which of others were found with
+    /// it; `identical` is the similarity of copies.
     pub(super) fn audit(
         &self,
         threshold: f64,
-        population: u64,
+        identical: f64,
+        collection: &Collection,
         mut found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
-        if self.groups.is_empty() {
+        if self.positions.is_empty() {
             return Ok(None);
         }
-        let mut audit = Audit::new(threshold, population);
-        let mut rest = &self.partners[..];
-        for (number, &group) in (0u32..).zip(&self.groups) {
-            let (own, others) = rest.split_at(rest.partition_point(|pair| pair.0 <= number));
-            rest = others;
+        let members = collection.members();
+        let split = collection.split();
+        // Of a group, those with which an item is paired.
+        let paired = |position: u32, group: u32| {
+            let all = members.of(group);
+            let first = split.map_or(0, |split| all.partition_point(|&item| item < split));
+            match split {
+                None => all.len(),
+                Some(split) if position < split => all.len() - first,
+                Some(_) => first,
+            }
+        };
+        let mut audit = Audit::new(threshold, members.len() as u64);
+        for &position in &self.positions {
+            let Some(group) = collection.group_of(position) else { continue };
+            let start = self.partners.partition_point(|pair| pair.0 < group);
+            let own = &self.partners[start..];
+            let own = &own[..own.partition_point(|pair| pair.0 == group)];
             let others: Vec<u32> = own.iter().map(|pair| pair.1).collect();
             let is_found = found(group, &others)?;
-            audit.item(own.iter().map(|pair| pair.2).zip(is_found));
+            let copies = paired(position, group) - usize::from(split.is_none());
+            let partners = own.iter().zip(is_found).map(|(&(_, other, similarity), found)| {
+                (similarity, found, paired(position, other) as u64)
+            });
+            let copies = (copies > 0).then_some((identical, true, copies as u64));
+            audit.item_with_copies(copies.into_iter().chain(partners));
         }
         Ok(Some(audit))
     }
 
     pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
-        save.numbers(&self.groups)?;
-        let partners = self.partners.iter().flat_map(|&(number, other, similarity)| {
-            [u64::from(number) << 32 | u64::from(other), similarity.to_bits()]
+        save.numbers(&self.positions)?;
+        let partners = self.partners.iter().flat_map(|&(a, b, similarity)| {
+            [u64::from(a) << 32 | u64::from(b), similarity.to_bits()]
         });
         save.numbers(&partners.collect::<Vec<u64>>())
     }
 
     pub(super) fn load(load: &mut Loader) -> Option<Self> {
-        let groups = load.numbers()?;
+        let positions = load.numbers()?;
         let partners: Vec<u64> = load.numbers()?;
         let pair = |&[pair, similarity]: &[u64; 2]| {
             ((pair >> 32) as u32, pair as u32, f64::from_bits(similarity))
         };
-        Some(Self { groups, partners: partners.as_chunks().0.iter().map(pair).collect() })
+        Some(Self { positions, partners: partners.as_chunks().0.iter().map(pair).collect() })
     }
 }
 
@@ -336,36 +358,74 @@ fn below(hash: u64, share: f64) -> bool {
 }
 
 impl Drawn {
-    /// What the first pass has found, by groups. Items with the text of an earlier one are left out, so that
-    /// every distinct text was drawn with the same chance.
+    /// What the first pass has found.
     pub(super) fn truth(&self, collection: &Collection, found: &[(u32, Owner, f64)]) -> Truth {
         let position = |owner: &Owner| {
             collection.chunk(owner.input as usize, owner.chunk as usize).start + owner.ordinal
         };
         let group = |owner: &Owner| collection.group_of(position(owner));
-        let mut groups = Vec::new();
-        let numbers: Vec<Option<u32>> = self
-            .owners
-            .iter()
-            .map(|owner| {
-                let group =
-                    group(owner).filter(|&group| collection.first(group) == position(owner))?;
-                groups.push(group);
-                Some(groups.len() as u32 - 1)
-            })
-            .collect();
+        let drawn = self.owners.iter().filter(|owner| group(owner).is_some());
         let partners = found.iter().filter_map(|(number, owner, similarity)| {
-            Some((numbers[*number as usize]?, group(owner)?, *similarity))
+            Some((group(&self.owners[*number as usize])?, group(owner)?, *similarity))
         });
-        Truth::new(groups, partners.collect(), collection.sides().as_ref())
+        Truth::new(drawn.map(position).collect(), partners.collect(), collection)
     }
 }
 
-/// Numbers from 0 up to `of`, up to `count` of them, each with the same chance, ascending.
-pub(super) fn drawn_of(of: u32, count: usize) -> Vec<u32> {
-    let mut drawn: Vec<(u64, u32)> = (0..of).map(|at| (mix64(at.into(), SEED), at)).collect();
+impl<S: Source> Run<'_, S> {
+    /// Draws items whose texts are kept, and finds everything that is similar to them. None where not all are
+    /// kept.
+    pub(super) fn truth_of_kept(
+        &self,
+        sketches: &mut Sketches,
+        collection: &Collection,
+    ) -> Result<Option<Truth>> {
+        /// Fewer items tell too little, and a larger share of all takes too long, unless it is asked for.
+        const LEAST: usize = 100;
+        const SHARE: usize = 20;
+        let unasked = UNASKED.min(LEAST.max(collection.groups() as usize / SHARE));
+        let count = self.settings.audit.unwrap_or(unasked);
+        if count == 0 || sketches.overflowed {
+            return Ok(None);
+        }
+        let layout = self.layout;
+        let places = sketches.kept.places(collection);
+        let mut records = sketches.kept.records_mut(&places);
+        let positions = drawn_of(collection, count);
+        let mut drawn: Vec<u32> =
+            positions.iter().filter_map(|&position| collection.group_of(position)).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        let mut sets = vec![Vec::new(); drawn.len()];
+        for (group, record) in &mut records {
+            if let Ok(number) = drawn.binary_search(group) {
+                layout.finish(record);
+                sets[number] = layout.elements(record).to_vec();
+            }
+        }
+        let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
+        let watch = Watch::new(sets, verifier);
+        type Seen = (Looking, Vec<(u32, u32, f64)>);
+        let look = |(mut looking, mut found): Seen, (group, record): &mut (u32, &mut [u64])| {
+            if watch.look(layout.elements(record), &mut looking) {
+                // Most of them are candidates, and need it anyway.
+                layout.finish(record);
+                let partners = watch.partners(&looking, layout.elements(record));
+                let pair = |(number, similarity)| (drawn[number as usize], *group, similarity);
+                found.extend(partners.map(pair));
+            }
+            (looking, found)
+        };
+        let found = records.par_iter_mut().with_min_len(256).fold(Seen::default, look);
+        let found: Vec<Vec<_>> = found.map(|(_, found)| found).collect();
+        Ok(Some(Truth::new(positions, found.concat(), collection)))
+    }
+}
+
+/// The positions of up to `count` items that have elements, each with the same chance.
+fn drawn_of(collection: &Collection, count: usize) -> Vec<u32> {
+    let items = (0..collection.records()).filter(|&at| collection.group_of(at).is_some());
+    let mut drawn: Vec<(u64, u32)> = items.map(|at| (mix64(at.into(), SEED), at)).collect();
     keep_smallest(&mut drawn, count);
-    let mut numbers: Vec<u32> = drawn.into_iter().map(|draw| draw.1).collect();
-    numbers.sort_unstable();
-    numbers
+    drawn.into_iter().map(|draw| draw.1).collect()
 }
