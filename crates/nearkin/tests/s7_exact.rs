@@ -290,8 +290,17 @@ fn check_collection(
     assert_eq!(answers, expected, "queries: {filters} {sets:?}");
 }
 
+/// Runs a test on one thread: tiny collections are done before others have woken up.
+fn on_one_thread(test: impl FnOnce() + Send) {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(test);
+}
+
 #[test]
 fn s7_7_every_filter_finds_what_brute_force_finds() {
+    on_one_thread(every_filter_finds_what_brute_force_finds);
+}
+
+fn every_filter_finds_what_brute_force_finds() {
     let all: Vec<Filters> = Filters::all().collect();
     let mut random = SplitMix::new(7);
     for round in 0..40_000 {
@@ -308,6 +317,10 @@ fn s7_7_every_filter_finds_what_brute_force_finds() {
 
 #[test]
 fn s7_7_every_measure_of_sets_goes_through_the_same_frame() {
+    on_one_thread(every_measure_goes_through_the_same_frame);
+}
+
+fn every_measure_goes_through_the_same_frame() {
     let all: Vec<Filters> = Filters::all().collect();
     let mut random = SplitMix::new(77);
     for round in 0..30_000 {
@@ -341,9 +354,8 @@ fn s7_7_every_measure_of_sets_goes_through_the_same_frame() {
     }
 }
 
-#[test]
-fn s7_7_larger_collections_are_joined_alike_by_all() {
-    // Sets of up to hundreds of elements, many near copies, some elements in most of them.
+/// Sets of up to hundreds of elements, many near copies, some elements in most of them.
+fn near_copies() -> Vec<Vec<u64>> {
     let mut random = SplitMix::new(78);
     let mut sets: Vec<Vec<u64>> = Vec::new();
     for at in 0..2000u64 {
@@ -363,6 +375,31 @@ fn s7_7_larger_collections_are_joined_alike_by_all() {
         }
         sets.push(set.into_iter().collect());
     }
+    sets
+}
+
+#[test]
+fn s7_7_the_work_is_the_same_at_any_number_of_threads() {
+    let sets = near_copies();
+    let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+    let verifier = jaccard(0.6);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let join = join(&verifier, Filters::default(), None);
+            (run(&slices, &join), components(&slices, &join).unwrap())
+        })
+    };
+    let one = with(1);
+    assert!(one.1.1.candidates < one.0.1.candidates, "what is connected is not compared");
+    for threads in [2, 5] {
+        assert_eq!(with(threads), one);
+    }
+}
+
+#[test]
+fn s7_7_larger_collections_are_joined_alike_by_all() {
+    let sets = near_copies();
     let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
     let cases: [(Measure, f64, Decide<'_>); 4] = [
         (Measure::Jaccard, 0.8, &|shared, a, b| 10 * shared >= 8 * (a + b - shared)),
