@@ -180,7 +180,37 @@ fn measure_queries() -> Result<()> {
         let unit = random.below(1 << 53) as f64 / (1u64 << 53) as f64;
         ((UNIVERSE as f64).powf(unit) as u64).min(UNIVERSE) - 1
     };
-    measure_queries_of("Zipf", zipf)
+    measure_queries_of("Zipf", zipf)?;
+    measure_misses()
+}
+
+/// What a set costs that has nothing to do with those that are held.
+fn measure_misses() -> Result<()> {
+    const OTHERS: usize = 200_000;
+    const OTHER_SIZE: usize = 150;
+    let mut random = SplitMix::new(51);
+    let mut draw = |sets: usize, size: usize| -> Vec<Vec<u64>> {
+        (0..sets).map(|_| (0..size).map(|_| random.draw()).collect()).collect()
+    };
+    let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(0.8))?;
+    println!(
+        "\n| held sets of {OTHER_SIZE} | ns a set | ns an element that is looked up |\n|---|---|---|"
+    );
+    for held in [100, 1_000, 10_000] {
+        let sets = draw(held, OTHER_SIZE);
+        let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+        let index = SetIndex::new(&slices, &verifier, Filters::default())?;
+        let others = draw(OTHERS, OTHER_SIZE);
+        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        let start = Instant::now();
+        others.iter().for_each(|set| {
+            index.query(set, &mut scratch, &mut found);
+        });
+        let each = start.elapsed().as_secs_f64() * 1e9 / OTHERS as f64;
+        // A fifth may be lacking, and one more ends it.
+        println!("| {held} | {each:.0} | {:.2} |", each / (OTHER_SIZE as f64 / 5.0 + 1.0));
+    }
+    Ok(())
 }
 
 fn measure_queries_of(name: &str, draw: impl Fn(&mut SplitMix) -> u64) -> Result<()> {

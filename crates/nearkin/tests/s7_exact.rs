@@ -206,12 +206,14 @@ type Decide<'a> = &'a dyn Fn(usize, usize, usize) -> bool;
 
 fn brute_force(sets: &[&[u64]], split: Option<u32>, decide: Decide<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
+    let mut sorted: Vec<Vec<u64>> = sets.iter().map(|set| set.to_vec()).collect();
+    sorted.iter_mut().for_each(|set| set.sort_unstable());
     for b in 0..sets.len() {
         for a in 0..b {
             if split.is_some_and(|split| (a < split as usize) == (b < split as usize)) {
                 continue;
             }
-            let shared = sets[a].iter().filter(|x| sets[b].contains(x)).count();
+            let shared = sets[a].iter().filter(|x| sorted[b].binary_search(x).is_ok()).count();
             let empty = sets[a].is_empty() || sets[b].is_empty();
             if !empty && decide(shared, sets[a].len(), sets[b].len()) {
                 hits.push(Hit { a: a as u32, b: b as u32, shared: shared as u32 });
@@ -288,8 +290,17 @@ fn check_collection(
     assert_eq!(answers, expected, "queries: {filters} {sets:?}");
 }
 
+/// Runs a test on one thread: tiny collections are done before others have woken up.
+fn on_one_thread(test: impl FnOnce() + Send) {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread").install(test);
+}
+
 #[test]
 fn s7_7_every_filter_finds_what_brute_force_finds() {
+    on_one_thread(every_filter_finds_what_brute_force_finds);
+}
+
+fn every_filter_finds_what_brute_force_finds() {
     let all: Vec<Filters> = Filters::all().collect();
     let mut random = SplitMix::new(7);
     for round in 0..40_000 {
@@ -306,6 +317,10 @@ fn s7_7_every_filter_finds_what_brute_force_finds() {
 
 #[test]
 fn s7_7_every_measure_of_sets_goes_through_the_same_frame() {
+    on_one_thread(every_measure_goes_through_the_same_frame);
+}
+
+fn every_measure_goes_through_the_same_frame() {
     let all: Vec<Filters> = Filters::all().collect();
     let mut random = SplitMix::new(77);
     for round in 0..30_000 {
@@ -339,12 +354,11 @@ fn s7_7_every_measure_of_sets_goes_through_the_same_frame() {
     }
 }
 
-#[test]
-fn s7_7_larger_collections_are_joined_alike_by_all() {
-    // Thousands of sets of up to hundreds of elements, many near copies, some elements in most of them.
+/// Sets of up to hundreds of elements, many near copies, some elements in most of them.
+fn near_copies() -> Vec<Vec<u64>> {
     let mut random = SplitMix::new(78);
     let mut sets: Vec<Vec<u64>> = Vec::new();
-    for at in 0..3000u64 {
+    for at in 0..2000u64 {
         let mut set = BTreeSet::new();
         if at % 3 != 0 {
             let near = sets[random.below(at) as usize].clone();
@@ -361,6 +375,31 @@ fn s7_7_larger_collections_are_joined_alike_by_all() {
         }
         sets.push(set.into_iter().collect());
     }
+    sets
+}
+
+#[test]
+fn s7_7_the_work_is_the_same_at_any_number_of_threads() {
+    let sets = near_copies();
+    let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+    let verifier = jaccard(0.6);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let join = join(&verifier, Filters::default(), None);
+            (run(&slices, &join), components(&slices, &join).unwrap())
+        })
+    };
+    let one = with(1);
+    assert!(one.1.1.candidates < one.0.1.candidates, "what is connected is not compared");
+    for threads in [2, 5] {
+        assert_eq!(with(threads), one);
+    }
+}
+
+#[test]
+fn s7_7_larger_collections_are_joined_alike_by_all() {
+    let sets = near_copies();
     let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
     let cases: [(Measure, f64, Decide<'_>); 4] = [
         (Measure::Jaccard, 0.8, &|shared, a, b| 10 * shared >= 8 * (a + b - shared)),
@@ -368,15 +407,12 @@ fn s7_7_larger_collections_are_joined_alike_by_all() {
         (Measure::Cosine, 0.7, &|shared, a, b| 100 * shared * shared >= 49 * a * b),
         (Measure::Containment, 0.9, &|shared, a, b| 10 * shared >= 9 * a.min(b)),
     ];
+    let overlapping = brute_force(&slices, None, &|shared, _, _| shared > 0);
     for (measure, threshold, decide) in cases {
         let verifier = Verifier::new(measure, Limit::Similarity(threshold)).unwrap();
-        let expected = {
-            let mut hits = run(&slices, &join(&verifier, Filters::NONE, None)).0;
-            hits.retain(|hit| {
-                decide(hit.shared as usize, sets[hit.a as usize].len(), sets[hit.b as usize].len())
-            });
-            hits
-        };
+        let size = |set: u32| sets[set as usize].len();
+        let similar = |hit: &&Hit| decide(hit.shared as usize, size(hit.a), size(hit.b));
+        let expected: Vec<Hit> = overlapping.iter().filter(similar).copied().collect();
         assert!(expected.len() > 1000, "{} pairs", expected.len());
         for filters in Filters::all() {
             assert_eq!(run(&slices, &join(&verifier, filters, None)).0, expected, "{filters}");

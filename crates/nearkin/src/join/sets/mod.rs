@@ -29,6 +29,7 @@ pub use filters::Filters;
 pub use index::{Scratch, SetIndex};
 pub use strings::Strings;
 
+use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -112,9 +113,11 @@ pub struct Indexed {
 const PROBES: usize = 64;
 /// Pairs that are handed over together, at least.
 const HITS: usize = 4096;
-/// Probes between which it is found out what is connected. Two of one round may be compared although a third
-/// connects them, so it is short.
+/// Probes between which it is found out what is connected, at least. Two of one round may be compared although a
+/// third connects them, so it is short; but finding out takes time for each set before it, so later ones are one of
+/// so many parts of these.
 const ROUND: usize = 512;
+const ROUNDS: usize = 64;
 
 impl Indexed {
     /// The index that such a join needs.
@@ -143,10 +146,7 @@ impl Indexed {
             pool.with(|memory| {
                 let (mut hits, mut counts) = (Vec::new(), Counts::default());
                 for set in portion * PROBES..((portion + 1) * PROBES).min(sets) {
-                    let hit = |other, shared| {
-                        hits.push(self.hit(set, other, shared));
-                        true
-                    };
+                    let hit = |other, shared| hits.push(self.hit(set, other, shared));
                     let probe = self.probe(set);
                     self.probes.probe(join.verifier, &probe, memory, &mut counts, |_| false, hit);
                     if hits.len() >= HITS {
@@ -166,21 +166,29 @@ impl Indexed {
     /// See [`components`]; `items` is how many sets there are, empty ones included.
     pub fn components(&self, items: usize, join: &SetJoin<'_>) -> Result<(Vec<u32>, Counts)> {
         let pool = Pool::default();
-        let strings = &self.probes.strings;
+        let numbers = &self.probes.strings.numbers;
         let mut known = UnionFind::new(items);
+        // The component of each set, by its place in the order of sizes.
+        let mut roots = numbers.clone();
         let mut counts = Counts::default();
-        for start in (0..strings.len()).step_by(ROUND) {
+        let mut start = 0;
+        while start < numbers.len() {
             go_on(join.stopped)?;
-            let sets = start..(start + ROUND).min(strings.len());
-            let round: Vec<(Vec<Hit>, Counts)> = sets
+            let end = (start + ROUND.max(start / ROUNDS)).min(numbers.len());
+            let round: Vec<(Vec<Hit>, Counts)> = (start..end)
                 .into_par_iter()
                 .with_min_len(ROUND / 64)
-                .map(|set| pool.with(|memory| self.connect(set, join.verifier, &known, memory)))
+                .map(|set| pool.with(|memory| self.connect(set, join.verifier, &roots, memory)))
                 .collect();
-            for (hits, of_set) in round {
+            for (hits, of_set) in &round {
                 hits.iter().for_each(|hit| known.join(hit.a, hit.b));
-                counts = counts.plus(of_set);
+                counts = counts.plus(*of_set);
             }
+            if round.iter().any(|(hits, _)| !hits.is_empty()) {
+                let before = roots[..end].iter_mut().zip(numbers);
+                before.for_each(|(root, &number)| *root = known.find(number));
+            }
+            start = end;
         }
         Ok(((0..items as u32).map(|item| known.find(item)).collect(), counts))
     }
@@ -190,17 +198,15 @@ impl Indexed {
         &self,
         set: usize,
         verifier: &Verifier,
-        known: &UnionFind,
+        roots: &[u32],
         memory: &mut Memory,
     ) -> (Vec<Hit>, Counts) {
-        let numbers = &self.probes.strings.numbers;
-        let roots = std::cell::RefCell::new(vec![known.root(numbers[set])]);
+        let connected = RefCell::new(vec![roots[set]]);
         let (mut hits, mut counts) = (Vec::new(), Counts::default());
-        let skip = |other: usize| roots.borrow().contains(&known.root(numbers[other]));
+        let skip = |other: usize| connected.borrow().contains(&roots[other]);
         let hit = |other: usize, shared: usize| {
-            roots.borrow_mut().push(known.root(numbers[other]));
+            connected.borrow_mut().push(roots[other]);
             hits.push(self.hit(set, other, shared));
-            true
         };
         self.probes.probe(verifier, &self.probe(set), memory, &mut counts, skip, hit);
         (hits, counts)

@@ -1,9 +1,11 @@
 //! One set against the index: through the filters, and what passes is compared.
 
+use std::ops::Range;
+
 use nearkin_kernels::symbols_at_least;
 
 use super::bounds::Bounds;
-use super::postings::Postings;
+use super::postings::{Entry, Postings};
 use super::strings::{Strings, Text};
 use super::suffix::suffixes_differ;
 use super::{Counts, Filters};
@@ -93,94 +95,26 @@ impl Plan {
 
 impl Probes {
     /// Calls `hit` with every set that is similar to the probe and what they share; sets for which `skip` says so are
-    /// not looked at. Each set is met once.
+    /// not compared. Each set is met once.
     pub(super) fn probe(
         &self,
         verifier: &Verifier,
         probe: &Probe<'_>,
         memory: &mut Memory,
         counts: &mut Counts,
-        mut skip: impl FnMut(usize) -> bool,
-        mut hit: impl FnMut(usize, usize) -> bool,
+        skip: impl FnMut(usize) -> bool,
+        hit: impl FnMut(usize, usize),
     ) {
         let bounds = Bounds::new(verifier, self.strings.largest());
         self.prepare(&bounds, probe, memory);
         let Memory { met, probe: number, plan, needs } = memory;
-        let x = &probe.text;
-        let need_of = |needs: &mut Vec<(u32, u32)>, size: usize| -> Option<usize> {
-            let known = &mut needs[size];
-            if known.0 != x.size as u32 {
-                *known = (x.size as u32, bounds.need(x.size, size).map_or(0, |n| n as u32 + 1));
-            }
-            (known.1 as usize).checked_sub(1)
-        };
-        let all = if self.filters.prefix { 0..plan.anything } else { plan.first..plan.end };
-        for set in all.start..all.end.min(probe.end) {
-            if self.strings.split.is_some() && self.strings.side(set) == probe.side {
-                continue;
-            }
-            met[set] = *number;
-            if skip(set) {
-                continue;
-            }
-            counts.candidates += 1;
-            let y = self.strings.text(set);
-            let Some(need) = need_of(needs, y.size) else { continue };
-            if let Some(shared) = self.compare(x, &y, (0, 0), need, counts) {
-                counts.similar += 1;
-                if !hit(set, shared) {
-                    return;
-                }
-            }
-        }
-        if !self.filters.prefix {
-            return;
-        }
-        let limits = plan.limits.iter().skip(x.unshared);
-        for ((at, &symbol), &(end, last)) in x.symbols.iter().enumerate().zip(limits) {
-            let end = end.min(probe.end as u32);
-            let mut entries = self.postings.of(symbol, probe.side);
-            if plan.first > 0 {
-                let before = |set: u32| (set as usize) < plan.first;
-                let skipped = if entries.len() < 16 {
-                    entries.iter().take_while(|entry| before(entry.set)).count()
-                } else {
-                    entries.partition_point(|entry| before(entry.set))
-                };
-                entries = &entries[skipped..];
-            }
-            let after = x.symbols.len() - at;
-            for entry in entries {
-                let set = entry.set as usize;
-                if entry.set >= end {
-                    break;
-                }
-                if entry.position > last || met[set] == *number {
-                    continue;
-                }
-                let head = &self.strings.heads[set];
-                let need = need_of(needs, head.size as usize);
-                if self.filters.suffix {
-                    let other_after = (head.size - entry.position) as usize + 1;
-                    if need.is_none_or(|need| need > after.min(other_after)) {
-                        continue;
-                    }
-                }
-                met[set] = *number;
-                if skip(set) {
-                    continue;
-                }
-                counts.candidates += 1;
-                let Some(need) = need else { continue };
-                let y = self.strings.text(set);
-                let other_at = entry.position as usize - 1 - y.unshared;
-                if let Some(shared) = self.compare(x, &y, (at, other_at), need, counts) {
-                    counts.similar += 1;
-                    if !hit(set, shared) {
-                        return;
-                    }
-                }
-            }
+        let mut search =
+            Search { probes: self, bounds, probe, number: *number, met, needs, counts, skip, hit };
+        if self.filters.prefix {
+            search.compare_all(0..plan.anything);
+            search.look_up(plan);
+        } else {
+            search.compare_all(plan.first..plan.end);
         }
     }
 
@@ -198,24 +132,125 @@ impl Probes {
             memory.plan = Plan::new(self, bounds, probe.text.size, limits);
         }
     }
+}
 
-    /// How many elements two sets share, if enough; before these places they share none.
+/// One probe under way.
+struct Search<'a, S, H> {
+    probes: &'a Probes,
+    bounds: Bounds<'a>,
+    probe: &'a Probe<'a>,
+    number: u32,
+    met: &'a mut [u32],
+    needs: &'a mut [(u32, u32)],
+    counts: &'a mut Counts,
+    skip: S,
+    hit: H,
+}
+
+impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> Search<'_, S, H> {
+    /// Compares the probe with all sets of a range.
+    fn compare_all(&mut self, sets: Range<usize>) {
+        let strings = &self.probes.strings;
+        for set in sets.start..sets.end.min(self.probe.end) {
+            if strings.split.is_none() || strings.side(set) != self.probe.side {
+                let need = self.need(strings.heads[set].size);
+                self.meet(set, (0, 0), need);
+            }
+        }
+    }
+
+    /// Goes through those who share a symbol of the prefix.
+    fn look_up(&mut self, plan: &Plan) {
+        let x = &self.probe.text;
+        let limits = plan.limits.iter().skip(x.unshared);
+        for ((at, &symbol), &(end, last)) in x.symbols.iter().enumerate().zip(limits) {
+            let entries = self.probes.postings.of(symbol, self.probe.side);
+            let end = end.min(self.probe.end as u32);
+            for entry in from(entries, plan.first) {
+                if entry.set >= end {
+                    break;
+                }
+                if entry.position <= last && self.met[entry.set as usize] != self.number {
+                    self.consider(at, entry);
+                }
+            }
+        }
+    }
+
+    /// Looks at a set that has not been met, by the first symbol that it shares with the probe.
+    #[inline]
+    fn consider(&mut self, at: usize, entry: &Entry) {
+        let head = &self.probes.strings.heads[entry.set as usize];
+        let need = self.need(head.size);
+        let after = self.probe.text.symbols.len() - at;
+        let other_after = (head.size - entry.position) as usize + 1;
+        // A set that is ruled out here is by every later symbol too: what follows only gets shorter.
+        if !self.probes.filters.suffix || need.is_some_and(|n| n <= after.min(other_after)) {
+            self.meet(
+                entry.set as usize,
+                (at, (entry.position - 1 - head.unshared) as usize),
+                need,
+            );
+        }
+    }
+
+    /// What the probe must share with a set of this size.
+    #[inline]
+    fn need(&mut self, size: u32) -> Option<usize> {
+        let length = self.probe.text.size;
+        let known = &mut self.needs[size as usize];
+        if known.0 != length as u32 {
+            let need = self.bounds.need(length, size as usize);
+            *known = (length as u32, need.map_or(0, |need| need as u32 + 1));
+        }
+        (known.1 as usize).checked_sub(1)
+    }
+
+    /// Compares the probe with a set, unless that is to be skipped. Before these places they share nothing.
+    #[inline]
+    fn meet(&mut self, set: usize, places: (usize, usize), need: Option<usize>) {
+        self.met[set] = self.number;
+        if (self.skip)(set) {
+            return;
+        }
+        self.counts.candidates += 1;
+        if let Some(shared) = need.and_then(|need| self.compare(set, places, need)) {
+            self.counts.similar += 1;
+            (self.hit)(set, shared);
+        }
+    }
+
+    /// How many elements the two share, if enough.
+    #[inline]
     fn compare(
-        &self,
-        x: &Text<'_>,
-        y: &Text<'_>,
+        &mut self,
+        set: usize,
         (at, other_at): (usize, usize),
         need: usize,
-        counts: &mut Counts,
     ) -> Option<usize> {
-        if self.filters.bitmap && x.least_difference(y) + 2 * need > x.size + y.size {
+        let Filters { bitmap, full_suffix, .. } = self.probes.filters;
+        let (x, y) = (&self.probe.text, self.probes.strings.text(set));
+        if bitmap && x.least_difference(&y) + 2 * need > x.size + y.size {
             return None;
         }
         let (a, b) = (&x.symbols[at..], &y.symbols[other_at..]);
-        if self.filters.full_suffix && suffixes_differ(a, b, need) {
+        if full_suffix && suffixes_differ(a, b, need) {
             return None;
         }
-        counts.verified += 1;
+        self.counts.verified += 1;
         symbols_at_least(a, b, need)
     }
+}
+
+/// The entries from a set on.
+fn from(entries: &[Entry], first: usize) -> &[Entry] {
+    /// Fewer are looked at one by one.
+    const FEW: usize = 16;
+    let before = |entry: &Entry| (entry.set as usize) < first;
+    let skipped = match entries.len() {
+        _ if first == 0 => 0,
+        ..FEW => entries.iter().take_while(|entry| before(entry)).count(),
+        _ => entries.partition_point(before),
+    };
+    &entries[skipped..]
 }
