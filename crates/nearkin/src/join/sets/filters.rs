@@ -74,6 +74,15 @@ impl Filters {
 }
 
 impl Default for Filters {
+    /// All but the full suffix filter. Milliseconds for probing the index, one thread of a busy machine:
+    ///
+    /// | filters beside length and prefix | 37,000 licence texts at 0.8 | 31,000 baskets at 0.3 |
+    /// |---|---|---|
+    /// | none | 94 | 67 |
+    /// | position | 112 | 37 |
+    /// | position, suffix | 71 | 34 |
+    /// | position, suffix, full-suffix | 81 | 49 |
+    /// | position, suffix, bitmap | 65 | 32 |
     fn default() -> Self {
         Self {
             length: true,

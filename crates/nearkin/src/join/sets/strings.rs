@@ -258,3 +258,84 @@ impl Text<'_> {
         self.unshared + other.unshared + bits
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets of letters as strings, when the k-th letter of `order` occurs k + 2 times beside them.
+    fn strings(order: &str, sets: &[&str]) -> Vec<String> {
+        let letters = |set: &str| set.bytes().map(u64::from).collect::<Vec<u64>>();
+        let mut all: Vec<Vec<u64>> = sets.iter().map(|set| letters(set)).collect();
+        for (k, letter) in order.bytes().enumerate() {
+            // More than the sets themselves can change.
+            all.extend((0..(k + 2) * (sets.len() + 1)).map(|_| vec![u64::from(letter)]));
+        }
+        let slices: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
+        let strings = Strings::new(&slices, None).unwrap();
+        let place =
+            |number: usize| strings.numbers.iter().position(|&n| n as usize == number).unwrap();
+        let letter = |symbol: u32| {
+            let single = strings.numbers.iter().map(|&n| n as usize).enumerate();
+            let of = |&(at, number): &(usize, usize)| {
+                number >= sets.len() && strings.symbols(at) == [symbol]
+            };
+            single.into_iter().find(of).map(|(_, number)| all[number][0] as u8 as char)
+        };
+        let string = |number: usize| {
+            strings.symbols(place(number)).iter().map(|&s| letter(s).unwrap()).collect()
+        };
+        (0..sets.len()).map(string).collect()
+    }
+
+    #[test]
+    fn s7_2_sets_are_strings_in_one_order() {
+        // Example 3.25, and exercise 3.9.1: vowels, then consonants from the last.
+        assert_eq!(strings("abcdefghijklmnopqrstuvwxyz", &["dab"]), ["abd"]);
+        let order = "aeiouzyxwvtsrqpnmlkjhgfdcb";
+        assert_eq!(strings(order, &["qwerty", "asdfghjui"]), ["eywtrq", "aiusjhgfd"]);
+    }
+
+    #[test]
+    fn s7_2_rare_elements_come_first_and_unshared_ones_are_only_counted() {
+        let sets: [&[u64]; 5] = [&[9, 1, 7], &[7, 5, 1], &[], &[7, 5, 1, 3], &[7]];
+        let strings = Strings::new(&sets, None).unwrap();
+        assert_eq!((strings.len(), strings.largest(), strings.distinct()), (4, 4, 3));
+        // By size: the numbers as the caller has them. 5 is in two, 1 in three and 7 in four of them.
+        assert_eq!(strings.numbers, [4, 0, 1, 3]);
+        let text =
+            |at: usize| (strings.text(at).size, strings.text(at).unshared, strings.symbols(at));
+        assert_eq!(text(0), (1, 0, &[2][..]));
+        assert_eq!(text(1), (3, 1, &[1, 2][..]));
+        assert_eq!(text(2), (3, 0, &[0, 1, 2][..]));
+        assert_eq!(text(3), (4, 1, &[0, 1, 2][..]));
+        // With a split behind the second, only what is on both sides counts: not 3 and 9.
+        let strings = Strings::new(&sets, Some(2)).unwrap();
+        assert_eq!(strings.distinct(), 3);
+        let strings = Strings::new(&sets, Some(4)).unwrap();
+        assert_eq!((strings.distinct(), strings.heads[3].unshared), (1, 3));
+    }
+
+    #[test]
+    fn bitmaps_of_all_sizes_differ_no_more_than_the_sets() {
+        let sets: Vec<Vec<u64>> = [(0, 100), (50, 150), (0, 900), (100, 1500), (0, 10), (0, 5000)]
+            .iter()
+            .map(|&(from, to)| (from..to).collect())
+            .collect();
+        let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+        let strings = Strings::new(&slices, None).unwrap();
+        for a in 0..sets.len() {
+            for b in 0..a {
+                let [x, y] = [a, b].map(|at| &sets[strings.numbers[at] as usize]);
+                let shared = x.iter().filter(|element| y.contains(element)).count();
+                let differ = x.len() + y.len() - 2 * shared;
+                let least = strings.text(a).least_difference(&strings.text(b));
+                assert_eq!(strings.text(b).least_difference(&strings.text(a)), least);
+                assert!(least <= differ, "{least} of {differ}");
+                // Many elements folded down to few bits say less.
+                let rough = x.len().max(y.len()) > 2 * x.len().min(y.len());
+                assert!(least > differ / 2 || rough, "{least} of {differ}");
+            }
+        }
+    }
+}
