@@ -303,12 +303,16 @@ pub(crate) struct SimilarityArgs {
     /// for cosine, places for hamming, edits for edit [default with edit: 2]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub(crate) within: Option<f64>,
-    /// The chance that a pair at just the threshold is found; more similar pairs are found more surely
+    /// The chance that a pair at just the threshold is found; more similar pairs are found more surely. Where an exact
+    /// search is expected to be faster, all are found
     #[arg(long, value_name = "CHANCE", default_value_t = 0.99, allow_negative_numbers = true)]
     pub(crate) recall: f64,
-    /// Miss none: find pairs by an exact search, even where tables of hashes would be faster
+    /// Miss none: find pairs by an exact search, even where hashing would be faster
     #[arg(long, conflicts_with_all = ["recall", "bands", "audit"])]
     pub(crate) exact: bool,
+    /// Find texts, sets and bags by bands of minhashes, even where an exact search would be faster
+    #[arg(long, conflicts_with = "exact")]
+    pub(crate) approximate: bool,
     /// What the exact search of texts and sets rules pairs out by, to see what each is worth: length, prefix,
     /// position, suffix, bitmap, full-suffix, joined by commas, or none; the pairs are the same [default: the
     /// fastest]
@@ -453,7 +457,11 @@ impl SimilarityArgs {
             threshold: self.threshold.unwrap_or(usual),
             within: self.within,
             recall: self.recall,
-            way: if self.exact { Way::Exact } else { Way::Cheapest },
+            way: match (self.exact, self.approximate) {
+                (true, _) => Way::Exact,
+                (_, true) => Way::Bands,
+                _ => Way::Cheapest,
+            },
             filters: self.filters.unwrap_or_default(),
             audit: self.audit,
             bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),

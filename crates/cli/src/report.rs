@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use nearkin::audit::{Audit, Recall};
-use nearkin::pipeline::{Collection, Settings, Stage, StageTime, Stats};
+use nearkin::pipeline::{Choice, Collection, Expected, Settings, Stage, StageTime, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -99,6 +99,12 @@ fn audited(audit: &Audit) -> String {
     text
 }
 
+/// What either way was expected to take, as JSON.
+pub(crate) fn expected_json(choice: &Choice) -> Value {
+    let way = |expected: Expected| json!({ "seconds": expected.seconds, "compared": expected.compared.round() });
+    json!({ "exact": way(choice.exact), "bands": way(choice.bands) })
+}
+
 /// The audit as JSON.
 fn audit_json(audit: &Audit) -> Value {
     let recall = |recall: &Recall| {
@@ -175,6 +181,7 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "seed": settings.seed,
         "bands": stats.bands.map(|bands| bands.count),
         "rows": stats.bands.map(|bands| bands.rows),
+        "expected": stats.choice.map(|choice| expected_json(&choice)),
         "way": if stats.bands.is_some() { "bands" } else { "exact" },
         "measure": settings.measure.name(),
         "recall": {

@@ -4,6 +4,7 @@ use nearkin::pipeline::Estimate;
 use serde_json::{Value, json};
 
 use super::{Corpus, Plan};
+use crate::report;
 
 impl Plan<'_> {
     pub(super) fn as_json(&self) -> Value {
@@ -71,6 +72,7 @@ impl Corpus {
                 "candidates": error(forecast.candidates),
                 "items": error(forecast.items),
             },
+            "ways": self.choice.as_ref().map(report::expected_json),
             "histogram": self.survey.histogram(50),
         })
     }

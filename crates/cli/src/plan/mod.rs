@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
-use nearkin::pipeline::{Forecast, Settings, Survey, sample, survey};
+use nearkin::pipeline::{Choice, Forecast, Settings, Survey, choose, sample, survey};
 use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 
@@ -180,11 +180,14 @@ struct Corpus {
     survey: Survey,
     forecast: Forecast,
     advice: Option<Advice>,
+    /// What an exact search would take, and what bands.
+    choice: Option<Choice>,
 }
 
 impl<'a> Plan<'a> {
     fn of(args: &'a PlanArgs) -> Result<Self> {
         let settings = args.similarity.settings(&RunArgs::default(), &args.fields)?;
+        check_way(&args.similarity, &settings)?;
         let chosen = settings.bands()?;
         let threshold = settings.jaccard_threshold();
         let expression = args.and_or.clone().unwrap_or_else(|| chosen.into());
@@ -233,6 +236,26 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// An error where there is nothing to plan, or where an option says what a run is to do.
+fn check_way(similarity: &SimilarityArgs, settings: &Settings) -> Result<()> {
+    if !settings.measure.follows_jaccard() {
+        let must = "jaccard, bag, bag-sum or dice here: others are found by an exact search, which misses none";
+        return Err(Error::parameter("--measure", settings.measure.name(), must));
+    }
+    let of_runs = [
+        ("--exact", similarity.exact),
+        ("--approximate", similarity.approximate),
+        ("--audit", similarity.audit.is_some()),
+    ];
+    match of_runs.iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            let must = "left out: with INPUT, plan says what either way is expected to take";
+            Err(Error::parameter(name, "given", must))
+        }
+        None => Ok(()),
+    }
+}
+
 /// b bands of r rows, where that is what the expression says.
 fn as_bands(expression: &Expression) -> Option<Bands> {
     let (count, inside) = match expression {
@@ -264,6 +287,10 @@ impl Corpus {
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
         let forecast = survey.forecast(&|s| expression.probability(s));
-        Ok(Self { survey, forecast, advice: advise(&texts) })
+        let choice = match args.and_or {
+            None => choose(&input, settings)?,
+            Some(_) => None,
+        };
+        Ok(Self { survey, forecast, advice: advise(&texts), choice })
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use nearkin::amplify::{Bands, Cost};
+use nearkin::pipeline::Way;
 
 use super::curve::{Mark, Screen, draw};
 use super::numbers::{bytes, chance, count, odds};
@@ -300,7 +301,26 @@ impl Corpus {
                  large groups of copies that none of them belongs to would not show."
             )?;
         }
-        writeln!(text, "Copies of a text are counted as pairs here; a run folds them first.")
+        writeln!(text, "Copies of a text are counted as pairs here; a run folds them first.")?;
+        self.ways(text)
+    }
+
+    /// What an exact search would take, and what bands.
+    fn ways(&self, text: &mut String) -> fmt::Result {
+        let Some(choice) = &self.choice else { return Ok(()) };
+        writeln!(text, "\nOf the two ways, once texts are read, on one thread:\n")?;
+        for (name, expected, way) in
+            [("exact search", choice.exact, Way::Exact), ("bands", choice.bands, Way::Bands)]
+        {
+            let arrow = if choice.way() == way { '→' } else { ' ' };
+            let pairs = grouped(expected.compared.round() as u64);
+            writeln!(
+                text,
+                "  {arrow} {name:<12}  about {:>6.2} s, {pairs} pairs compared element by element",
+                expected.seconds
+            )?;
+        }
+        writeln!(text, "\nA run takes the faster one; --exact and --approximate decide otherwise.")
     }
 
     fn shingles(&self, text: &mut String) -> fmt::Result {

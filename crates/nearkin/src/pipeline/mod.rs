@@ -6,6 +6,7 @@
 //! matches go to temporary files as far as they exceed what the run may use.
 
 mod buckets;
+mod choice;
 mod collection;
 mod column;
 mod dedup;
@@ -28,6 +29,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use choice::{Choice, Expected};
 pub use collection::{Collection, Ids};
 pub use dedup::{Deduplicated, Swallowed, dedup};
 pub use memory::{LEAST_MEMORY, fair_share};
@@ -303,6 +305,15 @@ impl Similar {
         let similar = self.limit.reached(self.measure, overlap);
         similar.then(|| (group, self.limit.value(self.measure, overlap)))
     }
+}
+
+/// What either way of finding the similar pairs of `source` is expected to take; none where only one is open: the
+/// settings ask for it, or there is more than is held in memory before it is decided.
+///
+/// # Errors
+/// When a record cannot be used, as in a run.
+pub fn choose<S: Source>(source: &S, settings: &Settings) -> Result<Option<Choice>> {
+    in_pool(settings.threads, || Run::new(&[source], settings, &NoObserver)?.choose())
 }
 
 /// Reads, decodes and shingles every text of `source` and keeps nothing: the time that takes is what a run

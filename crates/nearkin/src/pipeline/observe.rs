@@ -6,6 +6,7 @@ use crate::Result;
 use crate::amplify::Bands;
 use crate::audit::Audit;
 
+use super::choice::Choice;
 use super::resume::{Loader, Saver};
 
 /// A part of the work.
@@ -103,6 +104,8 @@ pub struct Stats {
     pub kept: Option<u64>,
     /// The bands used; none where pairs were found exactly.
     pub bands: Option<Bands>,
+    /// What either way was expected to take, where there was a choice.
+    pub choice: Option<Choice>,
     /// What was found of the pairs of a sample, after an approximate run.
     pub audit: Option<Audit>,
     /// The chance, promised before the run, that a pair at the threshold is found.

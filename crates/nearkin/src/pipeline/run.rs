@@ -14,6 +14,7 @@ use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
 use super::buckets::Buckets;
+use super::choice::Choice;
 use super::exact::Exact;
 use super::kept::{Kept, NOWHERE, Wanted};
 use super::loaded::Loaded;
@@ -142,7 +143,11 @@ impl<'a, S: Source> Run<'a, S> {
         stats.stages.push(clock.stop(bytes));
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
-        if self.banding.is_none() || (self.held && self.exact_is_cheaper(&sketches, &collection)) {
+        if self.held && !sketches.overflowed {
+            stats.choice = self.choice(&sketches.kept, &collection);
+        }
+        let is_exact = |choice: Choice| choice.way() == Way::Exact;
+        if self.banding.is_none() || stats.choice.is_some_and(is_exact) {
             let (kept, truth) = (sketches.kept, Truth::default());
             let found = Found { collection, buckets: None, kept, elements, truth };
             self.save_candidates(&found, stats)?;
@@ -168,6 +173,16 @@ impl<'a, S: Source> Run<'a, S> {
         let found = Found { collection, buckets: Some(buckets), kept, elements, truth };
         self.save_candidates(&found, stats)?;
         Ok(found)
+    }
+
+    /// What either way is expected to take.
+    pub(super) fn choose(&self) -> Result<Option<Choice>> {
+        if !self.held {
+            return Ok(None);
+        }
+        let (mut collection, sketches) = self.sketch(false, None)?;
+        self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
+        Ok(if sketches.overflowed { None } else { self.choice(&sketches.kept, &collection) })
     }
 
     fn bands(&self) -> Option<Bands> {
@@ -278,11 +293,6 @@ impl<'a, S: Source> Run<'a, S> {
         Ok((collection, search))
     }
 
-    /// Whether comparing everything exactly is expected to take less time than sketches.
-    fn exact_is_cheaper(&self, _sketches: &Sketches, _collection: &Collection) -> bool {
-        false
-    }
-
     /// The buckets of every partition of the keys.
     fn buckets(&self, collection: &Collection, keys: &Partitions<1>) -> Result<Lists<u32>> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
@@ -301,7 +311,7 @@ impl<'a, S: Source> Run<'a, S> {
     }
 
     /// Values of two sketches that must agree for an exact comparison to be worth it.
-    fn agreement(&self) -> usize {
+    pub(super) fn agreement(&self) -> usize {
         let settings = self.settings;
         self.layout.least_agreement(settings.jaccard_threshold(), settings.overlooked())
     }

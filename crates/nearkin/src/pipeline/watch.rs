@@ -27,8 +27,9 @@ use super::sketch::Sketches;
 /// Draws have a seed of their own: nothing that a run does depends on it.
 const SEED: u64 = 0xa0d1_7ed5_0b5e_7e5d;
 
-/// Items that are drawn unless somebody asks for more.
-pub(super) const UNASKED: usize = 400;
+/// Items that are drawn unless somebody asks for more; fewer than the least tell too little.
+const UNASKED: usize = 400;
+const LEAST: usize = 50;
 
 /// The chance to overlook a partner.
 const OVERLOOKED: f64 = 1e-6;
@@ -88,6 +89,19 @@ impl Watch {
             start = end;
         }
         watch
+    }
+
+    /// How many of so many drawn sets cost little: where elements are frequent, every look meets many sets.
+    fn affordable(&self) -> usize {
+        /// Sets that are met for each element that is looked up.
+        const MET: f64 = 1.0;
+        let some = &self.sets[..self.sets.len().min(64)];
+        let elements = some.iter().map(|set| set.len()).sum::<usize>().max(1);
+        let members = |element| self.places.get(element).map_or(0, |&(start, end)| end - start);
+        let met: u32 = some.iter().flatten().map(members).sum();
+        // A drawn set meets itself.
+        let each = (f64::from(met) / elements as f64 - 1.0).max(0.0);
+        (self.sets.len() as f64 * (MET / each).min(1.0)) as usize
     }
 
     /// Where in the filter an element is.
@@ -291,7 +305,18 @@ impl<S: Source> Run<'_, S> {
             })?;
         }
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        Ok(Some(Drawn { watch: Watch::new(sets, verifier), owners }))
+        let mut watch = Watch::new(sets, verifier);
+        let affordable = watch.affordable().max(LEAST);
+        if self.settings.audit.is_none() && affordable < owners.len() {
+            // Those with the smallest hashes are a sample of the sample.
+            let mut order: Vec<usize> = (0..owners.len()).collect();
+            order.sort_unstable_by_key(|&at| hash(owners[at]));
+            order.truncate(affordable);
+            let sets = order.iter().map(|&at| std::mem::take(&mut watch.sets[at])).collect();
+            owners = order.iter().map(|&at| owners[at]).collect();
+            watch = Watch::new(sets, watch.verifier);
+        }
+        Ok(Some(Drawn { watch, owners }))
     }
 }
 
@@ -380,10 +405,9 @@ impl<S: Source> Run<'_, S> {
         sketches: &mut Sketches,
         collection: &Collection,
     ) -> Result<Option<Truth>> {
-        /// Fewer items tell too little, and a larger share of all takes too long, unless it is asked for.
-        const LEAST: usize = 100;
+        /// A larger share of all takes too long, unless it is asked for.
         const SHARE: usize = 20;
-        let unasked = UNASKED.min(LEAST.max(collection.groups() as usize / SHARE));
+        let unasked = UNASKED.min((2 * LEAST).max(collection.groups() as usize / SHARE));
         let count = self.settings.audit.unwrap_or(unasked);
         if count == 0 || sketches.overflowed {
             return Ok(None);
@@ -391,11 +415,7 @@ impl<S: Source> Run<'_, S> {
         let layout = self.layout;
         let places = sketches.kept.places(collection);
         let mut records = sketches.kept.records_mut(&places);
-        let positions = drawn_of(collection, count);
-        let mut drawn: Vec<u32> =
-            positions.iter().filter_map(|&position| collection.group_of(position)).collect();
-        drawn.sort_unstable();
-        drawn.dedup();
+        let (mut positions, mut drawn) = drawn_of(collection, count);
         let mut sets = vec![Vec::new(); drawn.len()];
         for (group, record) in &mut records {
             if let Ok(number) = drawn.binary_search(group) {
@@ -404,7 +424,16 @@ impl<S: Source> Run<'_, S> {
             }
         }
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        let watch = Watch::new(sets, verifier);
+        let mut watch = Watch::new(sets, verifier);
+        let affordable = watch.affordable().max(LEAST);
+        if self.settings.audit.is_none() && affordable < count {
+            let all = drawn;
+            (positions, drawn) = drawn_of(collection, affordable);
+            let set =
+                |group| all.binary_search(group).map(|at| std::mem::take(&mut watch.sets[at]));
+            let sets = drawn.iter().map(set).map(Result::unwrap_or_default).collect();
+            watch = Watch::new(sets, watch.verifier);
+        }
         type Seen = (Looking, Vec<(u32, u32, f64)>);
         let look = |(mut looking, mut found): Seen, (group, record): &mut (u32, &mut [u64])| {
             if watch.look(layout.elements(record), &mut looking) {
@@ -422,10 +451,16 @@ impl<S: Source> Run<'_, S> {
     }
 }
 
-/// The positions of up to `count` items that have elements, each with the same chance.
-fn drawn_of(collection: &Collection, count: usize) -> Vec<u32> {
+/// The positions of up to `count` items that have elements, each with the same chance, and their groups, ascending.
+/// Fewer are a part of more.
+fn drawn_of(collection: &Collection, count: usize) -> (Vec<u32>, Vec<u32>) {
     let items = (0..collection.records()).filter(|&at| collection.group_of(at).is_some());
     let mut drawn: Vec<(u64, u32)> = items.map(|at| (mix64(at.into(), SEED), at)).collect();
     keep_smallest(&mut drawn, count);
-    drawn.into_iter().map(|draw| draw.1).collect()
+    let positions: Vec<u32> = drawn.into_iter().map(|draw| draw.1).collect();
+    let mut groups: Vec<u32> =
+        positions.iter().filter_map(|&position| collection.group_of(position)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    (positions, groups)
 }

@@ -1,0 +1,213 @@
+//! The exact join or bands of minhashes: which takes less time?
+//!
+//! Some texts are drawn and compared with some others, so far as they have elements in common. That shows how
+//! frequent the elements of texts are, which decides what the exact join looks at, and how similar texts are to
+//! each other, which decides how many pairs either way compares. What that costs are figures measured once: which
+//! way is taken must not depend on a clock.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use crate::amplify::Bands;
+use crate::family::hash::{Spread, mix64};
+use crate::item::Source;
+
+use super::kept::{Kept, NOWHERE};
+use super::run::Run;
+use super::{Collection, Way};
+
+/// What either way is expected to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The exact join.
+    pub exact: Expected,
+    /// Bands of minhashes, the audit included.
+    pub bands: Expected,
+}
+
+/// What a way is expected to take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Seconds from texts in memory to pairs, on one thread.
+    pub seconds: f64,
+    /// Pairs compared element by element.
+    pub compared: f64,
+}
+
+impl Choice {
+    /// The faster one.
+    pub fn way(&self) -> Way {
+        if self.exact.seconds <= self.bands.seconds { Way::Exact } else { Way::Bands }
+    }
+}
+
+/// Elements of drawn texts, and of those they are compared with, at most.
+const DRAWN: usize = 1 << 16;
+const OTHERS: usize = 1 << 19;
+/// Drawn texts, at most.
+const TEXTS: usize = 256;
+/// What is drawn has a seed of its own.
+const SEED: u64 = 0xc0de_c401_ce00_0001;
+
+/// A collection's texts as far as they were looked at.
+struct Sampled {
+    /// Texts in all, and their elements.
+    texts: f64,
+    elements: f64,
+    /// Pairs of the collection for each pair that was compared.
+    weight: f64,
+    /// Pairs that have something in common: how similar they are, and how many elements they have.
+    pairs: Vec<(f64, f64)>,
+    /// Places where an element of the prefix of a text stands in another text, for all texts.
+    met: f64,
+}
+
+impl Sampled {
+    /// Draws some of these texts, whose elements come in any order and may come several times. So many symbols of a
+    /// text of some size are in its prefix.
+    fn new(texts: &[&[u64]], prefix: impl Fn(usize) -> usize) -> Self {
+        let mut order: Vec<(u64, u32)> =
+            (0..texts.len() as u32).map(|at| (mix64(at.into(), SEED), at)).collect();
+        order.sort_unstable();
+        let taking = |most: usize, count: usize| {
+            let mut elements = 0;
+            let room = |&(_, at): &&(u64, u32)| {
+                elements += texts[*at as usize].len();
+                elements <= most || elements == texts[*at as usize].len()
+            };
+            order.iter().take(count).take_while(room).count()
+        };
+        let drawn = taking(DRAWN, TEXTS);
+        // Those that were drawn are among the others, for otherwise nobody is left of a small collection.
+        let others = taking(OTHERS, usize::MAX);
+        let text = |at: usize| texts[order[at].1 as usize];
+        let mut index: HashMap<u64, (u32, Vec<u32>), BuildHasherDefault<Spread>> =
+            HashMap::default();
+        for at in 0..drawn {
+            for &element in text(at) {
+                let (_, owners) = index.entry(element).or_default();
+                if owners.last() != Some(&(at as u32)) {
+                    owners.push(at as u32);
+                }
+            }
+        }
+        let mut shared = vec![0u32; drawn];
+        let mut pairs = Vec::new();
+        for other in 0..others {
+            for element in text(other) {
+                if let Some((frequency, owners)) = index.get_mut(element) {
+                    *frequency += 1;
+                    owners.iter().for_each(|&owner| shared[owner as usize] += 1);
+                }
+            }
+            for (at, shared) in shared.iter_mut().enumerate().filter(|(_, shared)| **shared > 0) {
+                let (a, b) = (text(at).len() as f64, text(other).len() as f64);
+                let shared = f64::from(std::mem::take(shared)).min(a.min(b));
+                if at != other {
+                    pairs.push((shared / (a + b - shared), a + b));
+                }
+            }
+        }
+        let scale = texts.len() as f64 / others.max(1) as f64;
+        let met = |at: usize| {
+            let mut met: Vec<u32> = text(at).iter().map(|element| index[element].0).collect();
+            met.sort_unstable();
+            met.truncate(prefix(met.len()));
+            met.iter().map(|&others| scale * f64::from(others.saturating_sub(1))).sum::<f64>()
+        };
+        let all = texts.len() as f64;
+        let compared = drawn as f64 * (others as f64 - 1.0).max(1.0);
+        Self {
+            texts: all,
+            elements: texts.iter().map(|text| text.len() as f64).sum(),
+            weight: all * (all - 1.0) / 2.0 / compared.max(1.0),
+            pairs,
+            met: (0..drawn).map(met).sum::<f64>() * all / drawn.max(1) as f64,
+        }
+    }
+
+    /// Pairs of the collection, each counted with its weight, and the sum of their elements.
+    fn count(&self, weigh: impl Fn(f64) -> f64) -> (f64, f64) {
+        let mut sums = (0.0, 0.0);
+        for &(similarity, elements) in &self.pairs {
+            let weight = self.weight * weigh(similarity);
+            sums.0 += weight;
+            sums.1 += weight * elements;
+        }
+        sums
+    }
+}
+
+/// What things take, in nanoseconds, by measurements on the four collections of `docs/joins.md`.
+mod cost {
+    /// Sorting an element among those of its text.
+    pub(super) const SORT: f64 = 7.5;
+    /// Ranking an element, and indexing it.
+    pub(super) const RANK: f64 = 36.0;
+    /// Looking at an entry of the index.
+    pub(super) const MEET: f64 = 1.2;
+    /// Comparing two texts by the exact join, and for each of their elements.
+    pub(super) const COMPARE: f64 = 100.0;
+    pub(super) const ELEMENT: f64 = 0.6;
+    /// Comparing two candidates of bands, and for each of their elements.
+    pub(super) const CANDIDATES: f64 = 130.0;
+    pub(super) const THEIR_ELEMENT: f64 = 0.9;
+    /// Throwing an element into a sketch, and making a value that nothing was thrown into.
+    pub(super) const THROW: f64 = 1.5;
+    pub(super) const FILL: f64 = 12.0;
+    /// Making and sorting a key.
+    pub(super) const KEY: f64 = 20.0;
+    /// Looking at the sketches of a pair.
+    pub(super) const LOOK: f64 = 60.0;
+    /// Looking an element up for the audit.
+    pub(super) const AUDIT: f64 = 7.0;
+}
+
+impl<S: Source> Run<'_, S> {
+    /// What either way is expected to take; none where it is not open.
+    pub(super) fn choice(&self, kept: &Kept, collection: &Collection) -> Option<Choice> {
+        let bands = self.banding.as_ref()?.bands();
+        let places = kept.places(collection);
+        let places = places.iter().filter(|place| place.1 != NOWHERE);
+        let texts: Vec<&[u64]> =
+            places.map(|&place| self.layout.elements(kept.get(place))).collect();
+        let threshold = self.settings.jaccard_threshold();
+        let prefix = |size: usize| ((1.0 - threshold) * size as f64) as usize + 1;
+        let sampled = Sampled::new(&texts, prefix);
+        Some(Choice { exact: exact(&sampled, threshold), bands: self.by_bands(&sampled, bands) })
+    }
+
+    fn by_bands(&self, sampled: &Sampled, bands: Bands) -> Expected {
+        let functions = bands.functions() as f64;
+        let least = self.agreement() as f64;
+        // The chance that enough bytes of two sketches agree, by the normal distribution.
+        let agree = |similarity: f64| {
+            let each = similarity + (1.0 - similarity) / 256.0;
+            let spread = (functions * each * (1.0 - each)).sqrt().max(1e-9);
+            1.0 / (1.0 + (-1.702 * (functions * each - least) / spread).exp())
+        };
+        let (candidates, _) = sampled.count(|s| bands.probability(s));
+        let (compared, elements) = sampled.count(|s| bands.probability(s) * agree(s));
+        // Of texts with few elements, most values have to be made.
+        let size = sampled.elements / sampled.texts.max(1.0);
+        let open = functions * (-size / functions).exp();
+        let nanoseconds = sampled.elements * (cost::THROW + cost::AUDIT)
+            + sampled.texts * (cost::FILL * open + cost::KEY * bands.count as f64)
+            + candidates * cost::LOOK
+            + compared * cost::CANDIDATES
+            + elements * cost::THEIR_ELEMENT
+            + (sampled.elements).min(elements) * cost::SORT;
+        Expected { seconds: 1e-9 * nanoseconds, compared }
+    }
+}
+
+fn exact(sampled: &Sampled, threshold: f64) -> Expected {
+    // What bitmaps do not tell from similar.
+    const NEARLY: f64 = 0.03;
+    let (compared, elements) = sampled.count(|s| f64::from(s >= threshold - NEARLY));
+    let nanoseconds = sampled.elements * (cost::SORT + cost::RANK)
+        + sampled.met * cost::MEET
+        + compared * cost::COMPARE
+        + elements * cost::ELEMENT;
+    Expected { seconds: 1e-9 * nanoseconds, compared }
+}
