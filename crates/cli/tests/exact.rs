@@ -210,7 +210,9 @@ fn the_interval_of_an_audit_holds_the_true_recall() {
         let place = Place::new();
         let mut held = 0;
         for (recall, seed) in [0.7, 0.99].into_iter().flat_map(|r| (1..=10).map(move |s| (r, s))) {
-            let flags = format!("--recall {recall} --seed {seed} --audit 500 --stats stats.json");
+            let flags = format!(
+                "--recall {recall} --seed {seed} --approximate --audit 500 --stats stats.json"
+            );
             place.ok(&format!("pairs {} -t {threshold} {flags} -o out.csv", input.display()));
             let json = stats(&place);
             assert_eq!(json["way"], "bands");

@@ -149,7 +149,7 @@ fn top_of_texts_gives_the_most_similar_first() {
         95.0 / 96.0
     );
     assert_eq!(place.ok("top in.jsonl -k 3").stdout, expected);
-    place.fails("top in.jsonl -k 3 --exact", &["--exact", "texts"]);
+    assert_eq!(place.ok("top in.jsonl -k 3 --exact").stdout, expected);
     assert_eq!(place.run("top in.jsonl -k 0").code, Some(2));
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearkin::Result;
 use nearkin::cluster::Keep;
 use nearkin::item::Texts;
-use nearkin::pipeline::{NoObserver, Settings, dedup, pairs};
+use nearkin::pipeline::{NoObserver, Settings, Way, dedup, pairs};
 use nearkin::shingle::Shingling;
 use nearkin::verify::Measure;
 
@@ -87,7 +87,7 @@ fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u3
 /// A recall of 1 − 1e-9 at the threshold: with a few thousand pairs a run misses one by chance in a
 /// hundred thousand seeds, and the seed is fixed.
 fn almost_complete(threshold: f64) -> Settings {
-    Settings { threshold, recall: 1.0 - 1e-9, ..Settings::default() }
+    Settings { threshold, recall: 1.0 - 1e-9, way: Way::Bands, ..Settings::default() }
 }
 
 #[test]
@@ -279,7 +279,8 @@ fn promised_recall_is_kept_at_the_threshold() {
         texts.push(words[..9].join(" "));
         texts.push(words[1..].join(" "));
     }
-    let settings = Settings { shingling: Shingling::words(1), recall: 0.9, ..Settings::default() };
+    let shingling = Shingling::words(1);
+    let settings = Settings { shingling, recall: 0.9, way: Way::Bands, ..Settings::default() };
     let rows = all_pairs(&texts, None, &settings);
     assert!(rows.iter().all(|&(a, b, s)| s == 0.8 && a + 1 == b && a % 2 == 0));
     assert!(rows.len() >= 3500, "{} of 4000", rows.len());
@@ -336,5 +337,25 @@ fn s8_7_the_most_similar_of_each_equal_brute_force() {
             assert_eq!(count, expected.len() as u64);
             assert!(count > 50);
         }
+    }
+}
+
+/// Baskets of a few things are joined exactly, long texts found by bands; whatever memory and threads there are.
+#[test]
+fn the_way_is_chosen_by_the_texts_alone() {
+    let baskets = texts(2000, 2, 8, 5);
+    let long = texts(100, 2, 2500, 9);
+    for (texts, way) in [(&baskets, Way::Exact), (&long, Way::Bands)] {
+        let mut choices = Vec::new();
+        for (memory, threads) in [(usize::MAX, 1), (usize::MAX, 4), (0, 2)] {
+            let settings = Settings { memory, threads, ..Settings::default() };
+            let similar = pairs(&Texts(texts), None, &settings, &NoObserver).unwrap();
+            let choice = similar.stats.choice.expect("it was open");
+            assert_eq!((choice.way(), similar.stats.bands.is_none()), (way, way == Way::Exact));
+            choices.push(choice);
+        }
+        assert!(choices.iter().all(|choice| *choice == choices[0]), "{choices:?}");
+        let settings = Settings::default();
+        assert_eq!(nearkin::pipeline::choose(&Texts(texts), &settings).unwrap(), Some(choices[0]));
     }
 }

@@ -8,11 +8,15 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+use crate::Result;
 use crate::amplify::Bands;
+use crate::candidates::bands::Banding;
 use crate::family::hash::{Spread, mix64};
 use crate::item::Source;
+use crate::spill::Cache;
 
-use super::kept::{Kept, NOWHERE};
+use super::kept::{Kept, NOWHERE, Wanted};
+use super::record::sort_elements;
 use super::run::Run;
 use super::{Collection, Way};
 
@@ -41,11 +45,12 @@ impl Choice {
     }
 }
 
-/// Elements of drawn texts, and of those they are compared with, at most.
-const DRAWN: usize = 1 << 16;
-const OTHERS: usize = 1 << 19;
-/// Drawn texts, at most.
-const TEXTS: usize = 256;
+/// Drawn texts, and those they are compared with, at most.
+const DRAWN: usize = 256;
+const OTHERS: usize = 1 << 13;
+/// Elements of either, at most.
+const OF_DRAWN: usize = 1 << 16;
+const OF_OTHERS: usize = 1 << 19;
 /// What is drawn has a seed of its own.
 const SEED: u64 = 0xc0de_c401_ce00_0001;
 
@@ -62,67 +67,44 @@ struct Sampled {
     met: f64,
 }
 
+/// For each element of drawn texts, how often it was met, and who has it.
+type Index = HashMap<u64, (u32, Vec<u32>), BuildHasherDefault<Spread>>;
+
 impl Sampled {
-    /// Draws some of these texts, whose elements come in any order and may come several times. So many symbols of a
-    /// text of some size are in its prefix.
-    fn new(texts: &[&[u64]], prefix: impl Fn(usize) -> usize) -> Self {
-        let mut order: Vec<(u64, u32)> =
-            (0..texts.len() as u32).map(|at| (mix64(at.into(), SEED), at)).collect();
-        order.sort_unstable();
-        let taking = |most: usize, count: usize| {
+    /// Compares the first of these texts, which were drawn from `all`, with the others. So many symbols of a text of
+    /// some size are in its prefix.
+    fn new(texts: &[Vec<u64>], all: usize, prefix: impl Fn(usize) -> usize) -> Self {
+        let within = |most: usize, count: usize| {
             let mut elements = 0;
-            let room = |&(_, at): &&(u64, u32)| {
-                elements += texts[*at as usize].len();
-                elements <= most || elements == texts[*at as usize].len()
+            let room = |set: &&Vec<u64>| {
+                elements += set.len();
+                elements <= most || elements == set.len()
             };
-            order.iter().take(count).take_while(room).count()
+            texts.iter().take(count).take_while(room).count()
         };
-        let drawn = taking(DRAWN, TEXTS);
         // Those that were drawn are among the others, for otherwise nobody is left of a small collection.
-        let others = taking(OTHERS, usize::MAX);
-        let text = |at: usize| texts[order[at].1 as usize];
-        let mut index: HashMap<u64, (u32, Vec<u32>), BuildHasherDefault<Spread>> =
-            HashMap::default();
-        for at in 0..drawn {
-            for &element in text(at) {
-                let (_, owners) = index.entry(element).or_default();
-                if owners.last() != Some(&(at as u32)) {
-                    owners.push(at as u32);
-                }
-            }
+        let (drawn, others) = (within(OF_DRAWN, DRAWN), within(OF_OTHERS, OTHERS));
+        let (drawn, others) = (&texts[..drawn], &texts[..others]);
+        let mut index = Index::default();
+        for (at, set) in (0u32..).zip(drawn) {
+            set.iter().for_each(|&element| index.entry(element).or_default().1.push(at));
         }
-        let mut shared = vec![0u32; drawn];
-        let mut pairs = Vec::new();
-        for other in 0..others {
-            for element in text(other) {
-                if let Some((frequency, owners)) = index.get_mut(element) {
-                    *frequency += 1;
-                    owners.iter().for_each(|&owner| shared[owner as usize] += 1);
-                }
-            }
-            for (at, shared) in shared.iter_mut().enumerate().filter(|(_, shared)| **shared > 0) {
-                let (a, b) = (text(at).len() as f64, text(other).len() as f64);
-                let shared = f64::from(std::mem::take(shared)).min(a.min(b));
-                if at != other {
-                    pairs.push((shared / (a + b - shared), a + b));
-                }
-            }
-        }
-        let scale = texts.len() as f64 / others.max(1) as f64;
-        let met = |at: usize| {
-            let mut met: Vec<u32> = text(at).iter().map(|element| index[element].0).collect();
+        let pairs = pairs(drawn, others, &mut index);
+        let scale = all as f64 / others.len().max(1) as f64;
+        let met = |set: &Vec<u64>| {
+            let mut met: Vec<u32> = set.iter().map(|element| index[element].0).collect();
             met.sort_unstable();
             met.truncate(prefix(met.len()));
             met.iter().map(|&others| scale * f64::from(others.saturating_sub(1))).sum::<f64>()
         };
-        let all = texts.len() as f64;
-        let compared = drawn as f64 * (others as f64 - 1.0).max(1.0);
+        let compared = drawn.len() as f64 * (others.len() as f64 - 1.0).max(1.0);
+        let all = all as f64;
         Self {
             texts: all,
-            elements: texts.iter().map(|text| text.len() as f64).sum(),
+            elements: scale * others.iter().map(|set| set.len() as f64).sum::<f64>(),
             weight: all * (all - 1.0) / 2.0 / compared.max(1.0),
             pairs,
-            met: (0..drawn).map(met).sum::<f64>() * all / drawn.max(1) as f64,
+            met: drawn.iter().map(met).sum::<f64>() * all / drawn.len().max(1) as f64,
         }
     }
 
@@ -136,6 +118,28 @@ impl Sampled {
         }
         sums
     }
+}
+
+/// The pairs that have something in common, and how often the elements of drawn texts are met.
+fn pairs(drawn: &[Vec<u64>], others: &[Vec<u64>], index: &mut Index) -> Vec<(f64, f64)> {
+    let mut shared = vec![0u32; drawn.len()];
+    let mut pairs = Vec::new();
+    for (other, set) in others.iter().enumerate() {
+        for element in set {
+            if let Some((met, owners)) = index.get_mut(element) {
+                *met += 1;
+                owners.iter().for_each(|&owner| shared[owner as usize] += 1);
+            }
+        }
+        for (at, shared) in shared.iter_mut().enumerate().filter(|(_, shared)| **shared > 0) {
+            let all = (drawn[at].len() + set.len()) as f64;
+            let shared = f64::from(std::mem::take(shared));
+            if at != other {
+                pairs.push((shared / (all - shared), all));
+            }
+        }
+    }
+    pairs
 }
 
 /// What things take, in nanoseconds, by measurements on the four collections of `docs/joins.md`.
@@ -164,17 +168,47 @@ mod cost {
 }
 
 impl<S: Source> Run<'_, S> {
-    /// What either way is expected to take; none where it is not open.
-    pub(super) fn choice(&self, kept: &Kept, collection: &Collection) -> Option<Choice> {
-        let bands = self.banding.as_ref()?.bands();
-        let places = kept.places(collection);
-        let places = places.iter().filter(|place| place.1 != NOWHERE);
-        let texts: Vec<&[u64]> =
-            places.map(|&place| self.layout.elements(kept.get(place))).collect();
+    /// What either way is expected to take. It depends on the texts alone, not on how many of them were kept.
+    pub(super) fn choice(&self, kept: &Kept, collection: &Collection) -> Result<Option<Choice>> {
+        let Some(bands) = self.banding.as_ref().map(Banding::bands) else { return Ok(None) };
+        let texts = self.some_texts(kept, collection)?;
         let threshold = self.settings.jaccard_threshold();
         let prefix = |size: usize| ((1.0 - threshold) * size as f64) as usize + 1;
-        let sampled = Sampled::new(&texts, prefix);
-        Some(Choice { exact: exact(&sampled, threshold), bands: self.by_bands(&sampled, bands) })
+        let sampled = Sampled::new(&texts, collection.groups() as usize, prefix);
+        let exact = exact(&sampled, threshold);
+        Ok(Some(Choice { exact, bands: self.by_bands(&sampled, bands) }))
+    }
+
+    /// The elements of texts drawn at random.
+    fn some_texts(&self, kept: &Kept, collection: &Collection) -> Result<Vec<Vec<u64>>> {
+        let mut order: Vec<(u64, u32)> =
+            (0..collection.groups()).map(|group| (mix64(group.into(), SEED), group)).collect();
+        order.sort_unstable();
+        order.truncate(OTHERS);
+        let places = kept.places(collection);
+        if order.iter().all(|&(_, group)| places[group as usize].1 != NOWHERE) {
+            let mut room = OF_OTHERS;
+            let texts = order.iter().map_while(|&(_, group)| {
+                let mut set = self.layout.elements(kept.get(places[group as usize])).to_vec();
+                let distinct = sort_elements(&mut set);
+                set.truncate(distinct);
+                // One more than is needed, to know that it is too much.
+                let wanted = room > 0;
+                room = room.saturating_sub(distinct);
+                wanted.then_some(set)
+            });
+            return Ok(texts.collect());
+        }
+        let mut wanted = vec![Wanted::Not; places.len()];
+        order.iter().for_each(|&(_, group)| wanted[group as usize] = Wanted::Closely);
+        let nowhere = vec![(0, NOWHERE); places.len()];
+        let read = self.load(collection, wanted, Kept::default(), &nowhere)?;
+        let mut cache = Cache::one();
+        let set = |&(_, group): &(u64, u32)| {
+            let words = read.records.get(read.places[group as usize] as usize, &mut cache)?;
+            Ok(self.layout.body(words).elements.to_vec())
+        };
+        order.iter().map(set).collect()
     }
 
     fn by_bands(&self, sampled: &Sampled, bands: Bands) -> Expected {

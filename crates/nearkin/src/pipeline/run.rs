@@ -33,8 +33,10 @@ pub(super) struct Run<'a, S> {
     pub(super) observer: &'a dyn Observer,
     /// None where pairs are found without sketches.
     pub(super) banding: Option<Banding>,
-    /// Whether texts are read before it is decided how pairs are found, and sketched after that.
+    /// Whether texts are all read before they are sketched, which need not be if pairs are found exactly.
     pub(super) held: bool,
+    /// Whether it is still to be decided how pairs are found: of small collections, whatever memory there is.
+    open: bool,
     pub(super) budget: Budget,
     pub(super) layout: Layout,
 }
@@ -80,8 +82,13 @@ impl<'a, S: Source> Run<'a, S> {
         let budget = Budget::new(settings.memory, temp);
         let layout = banding.as_ref().map_or(Layout::bare(), |it| Layout::new(it.bands()));
         let bytes: u64 = sources.iter().map(|source| source.bytes()).sum();
-        let held = way == Way::Cheapest && bytes <= HELD;
-        Ok(Self { sources, settings, observer, banding, held, budget, layout })
+        // Compressed texts take about four times as much.
+        let packed = sources.iter().any(|source| !source.skips());
+        let small = bytes <= if packed { HELD / 4 } else { HELD };
+        let open = small && way == Way::Cheapest;
+        let room = budget.share(4) as u64;
+        let held = small && way != Way::Exact && bytes <= if packed { room / 12 } else { room / 3 };
+        Ok(Self { sources, settings, observer, banding, held, open, budget, layout })
     }
 
     fn bytes(&self) -> u64 {
@@ -143,8 +150,8 @@ impl<'a, S: Source> Run<'a, S> {
         stats.stages.push(clock.stop(bytes));
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
-        if self.held && !sketches.overflowed {
-            stats.choice = self.choice(&sketches.kept, &collection);
+        if self.open {
+            stats.choice = self.choice(&sketches.kept, &collection)?;
         }
         let is_exact = |choice: Choice| choice.way() == Way::Exact;
         if self.banding.is_none() || stats.choice.is_some_and(is_exact) {
@@ -177,12 +184,12 @@ impl<'a, S: Source> Run<'a, S> {
 
     /// What either way is expected to take.
     pub(super) fn choose(&self) -> Result<Option<Choice>> {
-        if !self.held {
+        if !self.open {
             return Ok(None);
         }
         let (mut collection, sketches) = self.sketch(false, None)?;
         self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
-        Ok(if sketches.overflowed { None } else { self.choice(&sketches.kept, &collection) })
+        self.choice(&sketches.kept, &collection)
     }
 
     fn bands(&self) -> Option<Bands> {
