@@ -78,25 +78,32 @@ fn audited(audit: &Audit) -> String {
         return format!("  audited: none of {items} items drawn at random has a similar one");
     };
     let share = |share: f64| format!("{share:.4}");
+    let range = |recall: &Recall, sure: &str| match recall.low == recall.high {
+        true => String::new(), // all items were looked at
+        false => format!(" ({sure}{} to {})", share(recall.low), share(recall.high)),
+    };
     let mut text = format!(
-        "  audited: found {} of the pairs of {items} items drawn at random (95 % sure: {} to {})",
+        "  audited: found {} of the pairs of {items} items drawn at random{}",
         share(all.recall),
-        share(all.low),
-        share(all.high),
+        range(&all, "95 % sure: "),
     );
     for (band, recall) in audit.bands() {
         let _ = write!(
             text,
-            "\n    {:>5} to {:<5} {} of {} pairs ({} to {})",
-            band.start,
-            band.end,
+            "\n    {:>5} to {:<5} {} of {} pairs{}",
+            short(band.start),
+            short(band.end),
             share(recall.recall),
             grouped(recall.pairs),
-            share(recall.low),
-            share(recall.high),
+            range(&recall, ""),
         );
     }
     text
+}
+
+/// A similarity in up to four digits.
+fn short(similarity: f64) -> f64 {
+    (similarity * 1e4).round() / 1e4
 }
 
 /// What either way was expected to take, as JSON.

@@ -108,13 +108,21 @@ fn pairs_against_another_collection_equal_brute_force() {
     let mut all = texts(60, 6, 60, 5);
     all.extend(all[..10].to_vec()); // copies within and across
     all.push(all[200].clone());
+    // Many of both sides, similar to one another, so that pairs come either way round.
+    let near = |i: usize| -> String {
+        (0..40).map(|word| format!("w{} ", if word == i { 99 } else { word })).collect()
+    };
+    all.splice(160..160, (0..8).map(near));
+    all.extend((0..8).map(near));
     let (a, b) = all.split_at(170);
-    let found: BTreeMap<_, _> = all_pairs(a, Some(b), &almost_complete(0.6))
-        .into_iter()
-        .map(|(a, b, s)| ((a, b), s))
-        .collect();
-    assert_eq!(found, brute_force(a, Some(b), 5, 0.6));
-    assert!(found.len() > 100);
+    let exact = Settings { threshold: 0.6, way: Way::Exact, ..Settings::default() };
+    let in_blocks = Settings { memory: 0, ..exact.clone() };
+    for settings in [almost_complete(0.6), exact, in_blocks] {
+        let rows = all_pairs(a, Some(b), &settings);
+        let found: BTreeMap<_, _> = rows.iter().map(|&(a, b, s)| ((a, b), s)).collect();
+        assert_eq!(found, brute_force(a, Some(b), 5, 0.6), "{:?}", settings.way);
+        assert!(rows.len() == found.len() && rows.len() > 100);
+    }
 }
 
 #[test]

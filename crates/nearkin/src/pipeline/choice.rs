@@ -15,6 +15,7 @@ use crate::family::hash::{Spread, mix64};
 use crate::item::Source;
 use crate::spill::Cache;
 
+use super::buckets::Sides;
 use super::kept::{Kept, NOWHERE, Wanted};
 use super::record::sort_elements;
 use super::run::Run;
@@ -174,7 +175,15 @@ impl<S: Source> Run<'_, S> {
         let texts = self.some_texts(kept, collection)?;
         let threshold = self.settings.jaccard_threshold();
         let prefix = |size: usize| ((1.0 - threshold) * size as f64) as usize + 1;
-        let sampled = Sampled::new(&texts, collection.groups() as usize, prefix);
+        let mut sampled = Sampled::new(&texts, collection.groups() as usize, prefix);
+        if let Some(sides) = collection.sides() {
+            // Of all pairs, those of one text of each side are looked for.
+            let on = |side: u8| sides.0.iter().filter(|&&sides| sides & side != 0).count() as f64;
+            let across = on(Sides::LEFT) * on(Sides::RIGHT);
+            let share = (across / (sampled.texts * (sampled.texts - 1.0) / 2.0).max(1.0)).min(1.0);
+            sampled.weight *= share;
+            sampled.met *= share;
+        }
         let exact = exact(&sampled, threshold);
         Ok(Some(Choice { exact, bands: self.by_bands(&sampled, bands) }))
     }

@@ -93,25 +93,30 @@ impl Exact {
         found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
     ) -> Result<Counts> {
         let stopped = || observer.stopped();
-        let found = |mut pairs: Vec<Pair>| {
-            if let Some(sides) = &self.sides {
-                pairs.retain(|&(a, b, _)| sides.across(a, b));
-            }
-            found(&pairs)
-        };
         let mut counts = Counts::default();
         for block in self.blocks() {
             let mut buffer = Vec::new();
             let sets = self.sets(block.clone(), &mut buffer)?;
-            let overlap = |&Hit { a, b, shared }: &Hit| {
-                let [first, second] = [a, b].map(|set| sets[set as usize].len());
-                let start = block.start as u32;
-                (start + a, start + b, Measure::overlap(shared as usize, first, second))
+            // With two collections, what is in both stands on both sides.
+            let (numbers, split) = self.in_order_of_sides(sets.len(), block.start);
+            let ordered: Vec<&[u64]> = numbers.iter().map(|&at| sets[at as usize]).collect();
+            let pair = |&Hit { a, b, shared }: &Hit| {
+                let twice =
+                    |at: u32| split.is_some() && self.is_on_both_sides(block.start as u32 + at);
+                let (a, b) = (numbers[a as usize], numbers[b as usize]);
+                // Such a pair comes a second time, the other way round.
+                if a == b || (a > b && twice(a) && twice(b)) {
+                    return None;
+                }
+                let [first, second] = [a, b].map(|at| sets[at as usize].len());
+                let overlap = Measure::overlap(shared as usize, first, second);
+                Some((block.start as u32 + a, block.start as u32 + b, overlap))
             };
-            let within = sets::pairs(&sets, &self.join(&stopped), &|hits| {
-                found(hits.iter().map(overlap).collect())
+            let join = SetJoin { split, ..self.join(&stopped) };
+            let within = sets::pairs(&ordered, &join, &|hits| {
+                found(&hits.iter().filter_map(pair).collect::<Vec<Pair>>())
             })?;
-            let across = self.look_up_rest(&block, &sets, observer, &found)?;
+            let across = self.look_up_rest(&block, &sets, observer, found)?;
             for more in [within, across] {
                 counts.candidates += more.candidates;
                 counts.verified += more.verified;
@@ -121,13 +126,30 @@ impl Exact {
         Ok(counts)
     }
 
+    /// The numbers, from 0, of so many groups from `start` on: those of the first collection and then those of the
+    /// second, and where these begin. With one collection, just all.
+    fn in_order_of_sides(&self, count: usize, start: usize) -> (Vec<u32>, Option<u32>) {
+        let all = 0..count as u32;
+        let Some(sides) = &self.sides else { return (all.collect(), None) };
+        let on = |side: u8| move |at: &u32| sides.0[start + *at as usize] & side != 0;
+        let mut numbers: Vec<u32> = all.clone().filter(on(Sides::LEFT)).collect();
+        let split = numbers.len() as u32;
+        numbers.extend(all.filter(on(Sides::RIGHT)));
+        (numbers, Some(split))
+    }
+
+    fn is_on_both_sides(&self, group: u32) -> bool {
+        let sides = self.sides.as_ref().map_or(0, |sides| sides.0[group as usize]);
+        sides == Sides::LEFT | Sides::RIGHT
+    }
+
     /// Looks up every group after a block in it.
     fn look_up_rest(
         &self,
         block: &Range<usize>,
         sets: &[&[u64]],
         observer: &dyn Observer,
-        found: &(dyn Fn(Vec<Pair>) -> Result<()> + Sync),
+        found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
     ) -> Result<Counts> {
         /// Groups that a thread looks up at a time.
         const PORTION: usize = 1 << 10;
@@ -155,8 +177,10 @@ impl Exact {
                         (block.start as u32 + set, group as u32, overlap)
                     }));
                 }
-                let count = pairs.len() as u64;
-                found(pairs).map(|()| count)
+                if let Some(sides) = &self.sides {
+                    pairs.retain(|&(a, b, _)| sides.across(a, b));
+                }
+                found(&pairs).map(|()| pairs.len() as u64)
             },
         );
         let similar = similar.try_reduce(|| 0, |a, b| Ok(a + b))?;
