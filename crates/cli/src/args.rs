@@ -318,8 +318,8 @@ pub(crate) struct SimilarityArgs {
     /// fastest]
     #[arg(long, value_name = "LIST", requires = "exact")]
     pub(crate) filters: Option<Filters>,
-    /// Draw so many items of texts, sets and bags, find all that is similar to them by an exact search, and say how
-    /// much of it the run has found; 0 for none [default: up to 400, a twentieth of all]
+    /// After a run that may miss pairs, draw so many items, find all that is similar to them by an exact search, and
+    /// say how much of it was found; 0 for none [default: up to 400, as many as cost little]
     #[arg(long, value_name = "N")]
     pub(crate) audit: Option<usize>,
     /// Use this many bands of --rows rows instead of the cheapest that keep --recall

@@ -202,7 +202,8 @@ impl Asked {
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Search<'a> {
         let (limit, recall, seed) = (self.limit, args.recall, args.seed);
-        Search { limit, recall, way, seed, split, room: usize::MAX, stopped }
+        let audit = args.audit;
+        Search { limit, recall, way, seed, split, audit, room: usize::MAX, stopped }
     }
 
     fn vectors(&self) -> VectorMeasure {
@@ -476,7 +477,12 @@ impl Told<'_> {
             rows.push((pairs, format!("{reach} ({})", self.asked.measure)));
         }
         let seconds: f64 = self.stages.iter().map(|stage| stage.seconds).sum();
-        format!("{}  {promise}; took {seconds:.1} s", report::lines(&rows))
+        let audit = match self.result {
+            Outcome::Pairs(close) => close.audit.as_ref().map(report::audited),
+            Outcome::Closest(_) => None,
+        };
+        let audit = audit.map_or(String::new(), |audit| format!("\n{audit}"));
+        format!("{}  {promise}; took {seconds:.1} s{audit}", report::lines(&rows))
     }
 
     /// The run as JSON.
@@ -512,7 +518,10 @@ impl Told<'_> {
             "expression": tables.map(|tables| tables.expression.to_string()),
             "probes": tables.map(|tables| tables.probes),
             "expected": plan.map(expected_json),
-            "recall": { "promised": plan.map_or(1.0, |plan| plan.recall), "audited": null },
+            "recall": {
+                "promised": plan.map_or(1.0, |plan| plan.recall),
+                "audited": close.and_then(|close| close.audit.as_ref()).map(report::audit_json),
+            },
             "stages": report::stages_json(self.stages),
             "peak_memory": report::peak_memory(),
         })

@@ -72,7 +72,7 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
 }
 
 /// What the audit found, in words.
-fn audited(audit: &Audit) -> String {
+pub(crate) fn audited(audit: &Audit) -> String {
     let items = grouped(audit.items());
     let Some(all) = audit.overall() else {
         return format!("  audited: none of {items} items drawn at random has a similar one");
@@ -87,7 +87,8 @@ fn audited(audit: &Audit) -> String {
         share(all.recall),
         range(&all, "95 % sure: "),
     );
-    for (band, recall) in audit.bands() {
+    // Distances have no bands.
+    for (band, recall) in audit.bands().iter().filter(|(band, _)| band.start < band.end) {
         let _ = write!(
             text,
             "\n    {:>5} to {:<5} {} of {} pairs{}",
@@ -95,7 +96,7 @@ fn audited(audit: &Audit) -> String {
             short(band.end),
             share(recall.recall),
             grouped(recall.pairs),
-            range(&recall, ""),
+            range(recall, ""),
         );
     }
     text
@@ -113,7 +114,7 @@ pub(crate) fn expected_json(choice: &Choice) -> Value {
 }
 
 /// The audit as JSON.
-fn audit_json(audit: &Audit) -> Value {
+pub(crate) fn audit_json(audit: &Audit) -> Value {
     let recall = |recall: &Recall| {
         json!({
             "recall": recall.recall,
@@ -133,7 +134,8 @@ fn audit_json(audit: &Audit) -> Value {
         json["to"] = band.end.into();
         json
     };
-    json["bands"] = audit.bands().iter().map(band).collect();
+    let is_band = |(band, _): &&(Range<f64>, Recall)| band.start < band.end;
+    json["bands"] = audit.bands().iter().filter(is_band).map(band).collect();
     json
 }
 

@@ -53,7 +53,7 @@ fn bits(count: usize, seed: u64) -> Bits {
 }
 
 fn search(limit: f64, way: Way, seed: u64, split: Option<u32>) -> Search<'static> {
-    Search { limit, recall: 0.95, way, seed, split, room: usize::MAX, stopped: &go_on }
+    Search { limit, recall: 0.95, way, seed, split, audit: None, room: usize::MAX, stopped: &go_on }
 }
 
 /// Every pair that reaches the limit.
@@ -399,4 +399,26 @@ fn probes_are_planned_where_they_cost_less() {
     assert_eq!(many.way(), Way::Probed(many.expression.clone(), many.probes));
     let few = planned(500, 8);
     assert_eq!((few.probes, few.way()), (1, Way::Tables(few.expression.clone())));
+}
+
+#[test]
+fn an_audit_of_everything_is_the_recall() {
+    let vectors = vectors(1500, 4);
+    let space = VectorSpace::new(&vectors, VectorMeasure::L2).unwrap();
+    let items = Items::Vectors(vectors.clone(), VectorMeasure::L2);
+    let weak: Expression = "or(3, and(6, line(4)))".parse().unwrap();
+    for split in [None, Some(500)] {
+        let expected = all(&space, 2.0, split).len() as f64;
+        let by_tables = search(2.0, Way::Tables(weak.clone()), 3, split);
+        let found =
+            pairs(&items, &Search { audit: Some(usize::MAX), ..by_tables.clone() }).unwrap();
+        let recall = found.audit.and_then(|audit| audit.overall()).unwrap();
+        let share = found.matches.count() as f64 / expected;
+        assert!(share < 0.9, "a weak expression misses some: {share}");
+        assert!((recall.recall - share).abs() < 1e-12 && recall.low == recall.high, "{recall:?}");
+        let few = pairs(&items, &by_tables).unwrap().audit.unwrap();
+        assert!(few.items() >= 10 && few.items() < 500);
+        assert!(pairs(&items, &Search { audit: Some(0), ..by_tables }).unwrap().audit.is_none());
+    }
+    assert!(pairs(&items, &search(2.0, Way::Complete, 3, None)).unwrap().audit.is_none());
 }

@@ -27,7 +27,16 @@ fn load(name: &str) -> Option<Vectors> {
 }
 
 fn search(limit: f64, way: Way, seed: u64) -> Search<'static> {
-    Search { limit, recall: RECALL, way, seed, split: None, room: usize::MAX, stopped: &|| false }
+    Search {
+        limit,
+        recall: RECALL,
+        way,
+        seed,
+        split: None,
+        audit: Some(0),
+        room: usize::MAX,
+        stopped: &|| false,
+    }
 }
 
 /// Runs the tables that are tuned for the recall, even where the complete way would be cheaper, with several

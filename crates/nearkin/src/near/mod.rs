@@ -6,6 +6,7 @@
 //! looks up who shares a key in the tables of an AND/OR expression, and misses a stated share. [`plan`] estimates
 //! both from a sample and says which is taken.
 
+mod audited;
 mod fold;
 mod plan;
 mod probing;
@@ -17,6 +18,7 @@ pub use plan::{Estimate, Plan, TablesPlan, Taken};
 use rayon::prelude::*;
 
 use crate::amplify::Expression;
+use crate::audit::Audit;
 use crate::candidates::copies::{Copies, Matches};
 use crate::candidates::{segments, weights};
 use crate::item::{Bits, Sets, Vectors};
@@ -73,6 +75,8 @@ pub struct Search<'a> {
     pub seed: u64,
     /// Where the second collection begins, when pairs of one item of each are looked for.
     pub split: Option<u32>,
+    /// Items drawn to measure the recall where tables are used, 0 for none; unless said, as many as cost little.
+    pub audit: Option<usize>,
     /// Bytes that the pairs found may take.
     pub room: usize,
     /// Whether to give up.
@@ -98,6 +102,8 @@ pub struct Close {
     pub compared: u64,
     /// Pairs of distinct items that are close.
     pub close: u64,
+    /// What was found of the pairs of a sample, where tables were used.
+    pub audit: Option<Audit>,
 }
 
 impl Items {
@@ -162,6 +168,7 @@ pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
         distinct: counts.distinct,
         compared: counts.candidates,
         close: counts.close,
+        audit: None,
     })
 }
 

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::ways::Ways;
-use super::{Close, Search, Way, fold, probing};
+use super::{Close, Search, Way, audited, fold, probing};
 use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::copies::{Copies, Matches};
@@ -178,6 +178,12 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
             (found, counts.verified)
         }
     };
+    let audit = match (plan.taken, &plan.tables) {
+        (Taken::Tables, Some(tables)) => {
+            audited::audit(space, &copies, search, &found, tables.estimate.seconds)?
+        }
+        _ => None,
+    };
     let pairs: Vec<(u32, u32, f64)> =
         found.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
     let own = |group: u32| match split.is_none() && copies.members(group).len() > 1 {
@@ -189,6 +195,7 @@ pub(super) fn close<S: Ways>(space: &S, copies: Copies, search: &Search<'_>) -> 
         plan,
         distinct: copies.len() as u64,
         compared,
+        audit,
         close: pairs.len() as u64,
         matches: Matches::new(copies, &pairs, |group| own[group as usize]),
     })
