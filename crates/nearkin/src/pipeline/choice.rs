@@ -184,7 +184,7 @@ impl<S: Source> Run<'_, S> {
             sampled.weight *= share;
             sampled.met *= share;
         }
-        let exact = exact(&sampled, threshold);
+        let exact = self.by_join(&sampled, threshold);
         Ok(Some(Choice { exact, bands: self.by_bands(&sampled, bands) }))
     }
 
@@ -229,8 +229,9 @@ impl<S: Source> Run<'_, S> {
             let spread = (functions * each * (1.0 - each)).sqrt().max(1e-9);
             1.0 / (1.0 + (-1.702 * (functions * each - least) / spread).exp())
         };
-        let (candidates, _) = sampled.count(|s| bands.probability(s));
-        let (compared, elements) = sampled.count(|s| bands.probability(s) * agree(s));
+        let candidates = self.needed(sampled, sampled.count(|s| bands.probability(s))).0;
+        let compared = sampled.count(|s| bands.probability(s) * agree(s));
+        let (compared, elements) = self.needed(sampled, compared);
         // Of texts with few elements, most values have to be made.
         let size = sampled.elements / sampled.texts.max(1.0);
         let open = functions * (-size / functions).exp();
@@ -242,15 +243,28 @@ impl<S: Source> Run<'_, S> {
             + (sampled.elements).min(elements) * cost::SORT;
         Expected { seconds: 1e-9 * nanoseconds, compared }
     }
-}
 
-fn exact(sampled: &Sampled, threshold: f64) -> Expected {
-    // What bitmaps do not tell from similar.
-    const NEARLY: f64 = 0.03;
-    let (compared, elements) = sampled.count(|s| f64::from(s >= threshold - NEARLY));
-    let nanoseconds = sampled.elements * (cost::SORT + cost::RANK)
-        + sampled.met * cost::MEET
-        + compared * cost::COMPARE
-        + elements * cost::ELEMENT;
-    Expected { seconds: 1e-9 * nanoseconds, compared }
+    fn by_join(&self, sampled: &Sampled, threshold: f64) -> Expected {
+        // What bitmaps do not tell from similar.
+        const NEARLY: f64 = 0.03;
+        let compared = sampled.count(|s| f64::from(s >= threshold - NEARLY));
+        let (compared, elements) = self.needed(sampled, compared);
+        let nanoseconds = sampled.elements * (cost::SORT + cost::RANK)
+            + sampled.met * cost::MEET
+            + compared * cost::COMPARE
+            + elements * cost::ELEMENT;
+        Expected { seconds: 1e-9 * nanoseconds, compared }
+    }
+
+    /// Of so many pairs with so many elements, those that are looked at: where only groups are asked for, few of those
+    /// that are in one.
+    fn needed(&self, sampled: &Sampled, (pairs, elements): (f64, f64)) -> (f64, f64) {
+        /// Pairs that are looked at for each text, about.
+        const EACH: f64 = 30.0;
+        let most = EACH * sampled.texts;
+        if self.every_pair || pairs <= most {
+            return (pairs, elements);
+        }
+        (most, elements * most / pairs)
+    }
 }

@@ -151,7 +151,7 @@ pub fn dedup<S: Source>(
     observer: &dyn Observer,
 ) -> Result<Deduplicated> {
     let sources = [source];
-    let run = Run::new(&sources, settings, observer)?;
+    let run = Run { every_pair: !chains, ..Run::new(&sources, settings, observer)? };
     let mut stats = Stats::default();
     in_pool(settings.threads, || {
         let mut found = run.candidates(*keep == Keep::Longest, &mut stats)?;

@@ -35,8 +35,10 @@ pub(super) struct Run<'a, S> {
     pub(super) banding: Option<Banding>,
     /// Whether texts are all read before they are sketched, which need not be if pairs are found exactly.
     pub(super) held: bool,
+    /// Whether every pair is needed, not only who is connected with whom.
+    pub(super) every_pair: bool,
     /// Whether it is still to be decided how pairs are found: of small collections, whatever memory there is.
-    open: bool,
+    pub(super) open: bool,
     pub(super) budget: Budget,
     pub(super) layout: Layout,
 }
@@ -88,7 +90,8 @@ impl<'a, S: Source> Run<'a, S> {
         let open = small && way == Way::Cheapest;
         let room = budget.share(4) as u64;
         let held = small && way != Way::Exact && bytes <= if packed { room / 12 } else { room / 3 };
-        Ok(Self { sources, settings, observer, banding, held, open, budget, layout })
+        let every_pair = true;
+        Ok(Self { sources, settings, observer, banding, held, every_pair, open, budget, layout })
     }
 
     fn bytes(&self) -> u64 {
