@@ -278,8 +278,6 @@ impl ShingleArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Similarity")]
 pub(crate) struct SimilarityArgs {
-    #[command(flatten)]
-    pub(crate) shingle: ShingleArgs,
     /// How items are compared. Texts, sets and bags: jaccard (each shingle or element counts once), bag (as
     /// often as it occurs, the union by maximum) or bag-sum (by sum). Texts and sets also: dice, containment
     /// (the share of the smaller set that the other contains), overlap (how many are shared), hamming (how
@@ -300,7 +298,7 @@ pub(crate) struct SimilarityArgs {
     )]
     pub(crate) threshold: Option<f64>,
     /// The same as a distance: pairs within it are similar. It is 1 − similarity for jaccard and bag, degrees
-    /// for cosine, places for hamming, edits for edit [default with edit: 2]
+    /// for the cosine of vectors, places or elements for hamming, edits for edit [default with edit: 2]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub(crate) within: Option<f64>,
     /// The chance that a pair at just the threshold is found; more similar pairs are found more surely. Where an exact
@@ -331,6 +329,9 @@ pub(crate) struct SimilarityArgs {
     /// What all random choices derive from
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    // Last, for what follows it stands under its heading.
+    #[command(flatten)]
+    pub(crate) shingle: ShingleArgs,
 }
 
 /// Measures by name.
@@ -423,6 +424,10 @@ impl SimilarityArgs {
             (_, Some(MeasureName::Overlap)) => Measure::Overlap,
             (_, Some(MeasureName::Hamming)) => Measure::Hamming,
             (KindName::Set, Some(MeasureName::Cosine)) => Measure::Cosine,
+            (KindName::Text, Some(MeasureName::Cosine)) => {
+                let must = "another one here: the cosine of texts is for `pairs` and `top`";
+                return Err(Error::parameter("--measure", "cosine", must));
+            }
             (_, Some(other)) => {
                 let must = "jaccard, bag, bag-sum, dice, containment, overlap, hamming or cosine for texts \
                             and sets; pass --as vector, bits or string for others";
@@ -433,17 +438,27 @@ impl SimilarityArgs {
         };
         let usual = match (measure, self.threshold, self.within) {
             (Measure::Overlap, None, None) => {
-                let must = "given as --threshold N: how many elements must be shared";
-                return Err(Error::parameter("the limit of overlap", "nothing", must));
+                let must = "given with overlap: -t N, how many elements must be shared";
+                return Err(Error::parameter("--threshold", "missing", must));
             }
             (Measure::Hamming, _, None) => {
-                let must = "given as --within N: how many elements may be in one of the two only";
-                return Err(Error::parameter("the limit of hamming", "nothing", must));
+                let must = "given with hamming, which is a distance: --within N, how many elements may be in one of the \
+                            two only";
+                return Err(Error::parameter("--within", "missing", must));
             }
             // A Jaccard similarity of 0.8 of the shingles.
             (Measure::BagSum, ..) => 0.444,
             _ => 0.8,
         };
+        let exact_only = !measure.follows_jaccard();
+        for (name, given) in
+            [("--approximate", self.approximate), ("--audit", self.audit.is_some())]
+        {
+            if exact_only && given {
+                let must = format!("left out with {}, which is found exactly", measure.name());
+                return Err(Error::parameter(name, "given", must));
+            }
+        }
         Ok(Settings {
             shingling: match kind {
                 KindName::Text => self.shingle.shingling()?,

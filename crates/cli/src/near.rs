@@ -53,6 +53,15 @@ pub(crate) struct Asked {
 }
 
 pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+    let of_texts = [
+        ("--filters", args.similarity.filters.is_some()),
+        ("--approximate", args.similarity.approximate),
+    ];
+    if let Some((name, _)) = of_texts.iter().find(|(_, given)| *given) {
+        let must =
+            "left out here: it is for texts, sets and bags that are found by shingles or elements";
+        return Err(Error::parameter(name, "given", must).into());
+    }
     let asked = Asked::new(&args.input.fields, &args.similarity, rows)?;
     let by_tables = args.and_or.is_some() || args.similarity.bands.is_some();
     if by_tables && matches!(rows, Rows::Closest(_)) {
@@ -478,7 +487,9 @@ impl Told<'_> {
         }
         let seconds: f64 = self.stages.iter().map(|stage| stage.seconds).sum();
         let audit = match self.result {
-            Outcome::Pairs(close) => close.audit.as_ref().map(report::audited),
+            Outcome::Pairs(close) => {
+                close.audit.as_ref().map(|audit| report::audited(audit, false))
+            }
             Outcome::Closest(_) => None,
         };
         let audit = audit.map_or(String::new(), |audit| format!("\n{audit}"));

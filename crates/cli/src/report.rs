@@ -66,16 +66,19 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     };
     let _ = write!(text, "{promised}; took {seconds:.1} s");
     if let Some(audit) = &stats.audit {
-        let _ = write!(text, "\n{}", audited(audit));
+        let _ = write!(text, "\n{}", audited(audit, stats.audited_start));
     }
     text
 }
 
 /// What the audit found, in words.
-pub(crate) fn audited(audit: &Audit) -> String {
-    let items = grouped(audit.items());
+pub(crate) fn audited(audit: &Audit, from_start: bool) -> String {
+    let items = match (from_start, grouped(audit.items())) {
+        (true, items) => format!("{items} items of the start of the input, as it is compressed,"),
+        (false, items) => format!("{items} items drawn at random"),
+    };
     let Some(all) = audit.overall() else {
-        return format!("  audited: none of {items} items drawn at random has a similar one");
+        return format!("  audited: none of {items} has a similar one");
     };
     let share = |share: f64| format!("{share:.4}");
     let range = |recall: &Recall, sure: &str| match recall.low == recall.high {
@@ -83,10 +86,13 @@ pub(crate) fn audited(audit: &Audit) -> String {
         false => format!(" ({sure}{} to {})", share(recall.low), share(recall.high)),
     };
     let mut text = format!(
-        "  audited: found {} of the pairs of {items} items drawn at random{}",
+        "  audited: found {} of the pairs of {items}{}",
         share(all.recall),
         range(&all, "95 % sure: "),
     );
+    if all.high - all.low > 0.5 {
+        text.push_str("; too few pairs to tell, --audit N draws more items");
+    }
     // Distances have no bands.
     for (band, recall) in audit.bands().iter().filter(|(band, _)| band.start < band.end) {
         let _ = write!(
@@ -135,7 +141,7 @@ pub(crate) fn audit_json(audit: &Audit) -> Value {
         json
     };
     let is_band = |(band, _): &&(Range<f64>, Recall)| band.start < band.end;
-    json["bands"] = audit.bands().iter().filter(is_band).map(band).collect();
+    json["by_similarity"] = audit.bands().iter().filter(is_band).map(band).collect();
     json
 }
 
@@ -195,7 +201,11 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "measure": settings.measure.name(),
         "recall": {
             "promised": if stats.bands.is_some() { stats.recall_promised } else { 1.0 },
-            "audited": stats.audit.as_ref().map(audit_json),
+            "audited": stats.audit.as_ref().map(|audit| {
+                let mut json = audit_json(audit);
+                json["from_start"] = stats.audited_start.into();
+                json
+            }),
         },
         "stages": stages_json(&stats.stages),
         "resumed_after": stats.resumed.map(Stage::name),

@@ -141,7 +141,7 @@ fn measures_of_sets() {
 fn what_does_not_go_together_is_said() {
     let place = Place::new();
     place.write("in.txt", "1 2\n1 2 3\n");
-    place.fails("pairs in.txt --as set --measure overlap", &["--threshold N"]);
+    place.fails("pairs in.txt --as set --measure overlap", &["-t N"]);
     place.fails("pairs in.txt --as set --measure hamming -t 0.5", &["--within N"]);
     place.fails("pairs in.txt --as set --measure containment --bands 3 --rows 2", &["containment"]);
     place.fails("pairs in.txt --as bag --measure dice", &["--as set"]);
@@ -181,7 +181,7 @@ fn a_sample_of_everything_is_audited_exactly() {
     }
     // Each pair was seen from both its ends.
     assert_eq!(audited["pairs"], 2 * all);
-    let bands = audited["bands"].as_array().expect("bands");
+    let bands = audited["by_similarity"].as_array().expect("bands");
     let sum: u64 = bands.iter().map(|band| band["pairs"].as_u64().expect("pairs")).sum();
     assert_eq!(sum, 2 * all);
     assert_eq!((&bands[0]["from"], &bands[0]["to"]), (&0.6.into(), &0.65.into()));

@@ -16,6 +16,14 @@ const KEY: usize = 8;
 impl Plan<'_> {
     pub(super) fn as_text(&self, screen: Screen) -> Result<String, fmt::Error> {
         let mut text = String::new();
+        let choice = self.corpus.as_ref().and_then(|corpus| corpus.choice);
+        if choice.is_some_and(|choice| choice.way() == Way::Exact) {
+            writeln!(
+                text,
+                "A run searches this input exactly, which is expected to be faster and misses none (see below). What \
+                 follows is what bands would do: --approximate.\n"
+            )?;
+        }
         self.what(&mut text)?;
         self.picture_of_curve(screen, &mut text)?;
         self.facts(&mut text)?;
@@ -307,7 +315,13 @@ impl Corpus {
 
     /// What an exact search would take, and what bands.
     fn ways(&self, text: &mut String) -> fmt::Result {
-        let Some(choice) = &self.choice else { return Ok(()) };
+        let Some(choice) = &self.choice else {
+            return writeln!(
+                text,
+                "\nAn exact search was not considered: the input is too large for that, or the bands were given. \
+                 --exact takes it all the same."
+            );
+        };
         writeln!(text, "\nOf the two ways, once texts are read, on one thread:\n")?;
         for (name, expected, way) in
             [("exact search", choice.exact, Way::Exact), ("bands", choice.bands, Way::Bands)]

@@ -286,7 +286,7 @@ fn check_recall(recall: f64) -> Result<()> {
     if recall > 0.0 && recall < 1.0 {
         Ok(())
     } else {
-        Err(Error::parameter("recall", recall, "above 0 and below 1"))
+        Err(Error::parameter("recall", recall, "above 0 and below 1; --exact misses none"))
     }
 }
 

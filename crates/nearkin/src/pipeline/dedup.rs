@@ -23,6 +23,7 @@ pub struct Deduplicated {
     pub stats: Stats,
     groups: Clustered,
     measure: Measure,
+    limit: Limit,
 }
 
 /// For every group its cluster.
@@ -97,7 +98,12 @@ impl Deduplicated {
             Some(group) => {
                 let centre = self.groups.centres[group as usize];
                 let overlap = self.groups.overlaps[group as usize];
-                (self.groups.best[centre as usize], self.measure.similarity(overlap))
+                let similarity = self.measure.similarity(overlap);
+                // Copies may share too little, where what is shared is counted.
+                match centre == group && !self.limit.reached(self.measure, overlap) {
+                    true => (position, similarity),
+                    false => (self.groups.best[centre as usize], similarity),
+                }
             }
         })
     }
@@ -166,6 +172,7 @@ pub fn dedup<S: Source>(
                 stats: std::mem::take(stats),
                 groups,
                 measure: settings.measure,
+                limit: settings.limit(),
             };
             result.count();
             result

@@ -117,11 +117,7 @@ impl Exact {
                 found(&hits.iter().filter_map(pair).collect::<Vec<Pair>>())
             })?;
             let across = self.look_up_rest(&block, &sets, observer, found)?;
-            for more in [within, across] {
-                counts.candidates += more.candidates;
-                counts.verified += more.verified;
-                counts.similar += more.similar;
-            }
+            counts = counts.plus(within).plus(across);
         }
         Ok(counts)
     }
@@ -160,17 +156,17 @@ impl Exact {
         let index = SetIndex::new(sets, &self.verifier, self.filters)?;
         let portions: Vec<Range<usize>> =
             rest.clone().step_by(PORTION).map(|at| at..(at + PORTION).min(rest.end)).collect();
-        let similar = portions.into_par_iter().map_init(
+        let counts = portions.into_par_iter().map_init(
             || (Cache::one(), Scratch::default(), Vec::new()),
             |(cache, scratch, hits), portion| {
                 if observer.stopped() {
                     return Err(Error::Interrupted);
                 }
-                let mut pairs = Vec::new();
+                let (mut pairs, mut counts) = (Vec::new(), Counts::default());
                 for group in portion {
                     let elements = self.texts.body(group as u32, cache)?.elements;
                     hits.clear();
-                    index.query(elements, scratch, hits);
+                    counts = counts.plus(index.query(elements, scratch, hits));
                     pairs.extend(hits.iter().map(|&(set, shared)| {
                         let size = sets[set as usize].len();
                         let overlap = Measure::overlap(shared as usize, size, elements.len());
@@ -180,16 +176,16 @@ impl Exact {
                 if let Some(sides) = &self.sides {
                     pairs.retain(|&(a, b, _)| sides.across(a, b));
                 }
-                found(&pairs).map(|()| pairs.len() as u64)
+                found(&pairs).map(|()| counts)
             },
         );
-        let similar = similar.try_reduce(|| 0, |a, b| Ok(a + b))?;
-        Ok(Counts { similar, ..Counts::default() })
+        counts.try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
     }
 
     /// Stretches of groups whose elements, and what the join makes of them, fit in memory.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let room = self.budget.share(4) / 8;
+        // In bytes: eight an element here, and up to four times as many in the join.
+        let room = self.budget.share(1) / 8;
         let (mut blocks, mut start, mut words) = (Vec::new(), 0, 0);
         for group in 0..self.texts.len() {
             let length = self.texts.length(group as u32);

@@ -108,6 +108,8 @@ pub struct Stats {
     pub choice: Option<Choice>,
     /// What was found of the pairs of a sample, after an approximate run.
     pub audit: Option<Audit>,
+    /// Whether the items for it came from the first part of the input, as the rest would have had to be unpacked twice.
+    pub audited_start: bool,
     /// The chance, promised before the run, that a pair at the threshold is found.
     pub recall_promised: f64,
     /// Time and input of each stage, in order; of those that an earlier run finished, what they took then.

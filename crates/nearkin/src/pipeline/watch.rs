@@ -269,6 +269,8 @@ impl Truth {
 pub(super) struct Drawn {
     pub(super) watch: Watch,
     owners: Vec<Owner>,
+    /// Whether they were drawn from the first chunks only.
+    pub(super) from_start: bool,
 }
 
 impl<S: Source> Run<'_, S> {
@@ -317,7 +319,8 @@ impl<S: Source> Run<'_, S> {
             owners = order.iter().map(|&at| owners[at]).collect();
             watch = Watch::new(sets, watch.verifier);
         }
-        Ok(Some(Drawn { watch, owners }))
+        let from_start = self.sources.iter().any(|source| !source.skips()) && portion.share < 1.0;
+        Ok(Some(Drawn { watch, owners, from_start }))
     }
 }
 

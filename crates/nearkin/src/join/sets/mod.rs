@@ -65,7 +65,7 @@ pub struct Counts {
 
 impl Counts {
     /// The sum of both.
-    fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             candidates: self.candidates + other.candidates,
             verified: self.verified + other.verified,
