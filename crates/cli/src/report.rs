@@ -81,8 +81,9 @@ pub(crate) fn audited(audit: &Audit, from_start: bool) -> String {
         return format!("  audited: none of {items} has a similar one");
     };
     let share = |share: f64| format!("{share:.4}");
-    let range = |recall: &Recall, sure: &str| match recall.low == recall.high {
-        true => String::new(), // all items were looked at
+    // All items were looked at, or not just any.
+    let range = |recall: &Recall, sure: &str| match recall.low == recall.high || from_start {
+        true => String::new(),
         false => format!(" ({sure}{} to {})", share(recall.low), share(recall.high)),
     };
     let mut text = format!(
@@ -90,7 +91,7 @@ pub(crate) fn audited(audit: &Audit, from_start: bool) -> String {
         share(all.recall),
         range(&all, "95 % sure: "),
     );
-    if all.high - all.low > 0.5 {
+    if all.high - all.low > 0.5 && !from_start {
         text.push_str("; too few pairs to tell, --audit N draws more items");
     }
     // Distances have no bands.
@@ -204,6 +205,11 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
             "audited": stats.audit.as_ref().map(|audit| {
                 let mut json = audit_json(audit);
                 json["from_start"] = stats.audited_start.into();
+                if stats.audited_start {
+                    // Not just any items: nothing is known of how far off it may be.
+                    json["low"] = Value::Null;
+                    json["high"] = Value::Null;
+                }
                 json
             }),
         },

@@ -305,3 +305,27 @@ fn audits_see_the_same_while_reading_and_after() {
         );
     }
 }
+
+/// A text that does not fit what is meant for texts before they are sketched: the audit reads again.
+#[test]
+fn one_huge_text_does_not_end_the_audit() {
+    let place = Place::new();
+    let huge: String = (0..130_000).map(|word| format!("v{word} ")).collect();
+    place.write("in.jsonl", families() + &common::record("huge", &huge));
+    let line =
+        "pairs in.jsonl -t 0.6 --approximate --audit 1000000 --stats stats.json -o out.jsonl";
+    place.ok(&format!("{line} --memory 1G"));
+    let expected = stats(&place)["recall"]["audited"].clone();
+    assert!(expected["pairs"].as_u64() > Some(100));
+    place.ok(&format!("{line} --memory 16M --threads 2"));
+    assert_eq!(stats(&place)["recall"]["audited"], expected);
+}
+
+/// Copies share all they have; where that is too little, they stay.
+#[test]
+fn copies_that_share_too_little_are_kept() {
+    let place = Place::new();
+    place.write("in.txt", "a b\na b\nc d e f g\nc d e f g\nc d e f h\n");
+    let kept = place.ok("dedup in.txt --as set --measure overlap -t 4").stdout;
+    assert_eq!(kept.lines().count(), 3, "{kept}");
+}

@@ -54,10 +54,6 @@ mod beta;
 
 use std::ops::Range;
 
-/// A good number of items to sample. From 1,000 to 2,000 the interval of a strong plan over licences
-/// becomes less than half as wide, and that of a run without misses half as wide.
-pub const SAMPLE: usize = 2000;
-
 /// Bands of similarity are this many to 1.
 const BANDS: usize = 20;
 /// How many independent misses weigh as much as the assumption that items are missed as a whole.

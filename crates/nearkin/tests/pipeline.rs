@@ -367,3 +367,14 @@ fn the_way_is_chosen_by_the_texts_alone() {
         assert_eq!(nearkin::pipeline::choose(&Texts(texts), &settings).unwrap(), Some(choices[0]));
     }
 }
+
+/// Who is connected is soon known of near-identical texts, but their index is long to go through.
+#[test]
+fn near_identical_texts_are_not_deduplicated_by_the_exact_join_unasked() {
+    let words = (0..60).map(|word| format!("same{word}")).collect::<Vec<_>>().join(" ");
+    let texts: Vec<String> = (0..8000).map(|i| format!("{words} own{i} and{i}")).collect();
+    let settings = Settings { threshold: 0.6, ..Settings::default() };
+    let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+    assert_eq!(result.stats.kept, Some(1));
+    assert_eq!(result.stats.choice.unwrap().way(), Way::Bands, "{:?}", result.stats.choice);
+}

@@ -440,3 +440,24 @@ fn s7_7_nothing_comes_of_nothing_and_errors_stop_the_join() {
     assert!(pairs(&[&[1], &[1]], &stop, &|_| Ok(())).is_err());
     assert!(components(&[&[1], &[1]], &stop).is_err());
 }
+
+#[test]
+fn one_scratch_serves_several_indexes() {
+    let sets: [Vec<Vec<u64>>; 2] =
+        [0u64, 500].map(|from| (0..50).map(|i| (from + i..from + i + 10).collect()).collect());
+    let verifier = |least| Verifier::new(Measure::Jaccard, Limit::Similarity(least)).unwrap();
+    let index = |sets: &[Vec<u64>], least| {
+        let sets: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
+        SetIndex::new(&sets, &verifier(least), Filters::default()).unwrap()
+    };
+    let indexes = [index(&sets[0], 0.9), index(&sets[1], 0.5), index(&sets[0], 0.2)];
+    let mut scratch = Scratch::default();
+    for query in sets.iter().flatten() {
+        for index in &indexes {
+            let (mut shared, mut own) = (Vec::new(), Vec::new());
+            index.query(query, &mut scratch, &mut shared);
+            index.query(query, &mut Scratch::default(), &mut own);
+            assert_eq!(shared, own);
+        }
+    }
+}

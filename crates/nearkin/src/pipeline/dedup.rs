@@ -169,7 +169,7 @@ pub fn dedup<S: Source>(
             let mut result = Deduplicated {
                 collection,
                 swallowed: groups.largest(settings.measure, settings.limit()),
-                stats: std::mem::take(stats),
+                stats: Stats { audited_start: truth.from_start, ..std::mem::take(stats) },
                 groups,
                 measure: settings.measure,
                 limit: settings.limit(),

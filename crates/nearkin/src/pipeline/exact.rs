@@ -30,6 +30,14 @@ pub(super) struct Exact {
     pub(super) threads: usize,
 }
 
+/// Elements of a block, at most: they are counted in 32 bits.
+const MOST: usize = 1 << 31;
+
+/// How often two components were joined to make these.
+fn joins(components: &[u32]) -> u64 {
+    (0u32..).zip(components).filter(|(group, root)| group != *root).count() as u64
+}
+
 /// A similar pair of groups.
 type Pair = (u32, u32, Overlap);
 
@@ -60,8 +68,7 @@ impl Exact {
             let mut buffer = Vec::new();
             let sets = self.sets(all.clone(), &mut buffer)?;
             let (components, counts) = sets::components(&sets, &self.join(&stopped))?;
-            let joined = (0u32..).zip(&components).filter(|(group, root)| group != *root).count();
-            self.count(stats, counts, joined as u64);
+            self.count(stats, counts, joins(&components));
             return Ok(components);
         }
         let all = Mutex::new(UnionFind::new(self.texts.len()));
@@ -70,9 +77,11 @@ impl Exact {
             found.iter().for_each(|&(a, b, _)| all.join(a, b));
             Ok(())
         })?;
-        self.count(stats, counts, counts.similar);
         let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((0..self.texts.len() as u32).map(|group| all.find(group)).collect())
+        let components: Vec<u32> =
+            (0..self.texts.len() as u32).map(|group| all.find(group)).collect();
+        self.count(stats, counts, joins(&components));
+        Ok(components)
     }
 
     fn join<'a>(&'a self, stopped: &'a (dyn Fn() -> bool + Sync)) -> SetJoin<'a> {
@@ -167,14 +176,17 @@ impl Exact {
                     let elements = self.texts.body(group as u32, cache)?.elements;
                     hits.clear();
                     counts = counts.plus(index.query(elements, scratch, hits));
-                    pairs.extend(hits.iter().map(|&(set, shared)| {
+                    pairs.extend(hits.iter().filter_map(|&(set, shared)| {
                         let size = sets[set as usize].len();
                         let overlap = Measure::overlap(shared as usize, size, elements.len());
-                        (block.start as u32 + set, group as u32, overlap)
+                        let (a, b) = (block.start as u32 + set, group as u32);
+                        let wanted = self.sides.as_ref().is_none_or(|sides| sides.across(a, b));
+                        wanted.then_some((a, b, overlap))
                     }));
-                }
-                if let Some(sides) = &self.sides {
-                    pairs.retain(|&(a, b, _)| sides.across(a, b));
+                    if pairs.len() >= PORTION {
+                        found(&pairs)?;
+                        pairs.clear();
+                    }
                 }
                 found(&pairs).map(|()| counts)
             },
@@ -185,7 +197,7 @@ impl Exact {
     /// Stretches of groups whose elements, and what the join makes of them, fit in memory.
     fn blocks(&self) -> Vec<Range<usize>> {
         // In bytes: eight an element here, and up to four times as many in the join.
-        let room = self.budget.share(1) / 8;
+        let room = (self.budget.share(1) / 8).min(MOST);
         let (mut blocks, mut start, mut words) = (Vec::new(), 0, 0);
         for group in 0..self.texts.len() {
             let length = self.texts.length(group as u32);

@@ -261,6 +261,7 @@ pub fn pairs<S: Source>(
             }
         };
         stats.audit = partners.audit(&truth, settings, &collection)?;
+        stats.audited_start = truth.from_start;
         Ok((collection, partners))
     })?;
     let (measure, limit) = (settings.measure, settings.limit());

@@ -143,7 +143,6 @@ impl<'a, S: Source> Run<'a, S> {
             true => None,
             false => self.draw()?,
         };
-        stats.audited_start = drawn.as_ref().is_some_and(|drawn| drawn.from_start);
         let at_once = self.banding.is_some() && !self.held;
         let first = if at_once { Stage::Sketch } else { Stage::Read };
         self.observer.stage(first, Some(bytes));

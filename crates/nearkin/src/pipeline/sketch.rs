@@ -255,6 +255,35 @@ impl<S: Source> Run<'_, S> {
         records
     }
 
+    /// Compares every text with the drawn ones that may be similar, in a pass of its own.
+    pub(super) fn look_through(&self, drawn: &Drawn) -> Result<Vec<(u32, Owner, f64)>> {
+        let mut all = Vec::new();
+        for (input, source) in (0u32..).zip(self.sources) {
+            in_order(
+                self.settings.threads,
+                source.scan(&|_| false)?,
+                |chunk| {
+                    let number = source.place(&chunk).0 as u32;
+                    let batch = source.decode(&chunk, &|_| true)?;
+                    let mut seen = Vec::new();
+                    BUFFERS.with_borrow_mut(|buffers| {
+                        for (i, item) in batch.items.iter().enumerate() {
+                            buffers.take(batch.text(i), self.settings);
+                            let owner = Owner { input, chunk: number, ordinal: item.ordinal };
+                            buffers.look(&drawn.watch, owner, &mut seen);
+                        }
+                    });
+                    Ok(seen)
+                },
+                |seen| {
+                    all.extend(seen);
+                    check(self.observer)
+                },
+            )?;
+        }
+        Ok(all)
+    }
+
     /// Tables of keys.
     pub(super) fn tables(&self) -> usize {
         self.banding.as_ref().map_or(0, |banding| banding.bands().count)
@@ -498,6 +527,19 @@ impl Buffers {
     }
 }
 
+impl Buffers {
+    /// Appends the drawn sets that are similar to the elements at hand, whose owner this is.
+    fn look(&mut self, watch: &Watch, owner: Owner, seen: &mut Vec<(u32, Owner, f64)>) {
+        let Self { elements, looking, sorted, .. } = self;
+        if watch.look(elements, looking) {
+            sorted.clone_from(elements);
+            let distinct = sort_elements(sorted);
+            let partners = watch.partners(looking, &sorted[..distinct]);
+            seen.extend(partners.map(|(drawn, similarity)| (drawn, owner, similarity)));
+        }
+    }
+}
+
 /// The sorted elements of one text.
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
     let mut buffers = Buffers::default();
@@ -545,13 +587,7 @@ impl Worker<'_> {
                 self.recent.put(print);
                 let owner = Owner { ordinal, ..owner };
                 if let Some(watch) = self.watch {
-                    let Buffers { elements, looking, sorted, .. } = &mut *buffers;
-                    if watch.look(elements, looking) {
-                        sorted.clone_from(elements);
-                        let distinct = sort_elements(sorted);
-                        let partners = watch.partners(looking, &sorted[..distinct]);
-                        seen.extend(partners.map(|(drawn, similarity)| (drawn, owner, similarity)));
-                    }
+                    buffers.look(watch, owner, &mut seen);
                 }
                 let words = self.layout.words(buffers.elements.len());
                 let room = |kept: &&mut Records| kept.words.len() + words <= kept.words.capacity();

@@ -15,6 +15,7 @@ use crate::Result;
 use crate::audit::Audit;
 use crate::family::hash::{Spread, mix64};
 use crate::item::Source;
+use crate::parallel::in_order;
 use crate::verify::{Measure, Verifier};
 
 use super::Collection;
@@ -99,9 +100,9 @@ impl Watch {
         let some = &self.sets[..self.sets.len().min(64)];
         let elements = some.iter().map(|set| set.len()).sum::<usize>().max(1);
         let members = |element| self.places.get(element).map_or(0, |&(start, end)| end - start);
-        let met: u32 = some.iter().flatten().map(members).sum();
+        let met: u64 = some.iter().flatten().map(|element| u64::from(members(element))).sum();
         // A drawn set meets itself.
-        let each = (f64::from(met) / elements as f64 - 1.0).max(0.0);
+        let each = (met as f64 / elements as f64 - 1.0).max(0.0);
         (self.sets.len() as f64 * (MET / each).min(1.0)) as usize
     }
 
@@ -186,6 +187,8 @@ pub(super) struct Truth {
     positions: Vec<u32>,
     /// A group with drawn items, a similar group, and how similar they are; sorted.
     partners: Vec<(u32, u32, f64)>,
+    /// Whether the items were drawn from the first chunks only.
+    pub(super) from_start: bool,
 }
 
 impl Truth {
@@ -202,7 +205,7 @@ impl Truth {
         partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
         partners.dedup_by_key(|&mut (a, b, _)| (a, b));
         positions.sort_unstable();
-        Self { positions, partners }
+        Self { positions, partners, from_start: false }
     }
 
     /// How much of it a run has found, copies counted, given what says of a group which of others were found with
@@ -248,6 +251,7 @@ impl Truth {
     }
 
     pub(super) fn save(&self, save: &mut Saver) -> Result<()> {
+        save.number(u64::from(self.from_start))?;
         save.numbers(&self.positions)?;
         let partners = self.partners.iter().flat_map(|&(a, b, similarity)| {
             [u64::from(a) << 32 | u64::from(b), similarity.to_bits()]
@@ -256,12 +260,14 @@ impl Truth {
     }
 
     pub(super) fn load(load: &mut Loader) -> Option<Self> {
+        let from_start = load.number()? == 1;
         let positions = load.numbers()?;
         let partners: Vec<u64> = load.numbers()?;
         let pair = |&[pair, similarity]: &[u64; 2]| {
             ((pair >> 32) as u32, pair as u32, f64::from_bits(similarity))
         };
-        Some(Self { positions, partners: partners.as_chunks().0.iter().map(pair).collect() })
+        let partners = partners.as_chunks().0.iter().map(pair).collect();
+        Some(Self { positions, partners, from_start })
     }
 }
 
@@ -270,107 +276,98 @@ pub(super) struct Drawn {
     pub(super) watch: Watch,
     owners: Vec<Owner>,
     /// Whether they were drawn from the first chunks only.
-    pub(super) from_start: bool,
+    from_start: bool,
 }
 
 impl<S: Source> Run<'_, S> {
-    /// Draws items for the audit, each with the same chance: from some chunks, so that little is read twice.
-    /// Where chunks cannot be left out without reading them, from the first ones.
+    /// Draws items for the audit, each with the same chance. Of what has to be unpacked, from the first chunks.
     pub(super) fn draw(&self) -> Result<Option<Drawn>> {
-        let count = self.settings.audit.unwrap_or(UNASKED);
-        if count == 0 {
+        /// Chunks of compressed input that are unpacked twice.
+        const CHUNKS: usize = 48;
+        let most = self.settings.audit.unwrap_or(UNASKED);
+        if most == 0 {
             return Ok(None);
         }
-        let portion = Portion::new(self.sources)?;
-        let mut drawn: Vec<(u64, Owner)> = Vec::new();
+        let (mut drawn, mut records, mut from_start) = (Vec::new(), 0u32, false);
         for (input, source) in (0u32..).zip(self.sources) {
-            portion.each(*source, input, |chunk, data| {
-                let records = source.decode(data, &|_| false)?.records;
-                let owners = (0..records).map(|ordinal| Owner { input, chunk, ordinal });
-                drawn.extend(owners.map(|owner| (hash(owner), owner)));
-                keep_smallest(&mut drawn, count);
-                Ok(())
-            })?;
+            let first = if source.skips() { usize::MAX } else { CHUNKS };
+            let mut chunks = 0;
+            in_order(
+                self.settings.threads,
+                source.scan(&|_| false)?.take(first.saturating_add(1)),
+                |chunk| Ok((source.place(&chunk).0, source.decode(&chunk, &|_| false)?.records)),
+                |(chunk, count)| {
+                    chunks += 1;
+                    if chunks > first {
+                        from_start = true;
+                        return Ok(());
+                    }
+                    let owner = |ordinal| Owner { input, chunk: chunk as u32, ordinal };
+                    let hashed = |ordinal| (hash(records.saturating_add(ordinal)), owner(ordinal));
+                    drawn.extend((0..count).map(hashed));
+                    keep_smallest(&mut drawn, most);
+                    records = records.saturating_add(count);
+                    Ok(())
+                },
+            )?;
         }
-        let mut wanted: Vec<Owner> = drawn.into_iter().map(|draw| draw.1).collect();
-        wanted.sort_unstable();
-        let (mut sets, mut owners) = (Vec::new(), Vec::new());
+        drawn.sort_unstable();
+        drawn.truncate(self.settings.audit.unwrap_or(unasked(records)));
+        let mut owners: Vec<Owner> = drawn.iter().map(|draw| draw.1).collect();
+        let mut watch = self.watch_for(&mut owners)?;
+        let affordable = watch.affordable().max(LEAST);
+        if self.settings.audit.is_none() && affordable < owners.len() {
+            owners = drawn[..affordable].iter().map(|draw| draw.1).collect();
+            watch = self.watch_for(&mut owners)?;
+        }
+        Ok(Some(Drawn { watch, owners, from_start }))
+    }
+
+    /// Reads items and looks out for what is similar to them. Those that are none are left out.
+    fn watch_for(&self, owners: &mut Vec<Owner>) -> Result<Watch> {
+        owners.sort_unstable();
+        let wanted = std::mem::take(owners);
+        let mut sets = Vec::new();
         for (input, source) in (0u32..).zip(self.sources) {
-            portion.each(*source, input, |chunk, data| {
-                let owner = |ordinal: u32| Owner { input, chunk, ordinal };
-                let is_wanted = |ordinal: u32| wanted.binary_search(&owner(ordinal)).is_ok();
-                let batch = source.decode(data, &is_wanted)?;
+            let chunk_of = |chunk: usize| Owner { input, chunk: chunk as u32, ordinal: 0 };
+            let in_chunk = |chunk: usize| {
+                let (this, next) = (chunk_of(chunk), chunk_of(chunk + 1));
+                &wanted[wanted.partition_point(|owner| *owner < this)
+                    ..wanted.partition_point(|owner| *owner < next)]
+            };
+            let last = wanted.iter().filter(|owner| owner.input == input).map(|owner| owner.chunk);
+            let Some(last) = last.max() else { continue };
+            for chunk in source.scan(&|chunk| in_chunk(chunk).is_empty())? {
+                let chunk = chunk?;
+                let number = source.place(&chunk).0;
+                if number > last as usize {
+                    break;
+                }
+                let of_chunk = in_chunk(number);
+                let owner = |ordinal: u32| Owner { ordinal, ..chunk_of(number) };
+                let is_wanted = |ordinal: u32| of_chunk.binary_search(&owner(ordinal)).is_ok();
+                let batch = source.decode(&chunk, &is_wanted)?;
                 for (i, item) in batch.items.iter().enumerate() {
                     sets.push(self.settings.elements(batch.text(i)));
                     owners.push(owner(item.ordinal));
                 }
-                Ok(())
-            })?;
+            }
         }
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        let mut watch = Watch::new(sets, verifier);
-        let affordable = watch.affordable().max(LEAST);
-        if self.settings.audit.is_none() && affordable < owners.len() {
-            // Those with the smallest hashes are a sample of the sample.
-            let mut order: Vec<usize> = (0..owners.len()).collect();
-            order.sort_unstable_by_key(|&at| hash(owners[at]));
-            order.truncate(affordable);
-            let sets = order.iter().map(|&at| std::mem::take(&mut watch.sets[at])).collect();
-            owners = order.iter().map(|&at| owners[at]).collect();
-            watch = Watch::new(sets, watch.verifier);
-        }
-        let from_start = self.sources.iter().any(|source| !source.skips()) && portion.share < 1.0;
-        Ok(Some(Drawn { watch, owners, from_start }))
+        Ok(Watch::new(sets, verifier))
     }
 }
 
-/// The chunks from which items are drawn.
-struct Portion {
-    /// This share of those that can be left out.
-    share: f64,
+/// The order in which records are drawn, by their position.
+fn hash(position: u32) -> u64 {
+    mix64(position.into(), SEED)
 }
 
-impl Portion {
-    /// Chunks to draw from, about.
-    const CHUNKS: u64 = 48;
-
-    fn new<S: Source>(sources: &[&S]) -> Result<Self> {
-        let mut chunks = 0.0;
-        for source in sources {
-            if let Some(first) = source.scan(&|_| false)?.next().transpose()? {
-                chunks += source.bytes() as f64 / source.place(&first).1.max(1) as f64;
-            }
-        }
-        Ok(Self { share: Self::CHUNKS as f64 / f64::max(chunks, 1.0) })
-    }
-
-    fn each<S: Source>(
-        &self,
-        source: &S,
-        input: u32,
-        mut with: impl FnMut(u32, &S::Chunk) -> Result<()>,
-    ) -> Result<()> {
-        let skips = source.skips();
-        let place = |chunk: usize| Owner { input, chunk: chunk as u32, ordinal: u32::MAX };
-        let is_in = |chunk: usize| !skips || below(hash(place(chunk)), self.share);
-        let skip = |chunk: usize| !is_in(chunk);
-        for (number, chunk) in (0u64..).zip(source.scan(&skip)?) {
-            let chunk = chunk?;
-            let (at, _) = source.place(&chunk);
-            if !skips && number == Self::CHUNKS {
-                break;
-            }
-            if is_in(at) {
-                with(at as u32, &chunk)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn hash(owner: Owner) -> u64 {
-    let chunk = mix64(owner.chunk.into(), mix64(owner.input.into(), SEED));
-    mix64(owner.ordinal.into(), chunk)
+/// How many of so many records are drawn unless somebody says.
+fn unasked(records: u32) -> usize {
+    /// A larger share of all takes too long.
+    const SHARE: usize = 20;
+    UNASKED.min((10 * LEAST).max(records as usize / SHARE))
 }
 
 /// Leaves the `count` entries that are smallest.
@@ -379,11 +376,6 @@ fn keep_smallest<T: Ord>(entries: &mut Vec<T>, count: usize) {
         entries.select_nth_unstable(count);
         entries.truncate(count);
     }
-}
-
-/// Whether a hash is among this share of all.
-fn below(hash: u64, share: f64) -> bool {
-    (hash >> 11) as f64 * 2f64.powi(-53) < share
 }
 
 impl Drawn {
@@ -397,24 +389,27 @@ impl Drawn {
         let partners = found.iter().filter_map(|(number, owner, similarity)| {
             Some((group(&self.owners[*number as usize])?, group(owner)?, *similarity))
         });
-        Truth::new(drawn.map(position).collect(), partners.collect(), collection)
+        let truth = Truth::new(drawn.map(position).collect(), partners.collect(), collection);
+        Truth { from_start: self.from_start, ..truth }
     }
 }
 
 impl<S: Source> Run<'_, S> {
-    /// Draws items whose texts are kept, and finds everything that is similar to them. None where not all are
-    /// kept.
+    /// Draws items and finds everything that is similar to them among the texts that were kept.
     pub(super) fn truth_of_kept(
         &self,
         sketches: &mut Sketches,
         collection: &Collection,
     ) -> Result<Option<Truth>> {
-        /// A larger share of all takes too long, unless it is asked for.
-        const SHARE: usize = 20;
-        let unasked = UNASKED.min((10 * LEAST).max(collection.groups() as usize / SHARE));
-        let count = self.settings.audit.unwrap_or(unasked);
-        if count == 0 || sketches.overflowed {
+        let count = self.settings.audit.unwrap_or(unasked(collection.records()));
+        if count == 0 {
             return Ok(None);
+        }
+        if sketches.overflowed {
+            // Too much for what was meant for it: all is read again.
+            let Some(drawn) = self.draw()? else { return Ok(None) };
+            let seen = self.look_through(&drawn)?;
+            return Ok(Some(drawn.truth(collection, &seen)));
         }
         let layout = self.layout;
         let places = sketches.kept.places(collection);
@@ -455,13 +450,13 @@ impl<S: Source> Run<'_, S> {
     }
 }
 
-/// The positions of up to `count` items that have elements, each with the same chance, and their groups, ascending.
-/// Fewer are a part of more.
+/// The positions of those of `count` records, each drawn with the same chance, that are items with elements, and their
+/// groups, ascending. Fewer are a part of more.
 fn drawn_of(collection: &Collection, count: usize) -> (Vec<u32>, Vec<u32>) {
-    let items = (0..collection.records()).filter(|&at| collection.group_of(at).is_some());
-    let mut drawn: Vec<(u64, u32)> = items.map(|at| (mix64(at.into(), SEED), at)).collect();
+    let mut drawn: Vec<(u64, u32)> = (0..collection.records()).map(|at| (hash(at), at)).collect();
     keep_smallest(&mut drawn, count);
-    let positions: Vec<u32> = drawn.into_iter().map(|draw| draw.1).collect();
+    let positions = drawn.into_iter().map(|draw| draw.1);
+    let positions: Vec<u32> = positions.filter(|&at| collection.group_of(at).is_some()).collect();
     let mut groups: Vec<u32> =
         positions.iter().filter_map(|&position| collection.group_of(position)).collect();
     groups.sort_unstable();

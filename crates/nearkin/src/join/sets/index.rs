@@ -6,7 +6,7 @@
 
 use super::bounds::Bounds;
 use super::postings::Postings;
-use super::probe::{Memory, Probe, Probes};
+use super::probe::{Memory, Probe, Probes, next_number};
 use super::rank::spread;
 use super::strings::{Strings, Text, bitmap_words, fill_bitmap};
 use super::{Counts, Filters};
@@ -46,7 +46,8 @@ impl SetIndex {
             Postings::default()
         };
         let dictionary = Dictionary::new(&strings.hashes);
-        let probes = Probes { strings, postings, filters, self_join: false };
+        let number = next_number();
+        let probes = Probes { strings, postings, filters, self_join: false, number };
         let mut index = Self { probes, verifier: verifier.clone(), dictionary, slack: Vec::new() };
         let largest = index.probes.strings.largest();
         let sizes = (2 * largest + 1).min(SLACK);

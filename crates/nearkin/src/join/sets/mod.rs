@@ -35,7 +35,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use self::postings::Postings;
-use self::probe::{Memory, Probe, Probes};
+use self::probe::{Memory, Probe, Probes, next_number};
 use super::go_on;
 use crate::Result;
 use crate::cluster::UnionFind;
@@ -131,7 +131,8 @@ impl Indexed {
         } else {
             Postings::default()
         };
-        Ok(Self { probes: Probes { strings, postings, filters, self_join: true } })
+        let number = next_number();
+        Ok(Self { probes: Probes { strings, postings, filters, self_join: true, number } })
     }
 
     /// See [`pairs`].

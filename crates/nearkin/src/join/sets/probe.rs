@@ -1,5 +1,7 @@
 //! One set against the index: through the filters, and what passes is compared.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use std::ops::Range;
 
 use nearkin_kernels::symbols_at_least;
@@ -19,6 +21,14 @@ pub(super) struct Probes {
     pub(super) filters: Filters,
     /// Whether a set is only looked up among those before it, which are not larger.
     pub(super) self_join: bool,
+    /// What tells it from all others.
+    pub(super) number: u64,
+}
+
+/// The next number for what sets are looked up in, from 1.
+pub(super) fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The set that is looked up.
@@ -33,6 +43,8 @@ pub(super) struct Probe<'a> {
 /// What one thread keeps between probes.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
+    /// Whose probes these are.
+    of: u64,
     /// For each set the last probe that met it.
     met: Vec<u32>,
     /// The number of this probe, from 1.
@@ -107,7 +119,7 @@ impl Probes {
     ) {
         let bounds = Bounds::new(verifier, self.strings.largest());
         self.prepare(&bounds, probe, memory);
-        let Memory { met, probe: number, plan, needs } = memory;
+        let Memory { met, probe: number, plan, needs, .. } = memory;
         let mut search =
             Search { probes: self, bounds, probe, number: *number, met, needs, counts, skip, hit };
         if self.filters.prefix {
@@ -119,8 +131,9 @@ impl Probes {
     }
 
     fn prepare(&self, bounds: &Bounds<'_>, probe: &Probe<'_>, memory: &mut Memory) {
-        if memory.met.len() != self.strings.len() || memory.probe == u32::MAX {
+        if memory.of != self.number || memory.probe == u32::MAX {
             *memory = Memory {
+                of: self.number,
                 met: vec![0; self.strings.len()],
                 needs: vec![(0, 0); self.strings.largest() + 1],
                 ..Memory::default()
