@@ -58,9 +58,9 @@ pub(super) struct Found {
 /// The groups that are compared, and how.
 pub(super) enum Search {
     /// Those that share a key.
-    Buckets(Buckets),
+    Buckets(Box<Buckets>),
     /// All.
-    Exact(Exact),
+    Exact(Box<Exact>),
 }
 
 /// Bytes of input up to which texts are held until it is decided how pairs are found.
@@ -292,11 +292,12 @@ impl<'a, S: Source> Run<'a, S> {
                 let agreement = self.agreement();
                 let search =
                     Buckets { buckets, sides, verifier, agreement, texts, heads, budget, threads };
-                Search::Buckets(search)
+                Search::Buckets(search.into())
             }
             None => {
                 let filters = self.settings.filters;
-                Search::Exact(Exact { texts, sides, verifier, filters, budget, threads })
+                let search = Exact { texts, sides, verifier, filters, budget, threads };
+                Search::Exact(search.into())
             }
         };
         self.observer.stage(search.stage(), None);

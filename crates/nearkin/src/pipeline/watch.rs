@@ -109,7 +109,7 @@ impl Watch {
     /// Where in the filter an element is.
     fn bit(&self, element: u64) -> (usize, u64) {
         let hash = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        (hash as usize / 64 & (self.filter.len() - 1), 1 << (hash % 64))
+        ((hash as usize / 64) & (self.filter.len() - 1), 1 << (hash % 64))
     }
 
     /// Finds the drawn sets that may be similar to the set with these elements, which come in any order and may come
