@@ -288,6 +288,10 @@ fn audits_see_the_same_while_reading_and_after() {
     let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, lines.as_bytes()).expect("packed");
     packed.finish().expect("packed");
+    // Of many chunks, some are drawn from: about two items each.
+    place.ok("pairs in.jsonl -t 0.6 --bands 3 --rows 6 --audit 20 --memory 16M --stats stats.json");
+    let few = &stats(&place)["recall"]["audited"];
+    assert!((15..=20).contains(&few["items"].as_u64().expect("items")), "{few:#}");
     for against in ["", "--against in.jsonl.gz"] {
         let line =
             format!("-t 0.6 --bands 3 --rows 6 --audit 1000000 --stats stats.json {against}");
