@@ -281,7 +281,8 @@ pub(super) struct Drawn {
 
 impl<S: Source> Run<'_, S> {
     /// Draws items for the audit, each with the same chance: of a large input about two from each of some chunks, for
-    /// merely counting the records of 1 GB took a fifth of the run. Of what has to be unpacked, from the first chunks.
+    /// with all records of 1 GB counted the audit took 26 % more processor time, so 14 %. Of what has to be unpacked, from
+    /// the first chunks.
     pub(super) fn draw(&self) -> Result<Option<Drawn>> {
         /// Chunks of compressed input that are unpacked twice.
         const CHUNKS: usize = 48;
@@ -451,7 +452,7 @@ impl<S: Source> Run<'_, S> {
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         let mut watch = Watch::new(sets, verifier);
         let affordable = watch.affordable().max(LEAST);
-        if self.settings.audit.is_none() && affordable < count {
+        if self.settings.audit.is_none() && affordable < drawn.len() {
             let all = drawn;
             (positions, drawn) = drawn_of(collection, affordable);
             let set =

@@ -65,10 +65,13 @@ impl<'a> Bounds<'a> {
     /// The position filter: the last position at which the symbol at `position` of a string of `length` may stand in
     /// another, as the first that both share. The other string is best when it goes on as this one does.
     pub fn last_position(&self, length: usize, position: usize) -> usize {
-        let after = length - position;
-        let possible =
-            |other: usize| self.need(length, other + after).is_some_and(|n| n <= after + 1);
-        first(1, self.largest + 1, |other| !possible(other)) - 1
+        let mut found = 0;
+        self.last_positions(length, position, |at, last| {
+            if at == position {
+                found = last;
+            }
+        });
+        found
     }
 
     /// Position and suffix length: whether strings of these lengths can be similar when the symbols at these positions
@@ -84,7 +87,7 @@ impl<'a> Bounds<'a> {
         self.need(length, other).is_some_and(|need| need <= most)
     }
 
-    /// The same for all positions of a prefix, from the last to the first.
+    /// The position filter for all positions of a prefix, from the last to the first.
     pub(super) fn last_positions(
         &self,
         length: usize,
