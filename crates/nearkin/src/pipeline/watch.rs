@@ -330,7 +330,8 @@ impl<S: Source> Run<'_, S> {
         let mut owners: Vec<Owner> = drawn.iter().map(|draw| draw.1).collect();
         let mut watch = self.watch_for(&mut owners)?;
         let affordable = watch.affordable().max(LEAST);
-        if self.settings.audit.is_none() && affordable < owners.len() {
+        let all = drawn.len() == records as usize;
+        if self.settings.audit.is_none() && affordable < owners.len() && !all {
             owners = drawn[..affordable].iter().map(|draw| draw.1).collect();
             watch = self.watch_for(&mut owners)?;
         }
@@ -452,11 +453,12 @@ impl<S: Source> Run<'_, S> {
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         let mut watch = Watch::new(sets, verifier);
         let affordable = watch.affordable().max(LEAST);
-        if self.settings.audit.is_none() && affordable < drawn.len() {
-            let all = drawn;
+        let all = count >= collection.records() as usize;
+        if self.settings.audit.is_none() && affordable < drawn.len() && !all {
+            let before = drawn;
             (positions, drawn) = drawn_of(collection, affordable);
             let set =
-                |group| all.binary_search(group).map(|at| std::mem::take(&mut watch.sets[at]));
+                |group| before.binary_search(group).map(|at| std::mem::take(&mut watch.sets[at]));
             let sets = drawn.iter().map(set).map(Result::unwrap_or_default).collect();
             watch = Watch::new(sets, watch.verifier);
         }
