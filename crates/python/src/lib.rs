@@ -1,5 +1,7 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
+mod error;
+
 use pyo3::prelude::*;
 
 #[pymodule]
