@@ -1,12 +1,17 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
 mod error;
+mod run;
+mod watch;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _nearkin {
     use super::*;
+
+    #[pymodule_export]
+    use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
