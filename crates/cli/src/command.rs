@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -28,8 +27,8 @@ pub(crate) enum Job {
     Man(shell::ManArgs),
 }
 
-/// Runs the command with these words, the first of which is its name.
-pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+/// Runs the command with these words, the first of which is its name, and says with which status it ends.
+pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     let result = match Command::parse_from(words).job {
         Job::Pairs(args) => pairs::run(&args),
         Job::Dedup(args) => dedup::run(&args),
@@ -41,12 +40,12 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Exi
         Job::Man(args) => shell::man(&args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             eprintln!("error: {error:#}");
             let interrupted = matches!(error.downcast_ref(), Some(nearkin::Error::Interrupted));
-            ExitCode::from(if interrupted { 130 } else { 1 })
+            if interrupted { 130 } else { 1 }
         }
     }
 }

@@ -157,7 +157,6 @@ pub(crate) fn take_apart<'py>(
 
 /// Runs the command, and says with which status it ended.
 #[pyfunction]
-pub(crate) fn main(words: Vec<String>) -> u8 {
-    let code = nearkin_cli::main(words);
-    u8::from(code != std::process::ExitCode::SUCCESS)
+pub(crate) fn main(py: Python<'_>, words: Vec<String>) -> u8 {
+    py.detach(|| nearkin_cli::main(words))
 }
