@@ -1,12 +1,19 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
 mod error;
+mod parts;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _nearkin {
     use super::*;
+
+    #[pymodule_export]
+    use crate::parts::{
+        Expression, Index, Sketcher, edits, hamming, hash_of, keys_of_sketches, list_text,
+        list_texts, planned, sets_compared, shingles, stop_word_shingles, vectors_compared,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
