@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 class Index:
     """Items that are added, removed, and found by similarity.
 
-    What a query returns has been compared exactly; how surely an item at just the threshold is found is `recall`. The
-    search is the same as that of :func:`nearkin.pairs` by bands, with the same settings and seed: an item is found by
-    just those texts with which it would be a pair there.
+    What a query returns has been compared exactly; how surely an item at just the threshold is
+    found is `recall`. The search is the same as that of :func:`nearkin.pairs` by bands, with the
+    same settings and seed: an item is found by just those texts with which it would be a pair
+    there.
 
-    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 500 bytes an item with the default
-    settings. Any number of threads may use one index; queries run side by side.
+    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 500 bytes an item with
+    the default settings. Any number of threads may use one index; queries run side by side.
 
     Parameters
     ----------
     threshold
         Items at or above this similarity are found.
     recall
-        The chance that an item at just the threshold is found; more similar ones are found more surely.
+        The chance that an item at just the threshold is found; more similar ones are found more
+        surely.
     shingle
         What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``.
     measure
@@ -40,10 +42,11 @@ class Index:
     seed
         What all random choices derive from.
     as_
-        ``text`` for texts; ``set`` for collections of elements, which are texts or whole numbers (with `measure`
-        ``bag``, repeats count). `shingle` does not count then.
+        ``text`` for texts; ``set`` for collections of elements, which are texts or whole numbers
+        (with `measure` ``bag``, repeats count). `shingle` does not count then.
     within
-        A distance (``jaccard`` or ``bag``) instead of a threshold; queries then return distances, nearest first.
+        A distance (``jaccard`` or ``bag``) instead of a threshold; queries then return distances,
+        nearest first.
     bands
         Bands and rows to use instead of the cheapest that keep the recall.
     threads
@@ -117,7 +120,8 @@ class Index:
         Parameters
         ----------
         ids
-            Whole numbers or texts, all different: a list, a NumPy array, a Series or an Arrow array.
+            Whole numbers or texts, all different: a list, a NumPy array, a Series or an Arrow
+            array.
         items
             As many texts, or with ``as_="set"`` lists.
         replace
@@ -152,8 +156,8 @@ class Index:
         Returns
         -------
         pyarrow.Table
-            A row a similar item: `query` (the row of the item, from 0), `id`, `similarity` (or `distance`). Ids are
-            whole numbers, or texts where one id of the index is a text.
+            A row a similar item: `query` (the row of the item, from 0), `id`, `similarity` (or
+            `distance`). Ids are whole numbers, or texts where one id of the index is a text.
 
         Examples
         --------
@@ -225,7 +229,8 @@ class Index:
                 return item
         elif self._as == "text":
             kind = type(item).__name__
-            raise ParameterError(f"the text is a {kind}; give a str, or make the index with as_='set'")
+            message = f"the text is a {kind}; give a str"
+            raise ParameterError(message + ", or make the index with as_='set'")
         return list_text(item)
 
     def _column(self, items: Texts) -> pa.Array:
@@ -285,8 +290,8 @@ class Index:
 
     def __repr__(self) -> str:
         limit = f"threshold={self.threshold}" if self.within is None else f"within={self.within}"
-        what = f"{limit}, recall={self.recall:g}, shingle={self.shingle!r}, measure={self.measure!r}"
-        return f"<Index of {len(self)} items, {what}>"
+        how = f"shingle={self.shingle!r}, measure={self.measure!r}"
+        return f"<Index of {len(self)} items, {limit}, recall={self.recall:g}, {how}>"
 
 
 def _loaded(data: bytes) -> Index:

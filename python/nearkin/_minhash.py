@@ -18,13 +18,15 @@ from nearkin._parts import Texts, list_column, list_text, matrix, text_column
 class MinHash:
     """Makes sketches of texts or sets.
 
-    A sketch has `functions` numbers, each equal between two texts with a probability of just their Jaccard similarity,
-    so the share of equal numbers estimates it: with 128 functions to within 0.09 in 19 of 20 cases. Sketches
-    can be compared when they were made with the same functions, seed and shingle.
+    A sketch has `functions` numbers, each equal between two texts with a probability of just their
+    Jaccard similarity, so the share of equal numbers estimates it: with 128 functions to within
+    0.09 in 19 of 20 cases. Sketches can be compared when they were made with the same functions,
+    seed and shingle.
 
-    It is one-permutation hashing: each shingle is hashed once and thrown into one of the groups, which keep their
-    smallest; groups that stay unfilled take a minhash of all shingles of their own (Li, Owen and Zhang 2012; Dahlgaard,
-    Knudsen and Thorup 2017 has another way to fill them). A text without shingles has 2**32 - 1 everywhere.
+    It is one-permutation hashing: each shingle is hashed once and thrown into one of the groups,
+    which keep their smallest; groups that stay unfilled take a minhash of all shingles of their own
+    (Li, Owen and Zhang 2012; Dahlgaard, Knudsen and Thorup 2017 has another way to fill them). A
+    text without shingles has 2**32 - 1 everywhere.
 
     Parameters
     ----------
@@ -33,10 +35,11 @@ class MinHash:
     seed
         Chooses the hash functions.
     shingle
-        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``. With ``elements``, lists and
-        sets of texts or whole numbers are taken as well as texts.
+        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``. With
+        ``elements``, lists and sets of texts or whole numbers are taken as well as texts.
     bag
-        Whether repeats of a shingle count: the similarity is then that of bags, with the union by maximum.
+        Whether repeats of a shingle count: the similarity is then that of bags, with the union by
+        maximum.
     threads
         As many as there are, unless said.
 
@@ -99,9 +102,9 @@ class MinHash:
     def partial(self, texts: Texts) -> npt.NDArray[np.uint64]:
         """What parts of a set say of its sketch, for documents that come in pieces.
 
-        A number of a sketch does not tell whether its group was filled, and that decides which of two counts. Here it
-        does, by its 33rd bit, so that the element-wise minimum of the rows of the parts is the row of the whole.
-        A shingle that lies across two pieces is in neither.
+        A number of a sketch does not tell whether its group was filled, and that decides which of
+        two counts. Here it does, by its 33rd bit, so that the element-wise minimum of the rows of
+        the parts is the row of the whole. A shingle that lies across two pieces is in neither.
 
         Returns
         -------
@@ -130,8 +133,8 @@ class MinHash:
         """
         for part in (a, b):
             if np.asarray(part).dtype != np.uint64:
-                message = f"a part has numbers of {np.asarray(part).dtype}; it must be made by partial"
-                raise ParameterError(message + ", for finished sketches cannot be merged")
+                message = f"a part has numbers of {np.asarray(part).dtype}; it must be made by"
+                raise ParameterError(message + " partial, for finished sketches cannot be merged")
         if np.shape(a)[-1] != np.shape(b)[-1]:
             message = f"parts have {np.shape(a)[-1]} and {np.shape(b)[-1]} functions"
             raise ParameterError(message + "; make both with the same MinHash")
@@ -165,21 +168,23 @@ class MinHash:
             raise ParameterError(message + "; make both with the same MinHash")
         for side in (left, right):
             if side.dtype != np.uint32:
-                message = f"a sketch has numbers of {side.dtype}; it must be made by sketch or finish"
-                raise ParameterError(message)
+                message = f"a sketch has numbers of {side.dtype}"
+                raise ParameterError(message + "; it must be made by sketch or finish")
         share = np.mean(left == right, axis=-1)
         return float(share) if share.ndim == 0 else share
 
     def keys(self, texts: Texts, bands: int, rows: int) -> npt.NDArray[np.uint64]:
-        """The bucket keys of texts, as the search makes them: texts that share one in a column are candidates.
+        """The bucket keys of texts, as the search makes them.
+
+        Texts that share one in a column are candidates.
 
         They are those of sketches of bands × rows functions, whatever `functions` is.
 
         Returns
         -------
         numpy.ndarray of uint64
-            A row a text and a column a band, numbers below 2**37; 2**64 - 1 for a text without shingles, which has no
-            candidates.
+            A row a text and a column a band, numbers below 2**37; 2**64 - 1 for a text without
+            shingles, which has no candidates.
         """
         if bands < 1 or rows < 1:
             raise ParameterError(f"bands and rows are {bands} and {rows}; both must be at least 1")

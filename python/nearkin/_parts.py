@@ -16,7 +16,7 @@ Texts: TypeAlias = Any
 """A column of texts: a list, a NumPy array, a Series of pandas or polars, an Arrow array."""
 
 Elements: TypeAlias = Iterable[str | int] | Mapping[Any, int]
-"""The elements of a set or a bag: texts or whole numbers, or a mapping of them to how often they occur."""
+"""The elements of a set or a bag: texts or whole numbers, or a mapping of them to counts."""
 
 
 def arrow(values: Any, name: str) -> pa.Array:
@@ -34,7 +34,8 @@ def arrow(values: Any, name: str) -> pa.Array:
             values = list(values)
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError) as error:
-        raise ParameterError(f"{name} cannot be made a column: {error}; give values of one type") from error
+        message = f"{name} cannot be made a column: {error}; give values of one type"
+        raise ParameterError(message) from error
 
 
 def without_gaps(column: pa.Array, name: str) -> pa.Array:

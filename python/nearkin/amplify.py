@@ -1,8 +1,8 @@
 """AND and OR of locality-sensitive functions, as values that know their curve.
 
-An expression says when a pair becomes a candidate: ``or(20, and(5, minhash))`` when in one of 20 groups of 5 minhashes
-all agree. From the chance that one function agrees (for minhash, the similarity) the chance of the whole follows.
-See *Mining of Massive Datasets*, 3.6.3.
+An expression says when a pair becomes a candidate: ``or(20, and(5, minhash))`` when in one of 20
+groups of 5 minhashes all agree. From the chance that one function agrees (for minhash, the
+similarity) the chance of the whole follows. See *Mining of Massive Datasets*, 3.6.3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = ["Expression", "bands", "function", "parse"]
 
 
 class Expression:
-    """When a pair becomes a candidate. Made by :func:`parse`, :func:`function` or :func:`bands`; never changes.
+    """When a pair becomes a candidate.
+
+    Made by :func:`parse`, :func:`function` or :func:`bands`; never changes.
 
     Examples
     --------
@@ -70,12 +72,13 @@ class Expression:
     @overload
     def probability(self, p: npt.NDArray[Any] | list[float]) -> npt.NDArray[np.float64]: ...
     def probability(self, p: Any) -> Any:
-        """The chance that a pair becomes a candidate when every function agrees with probability `p`.
+        """The chance that a pair becomes a candidate when every function agrees with chance `p`.
 
         Parameters
         ----------
         p
-            A number, or an array of any shape; numbers outside 0..1 count as the end they are beyond.
+            A number, or an array of any shape; numbers outside 0..1 count as the end they are
+            beyond.
         """
         return self._curve(p, False)
 
@@ -177,7 +180,8 @@ class Expression:
 def parse(text: str) -> Expression:
     """The expression in a text such as ``or(20, and(5, minhash))``.
 
-    ``and(…)`` and ``or(…)`` hold a count and one expression, or several expressions; everything else is a function.
+    ``and(…)`` and ``or(…)`` hold a count and one expression, or several expressions; everything
+    else is a function.
 
     Raises
     ------
@@ -188,7 +192,7 @@ def parse(text: str) -> Expression:
 
 
 def function(name: str) -> Expression:
-    """The function of a name: a word, and after it an argument in parentheses where it takes one."""
+    """The function of a name: a word, and an argument in parentheses where it takes one."""
     return Expression._of(_nearkin.Expression.function(name))
 
 

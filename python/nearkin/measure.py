@@ -1,8 +1,8 @@
-"""How similar two items are, and how far apart: exactly, by the numbers that every search here reports.
+"""How similar two items are, and how far apart: exactly, as every search here reports it.
 
-Sets and bags are sets, lists or other collections of anything hashable, or NumPy arrays of whole numbers such as
-:mod:`nearkin.shingle` makes of texts. Vectors are anything that NumPy makes one row of numbers of. Strings are ``str``, or
-sequences of anything hashable.
+Sets and bags are sets, lists or other collections of anything hashable, or NumPy arrays of whole
+numbers such as :mod:`nearkin.shingle` makes of texts. Vectors are anything that NumPy makes one row
+of numbers of. Strings are ``str``, or sequences of anything hashable.
 
 Two empty sets are equal; an empty set and any other have nothing in common.
 """
@@ -44,7 +44,7 @@ Set: TypeAlias = Collection[Hashable] | npt.NDArray[Any]
 """A set: repeats do not count."""
 
 Bag: TypeAlias = Iterable[Hashable] | Mapping[Any, int] | npt.NDArray[Any]
-"""A bag: a collection with repeats, or a mapping (such as a Counter) of elements to how often they occur."""
+"""A bag: a collection with repeats, or a mapping (such as a Counter) of elements to counts."""
 
 String: TypeAlias = str | Sequence[Hashable] | npt.NDArray[Any]
 """A string: its characters, or the items of a sequence."""
@@ -101,8 +101,10 @@ def containment(a: Set, b: Set) -> float:
 
 
 def bag(a: Bag, b: Bag) -> float:
-    """The Jaccard similarity of bags: an element that is m times in one and n times in the other is shared min(m, n)
-    times, and is in the union max(m, n) times.
+    """The Jaccard similarity of bags, the union by maximum.
+
+    An element that is m times in one and n times in the other is shared min(m, n) times, and is in
+    the union max(m, n) times.
 
     Examples
     --------
@@ -128,8 +130,8 @@ def bag_sum(a: Bag, b: Bag) -> float:
 def cosine(a: Any, b: Any) -> float:
     """The cosine of the angle between two vectors, from -1 to 1.
 
-    Two ``set`` or ``frozenset`` count as vectors of zeros and ones: shared elements over the geometric mean of the
-    sizes.
+    Two ``set`` or ``frozenset`` count as vectors of zeros and ones: shared elements over the
+    geometric mean of the sizes.
 
     Examples
     --------
@@ -209,8 +211,8 @@ def linf(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 def hamming(a: Any, b: Any) -> int:
     """In how many places two equally long sequences differ.
 
-    Two whole numbers from 0 on count as strings of bits; two ``set`` or ``frozenset`` differ in the elements that
-    are in one of them only.
+    Two whole numbers from 0 on count as strings of bits; two ``set`` or ``frozenset`` differ in the
+    elements that are in one of them only.
 
     Examples
     --------
@@ -233,8 +235,9 @@ def hamming(a: Any, b: Any) -> int:
 
 
 def edit(a: String, b: String) -> int:
-    """The fewest inserts and deletes that turn one string into the other: the lengths of both less twice that of the
-    longest common subsequence.
+    """The fewest inserts and deletes that turn one string into the other.
+
+    That is the lengths of both less twice that of the longest common subsequence.
 
     Examples
     --------
@@ -258,8 +261,9 @@ def edit_within(a: String, b: String, limit: int) -> int | None:
 
 
 def damerau(a: String, b: String) -> int:
-    """The fewest inserts, deletes, replacements of one symbol and swaps of two neighbours: the unrestricted
-    Damerau-Levenshtein distance.
+    """The fewest inserts, deletes, replacements of one symbol and swaps of two neighbours.
+
+    It is the unrestricted Damerau-Levenshtein distance.
 
     Examples
     --------
@@ -282,7 +286,7 @@ def _sets(name: str, a: Any, b: Any) -> float:
 
 
 def _pair(a: Any, b: Any, texts: bool = False) -> tuple[Any, Any]:
-    """Both as Rust takes them: two columns of 64-bit words where both are whole numbers, else two collections."""
+    """Both as Rust takes them: columns of 64-bit words where both are arrays of whole numbers."""
     for item in (a, b):
         if isinstance(item, (str, bytes)) and not texts:
             message = "a set is one text; give its elements"
@@ -302,7 +306,8 @@ def _pair(a: Any, b: Any, texts: bool = False) -> tuple[Any, Any]:
 
 def _mixed(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Whether negative numbers of one could be taken for large ones of the other."""
-    return a.dtype.kind != b.dtype.kind and any(x.dtype.kind == "i" and (x < 0).any() for x in (a, b))
+    signed = next((x for x in (a, b) if x.dtype.kind == "i"), None)
+    return a.dtype.kind != b.dtype.kind and signed is not None and bool((signed < 0).any())
 
 
 def _words(array: npt.NDArray[Any]) -> pa.Array:
@@ -329,7 +334,8 @@ def _strings(a: Any, b: Any) -> tuple[Any, Any]:
         return a, b
     for item in (a, b):
         if isinstance(item, (set, frozenset, Mapping)):
-            raise ParameterError(f"a string is a {type(item).__name__}, which has no order; give a sequence")
+            message = f"a string is a {type(item).__name__}, which has no order"
+            raise ParameterError(message + "; give a sequence")
     return _pair(a, b, texts=True)
 
 

@@ -1,10 +1,12 @@
 """Which pieces does a text consist of?
 
-Every function gives the sorted 64-bit hashes of a text's shingles as a NumPy array of uint64, each once, or with
-``bag=True`` as often as it occurs: the very elements by which the searches of this package compare texts. Two different
-shingles share a hash with a probability of 2**-64. Arrays are read-only.
+Every function gives the sorted 64-bit hashes of a text's shingles as a NumPy array of uint64, each
+once, or with ``bag=True`` as often as it occurs: the very elements by which the searches of this
+package compare texts. Two different shingles share a hash with a probability of 2**-64. Arrays are
+read-only.
 
-Words are runs of letters, digits and underscore (of Unicode 14.0, as ``\\w`` in Python 3.11) in lower case.
+Words are runs of letters, digits and underscore (of Unicode 14.0, as ``\\w`` in Python 3.11) in
+lower case.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def words(text: str, k: int = 5, *, bag: bool = False) -> Hashes:
-    """Shingles of `k` consecutive words. A text with fewer words is its one shingle; one without words has none.
+    """Shingles of `k` consecutive words.
+
+    A text with fewer words is its one shingle; one without words has none.
 
     Examples
     --------
@@ -66,7 +70,7 @@ def stop_words(text: str, words: Iterable[str] | None = None, *, bag: bool = Fal
     Examples
     --------
     >>> from nearkin import shingle
-    >>> len(shingle.stop_words("A spokesperson for the company said that it was so."))  # a, for, the, that, it
+    >>> len(shingle.stop_words("A spokesperson for the company said that it was so."))
     5
     """
     hashes: Hashes = _nearkin.stop_word_shingles(
@@ -81,8 +85,8 @@ def elements(items: Elements | str, *, bag: bool = False) -> Hashes:
     Parameters
     ----------
     items
-        Texts or whole numbers, or a mapping (such as a Counter) of them to how often they occur; a text is cut at white
-        space.
+        Texts or whole numbers, or a mapping (such as a Counter) of them to how often they occur; a
+        text is cut at white space.
     bag
         Whether repeats count.
 
@@ -113,7 +117,7 @@ def of(text: str, shingle: str = "words:5", *, bag: bool = False) -> Hashes:
 def hash_of(piece: str | bytes) -> int:
     """The hash of a piece of text: of an element, of a shingle of characters, or of a word.
 
-    A shingle of `k` words has the sum of k and the hashes of its words, that of word i (from 0) turned left by 13·i
-    bits, and all of it scrambled before every 32nd word but the first.
+    A shingle of `k` words has the sum of k and the hashes of its words, that of word i (from 0)
+    turned left by 13·i bits, and all of it scrambled before every 32nd word but the first.
     """
     return _nearkin.hash_of(piece.encode() if isinstance(piece, str) else piece)

@@ -20,7 +20,8 @@ def test_the_curve_of_bands() -> None:
         expected = 1 - (1 - P**rows) ** count
         assert np.allclose(expression.probability(P), expected, rtol=1e-12, atol=1e-12)
         assert np.allclose(expression.missed(P), (1 - P**rows) ** count, rtol=1e-9, atol=1e-12)
-        assert expression.half_way == pytest.approx((1 - 0.5 ** (1 / count)) ** (1 / rows), rel=1e-12)
+        half_way = (1 - 0.5 ** (1 / count)) ** (1 / rows)
+        assert expression.half_way == pytest.approx(half_way, rel=1e-12)
         assert expression.functions == count * rows
         slopes = np.gradient(expression.probability(np.linspace(0, 1, 100_001)), 1e-5)
         at, steep = expression.steepest

@@ -1,4 +1,4 @@
-"""The index against comparing everything, from many threads, through its file and through pickle."""
+"""The index against comparing everything, from many threads, through its file and pickle."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,13 +42,14 @@ def exactly(a: frozenset[object], b: frozenset[object]) -> float:
     return len(a & b) / len(a | b)
 
 
-# 100 bands of one row: a pair at 0.5 is missed with a chance of 2**-100, or to the first look with 1e-9.
-SURE = {"threshold": 0.5, "shingle": "words:2", "bands": (100, 1)}
+# 100 bands of one row: a pair at 0.5 is missed with a chance of 2**-100, or to the first look with
+# one of 1e-9.
+SURE: Any = {"threshold": 0.5, "shingle": "words:2", "bands": (100, 1)}
 
 
 def test_it_finds_what_comparing_everything_finds() -> None:
     collection = texts(300, 1)
-    index = nk.Index(**SURE)  # type: ignore[arg-type]
+    index = nk.Index(**SURE)
     index.add_many(range(300), collection)
     sets = [bigrams(text) for text in collection]
     rows = index.query_many(collection).to_pylist()
@@ -65,8 +67,8 @@ def test_it_finds_what_comparing_everything_finds() -> None:
 
 
 def test_the_promise_is_kept_at_the_threshold() -> None:
-    # Pairs of just 0.8: 36 of 45 elements. 4,000 pairs at a promised 0.95: fewer than 0.93 found would be 5.8 standard
-    # errors off, 1 in 10**8.
+    # Pairs of just 0.8: 36 of 45 elements. 4,000 pairs at a promised 0.95: fewer than 0.93 found
+    # would be 5.8 standard errors off, 1 in 10**8.
     index = nk.Index(threshold=0.8, recall=0.95, as_="set")
     count = 4000
     shared = [[f"{number}-{element}" for element in range(36)] for number in range(count)]
@@ -80,15 +82,15 @@ def test_the_promise_is_kept_at_the_threshold() -> None:
 
 
 @pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series, pa.array])
-def test_columns_of_many_kinds(make: object) -> None:
+def test_columns_of_many_kinds(make: Any) -> None:
     collection = texts(50, 2)
-    index = nk.Index(**SURE)  # type: ignore[arg-type]
-    index.add_many(make(range(50)) if make is not list else list(range(50)), make(collection))  # type: ignore[operator]
-    named = nk.Index(**SURE)  # type: ignore[arg-type]
+    index = nk.Index(**SURE)
+    index.add_many(make(range(50)), make(collection))
+    named = nk.Index(**SURE)
     names = [f"n{number}" for number in range(50)]
-    named.add_many(make(names), make(collection))  # type: ignore[operator]
+    named.add_many(make(names), make(collection))
     assert index.ids() == list(range(50)) and named.ids() == list(named) == names
-    found = index.query_many(make(collection))  # type: ignore[operator]
+    found = index.query_many(make(collection))
     assert found["id"].type == pa.int64()
     by_name = named.query_many(pa.chunked_array([collection[:20], collection[20:]]))
     assert by_name["id"].to_pylist() == [f"n{number}" for number in found["id"].to_pylist()]
@@ -120,7 +122,7 @@ def test_sets_and_bags() -> None:
 def test_items_come_and_go() -> None:
     draw = random.Random(3)
     collection = texts(200, 3)
-    index = nk.Index(**SURE)  # type: ignore[arg-type]
+    index = nk.Index(**SURE)
     there: dict[int, str] = {}
     for step in range(2000):
         number = draw.randrange(60)
@@ -190,7 +192,8 @@ def test_files_and_pickles(tmp_path: Path) -> None:
     path = tmp_path / "an.index"
     index.save(path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["an.index"]
-    for other in (nk.Index.load(path), nk.Index.load(str(path), threads=1), pickle.loads(pickle.dumps(index))):
+    pickled = pickle.loads(pickle.dumps(index))
+    for other in (nk.Index.load(path), nk.Index.load(str(path), threads=1), pickled):
         assert repr(other) == repr(index)
         assert (other.seed, other.bands, other.ids()) == (index.seed, index.bands, index.ids())
         assert other.query_many(collection).equals(index.query_many(collection))
@@ -209,7 +212,7 @@ def test_files_and_pickles(tmp_path: Path) -> None:
 
 def test_many_threads_use_one_index() -> None:
     collection = texts(400, 5)
-    index = nk.Index(**SURE)  # type: ignore[arg-type]
+    index = nk.Index(**SURE)
     index.add_many(range(200), collection[:200])
     expected = index.query_many(collection[:200])
     wrong: list[object] = []

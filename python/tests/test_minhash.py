@@ -15,7 +15,8 @@ import nearkin as nk
 
 
 def test_estimates_are_right_on_average() -> None:
-    # 40 pairs with 512 functions each: a standard error of at most 0.0035 in the mean of errors; 0.02 is 5.7 of them.
+    # 40 pairs with 512 functions each: a standard error of at most 0.0035 in the mean of errors;
+    # 0.02 is 5.7 of them.
     minhash = nk.MinHash(512, shingle="words:1")
     draw = random.Random(1)
     for similarity in (0.2, 0.5, 0.9):
@@ -36,12 +37,13 @@ def test_rows_and_kinds_of_columns() -> None:
     rows = minhash.sketch(collection)
     assert rows.shape == (5000, 64) and rows.dtype == np.uint32
     alone = nk.MinHash(64, seed=3, shingle="words:2", threads=1)
-    for column in (np.array(collection), pd.Series(collection), pl.Series(collection), pa.array(collection)):
-        assert np.array_equal(alone.sketch(column), rows)
+    for make in (np.array, pd.Series, pl.Series, pa.array):
+        assert np.array_equal(alone.sketch(make(collection)), rows)
     assert np.array_equal(minhash.sketch(collection[7]), rows[7])
     assert minhash.sketch([]).shape == (0, 64)
     assert (minhash.sketch(["", "?"]) == 2**32 - 1).all()
-    assert not np.array_equal(nk.MinHash(64, seed=4, shingle="words:2").sketch(collection[7]), rows[7])
+    other = nk.MinHash(64, seed=4, shingle="words:2").sketch(collection[7])
+    assert not np.array_equal(other, rows[7])
     similar = minhash.similarity(rows, rows[7])
     assert similar.shape == (5000,) and similar[7] == 1.0
     assert similar[3] == minhash.similarity(rows[3], rows[7])

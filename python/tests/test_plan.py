@@ -66,7 +66,8 @@ def test_the_promise_is_kept_by_the_curve(case: dict[str, Any]) -> None:
 
 def test_how_it_looks() -> None:
     plan = nk.plan(threshold=0.8, recall=0.99)
-    assert repr(plan).startswith(f"Plan(bands={plan.bands}, rows={plan.rows}, threshold=0.8, recall=0.99")
+    start = f"Plan(bands={plan.bands}, rows={plan.rows}, threshold=0.8, recall=0.99"
+    assert repr(plan).startswith(start)
     html = plan._repr_html_()
     assert html.startswith("<table>") and html.count("<tr>") == 6 and str(plan.expression) in html
     assert nk.Index(threshold=0.8, recall=0.99).bands == (plan.bands, plan.rows)

@@ -22,7 +22,7 @@ def folded(a: int, b: int) -> int:
 
 
 def hashed(piece: bytes) -> int:
-    """The hash of a piece, written again from its description: eight bytes at a time, the last sixteen together."""
+    """The hash of a piece, written again: eight bytes at a time, the last sixteen together."""
     step = 0xD6E8_FEB8_6659_FD93
     value, at = 0x9E37_79B9_7F4A_7C15 ^ len(piece), 0
     while len(piece) - at > 16:
@@ -66,7 +66,8 @@ def test_characters() -> None:
         text = "".join(draw.choices("ab é中\n\t", k=draw.randrange(5, 50)))
         flat = re.sub(r"\s+", " ", text)
         for k in (1, 3, 5):
-            pieces = [flat[i : i + k] for i in range(max(1, len(flat) - k + 1))] if flat.strip() else []
+            starts = range(max(1, len(flat) - k + 1)) if flat.strip() else range(0)
+            pieces = [flat[i : i + k] for i in starts]
             hashes = [shingle.hash_of(piece) for piece in pieces]
             assert shingle.chars(text, k, bag=True).tolist() == sorted(hashes)
 

@@ -115,7 +115,7 @@ mod tests {
         for i in 0..3000u64 {
             // Keys that differ in their first bits only, in their last only, and repeated ones.
             let key = match i % 4 {
-                0 => i % 32 << 32 | 7,
+                0 => (i % 32) << 32 | 7,
                 1 => i,
                 2 => mix64(i % 100, 1) >> (64 - KEY_BITS),
                 _ => mix64(i, 1) >> (64 - KEY_BITS),
