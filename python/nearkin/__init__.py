@@ -5,23 +5,34 @@
 ['to be or not to be that is', 'the question']
 """
 
+from nearkin import amplify, measure, shingle
 from nearkin._compare import Comparison, compare
 from nearkin._errors import FileError, InputError, NearkinError, NearkinWarning, ParameterError
+from nearkin._index import Index
+from nearkin._minhash import MinHash
 from nearkin._nearkin import __version__
+from nearkin._plan import Plan, plan
 from nearkin._search import Deduplicated, dedup, pairs, stats, top
 
 __all__ = [
     "Comparison",
     "Deduplicated",
     "FileError",
+    "Index",
     "InputError",
+    "MinHash",
     "NearkinError",
     "NearkinWarning",
     "ParameterError",
+    "Plan",
     "__version__",
+    "amplify",
     "compare",
     "dedup",
+    "measure",
     "pairs",
+    "plan",
+    "shingle",
     "stats",
     "top",
 ]

@@ -2,7 +2,7 @@
 //!
 //! The data takes this way:
 //! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
-//! `read`, `write` → `pipeline`. Each module may use those before it and none after it; `error`,
+//! `read`, `write` → `pipeline` → `index`. Each module may use those before it and none after it; `error`,
 //! `parallel` and `spill` are for all.
 
 pub mod amplify;
@@ -11,6 +11,7 @@ pub mod candidates;
 pub mod cluster;
 pub mod error;
 pub mod family;
+pub mod index;
 pub mod item;
 pub mod join;
 pub mod measure;

@@ -1,6 +1,7 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
 mod error;
+mod parts;
 mod run;
 mod watch;
 
@@ -10,6 +11,11 @@ use pyo3::prelude::*;
 mod _nearkin {
     use super::*;
 
+    #[pymodule_export]
+    use crate::parts::{
+        Expression, Index, Sketcher, edits, hamming, hash_of, keys_of_sketches, list_text,
+        list_texts, planned, sets_compared, shingles, stop_word_shingles, vectors_compared,
+    };
     #[pymodule_export]
     use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};
 

@@ -35,6 +35,11 @@ impl Banding {
         }
         sketch.resize(self.bands.functions(), 0);
         self.sketcher.sketch(elements, sketch);
+        self.keys_of(sketch, out);
+    }
+
+    /// Appends the keys of the item with this sketch, which has elements.
+    pub fn keys_of(&self, sketch: &[u32], out: &mut Vec<u64>) {
         let start = out.len();
         nearkin_kernels::band_keys(sketch, self.bands.rows, out);
         out[start..].iter_mut().for_each(|key| *key >>= 64 - KEY_BITS);

@@ -12,6 +12,18 @@ pub enum Id {
     Text(Box<str>),
 }
 
+impl From<i64> for Id {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -108,12 +108,7 @@ impl Buckets {
 
     /// What the two have in common, if they are similar.
     fn similar(&self, a: Body<'_>, b: Body<'_>) -> Option<Overlap> {
-        let all = a.elements.len() + b.elements.len();
-        let need = self.verifier.shared_needed(a.elements.len(), b.elements.len())?;
-        if a.least_difference(&b) > all - 2 * need {
-            return None;
-        }
-        self.verifier.similar_with(a.elements, b.elements, need)
+        a.similar(b, &self.verifier)
     }
 
     /// Every similar pair of groups.

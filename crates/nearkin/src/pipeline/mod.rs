@@ -16,7 +16,7 @@ mod loaded;
 mod memory;
 mod observe;
 mod partners;
-mod record;
+pub(crate) mod record;
 mod resume;
 mod run;
 mod sample;
@@ -180,7 +180,7 @@ impl Settings {
 
     /// The most that the chance of a pair at just the threshold may lose to a first look at the sketches,
     /// which spares most other pairs the exact comparison.
-    fn overlooked(&self) -> f64 {
+    pub(crate) fn overlooked(&self) -> f64 {
         match self.bands {
             Some(_) => 1e-9, // of a promise that is not ours to spend
             None => (1.0 - self.recall) / 100.0,

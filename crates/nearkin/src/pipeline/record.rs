@@ -11,11 +11,12 @@ use std::cell::RefCell;
 use nearkin_kernels::{hamming, sort_hashes};
 
 use crate::amplify::Bands;
+use crate::verify::{Overlap, Verifier};
 
 /// How such a list is laid out: a word with the lengths of the last two parts, keys, bytes, bitmap,
 /// elements, and what may be left behind them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     keys: usize,
     functions: usize,
     bytes: usize,
@@ -32,27 +33,32 @@ fn lengths(first: u64) -> (usize, usize) {
 
 /// What comes first in a list, and is looked at most.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head<'a> {
-    pub(super) keys: &'a [u64],
+pub(crate) struct Head<'a> {
+    pub(crate) keys: &'a [u64],
     /// The low byte of every value of the sketch, eight to a word.
-    pub(super) bytes: &'a [u64],
+    pub(crate) bytes: &'a [u64],
 }
 
 /// The rest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     bitmap: &'a [u64],
-    pub(super) elements: &'a [u64],
+    pub(crate) elements: &'a [u64],
 }
 
 impl Layout {
-    pub(super) fn new(bands: Bands) -> Self {
+    pub(crate) fn new(bands: Bands) -> Self {
         let functions = bands.functions();
         Self { keys: bands.count, functions, bytes: functions.div_ceil(8), has_bitmap: true }
     }
 
+    /// The same without keys, for whoever keeps those elsewhere.
+    pub(crate) fn without_keys(bands: Bands) -> Self {
+        Self { keys: 0, ..Self::new(bands) }
+    }
+
     /// Elements alone.
-    pub(super) fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         Self { keys: 0, functions: 0, bytes: 0, has_bitmap: false }
     }
 
@@ -63,7 +69,7 @@ impl Layout {
 
     /// Appends a record with elements that are not sorted yet: [`finish`](Self::finish) has to follow before
     /// they are looked at, and [`put_head`](Self::put_head) where there is a head.
-    pub(super) fn append(self, elements: &[u64], words: &mut Vec<u64>) {
+    pub(crate) fn append(self, elements: &[u64], words: &mut Vec<u64>) {
         let bitmap = self.bitmap_words(elements.len());
         words.push((bitmap as u64) << 32 | elements.len() as u64);
         words.resize(words.len() + self.keys + self.bytes + bitmap, 0);
@@ -71,7 +77,7 @@ impl Layout {
     }
 
     /// Gives a record its keys and the bytes of its sketch.
-    pub(super) fn put_head(self, keys: &[u64], sketch: &[u32], record: &mut [u64]) {
+    pub(crate) fn put_head(self, keys: &[u64], sketch: &[u32], record: &mut [u64]) {
         let (own, rest) = record[1..].split_at_mut(self.keys);
         own.copy_from_slice(keys);
         for (word, values) in rest.iter_mut().zip(sketch.chunks(8)) {
@@ -81,14 +87,14 @@ impl Layout {
     }
 
     /// The elements of a record, which need not be finished.
-    pub(super) fn elements(self, record: &[u64]) -> &[u64] {
+    pub(crate) fn elements(self, record: &[u64]) -> &[u64] {
         let (bitmap, count) = lengths(record[0]);
         &record[self.head() + bitmap..][..count]
     }
 
     /// Sorts the elements of a record, leaves each in it once, and fills the bitmap. How long the record is
     /// then.
-    pub(super) fn finish(self, words: &mut [u64]) -> usize {
+    pub(crate) fn finish(self, words: &mut [u64]) -> usize {
         let (bitmap, count) = lengths(words[0]);
         if words[0] & FINISHED != 0 {
             return self.head() + bitmap + count;
@@ -108,17 +114,17 @@ impl Layout {
     }
 
     /// The words that [`split_head`](Self::split_head) takes.
-    pub(super) fn head_of(self, words: &[u64]) -> &[u64] {
+    pub(crate) fn head_of(self, words: &[u64]) -> &[u64] {
         &words[1..self.head()]
     }
 
-    pub(super) fn split_head(self, head: &[u64]) -> Head<'_> {
+    pub(crate) fn split_head(self, head: &[u64]) -> Head<'_> {
         let (keys, bytes) = head.split_at(self.keys);
         Head { keys, bytes }
     }
 
     /// The rest of a whole record.
-    pub(super) fn body(self, words: &[u64]) -> Body<'_> {
+    pub(crate) fn body(self, words: &[u64]) -> Body<'_> {
         let (bitmap, count) = lengths(words[0]);
         let (bitmap, rest) = words[self.head()..].split_at(bitmap);
         Body { bitmap, elements: &rest[..count] }
@@ -126,7 +132,7 @@ impl Layout {
 
     /// How many bytes of two records agree at least, but for this chance, when the texts have this
     /// similarity. Bytes of different values may agree, which only adds.
-    pub(super) fn least_agreement(self, similarity: f64, chance: f64) -> usize {
+    pub(crate) fn least_agreement(self, similarity: f64, chance: f64) -> usize {
         let padding = 8 * self.bytes - self.functions;
         fewest_successes(self.functions, similarity, chance) + padding
     }
@@ -137,14 +143,24 @@ impl Layout {
     }
 
     /// Words of a record with so many elements.
-    pub(super) fn words(self, elements: usize) -> usize {
+    pub(crate) fn words(self, elements: usize) -> usize {
         self.head() + self.bitmap_words(elements) + elements
     }
 }
 
 impl Body<'_> {
+    /// What the two have in common, if they are similar.
+    pub(crate) fn similar(self, other: Body<'_>, verifier: &Verifier) -> Option<Overlap> {
+        let (a, b) = (self.elements.len(), other.elements.len());
+        let need = verifier.shared_needed(a, b)?;
+        if self.least_difference(&other) > a + b - 2 * need {
+            return None;
+        }
+        verifier.similar_with(self.elements, other.elements, need)
+    }
+
     /// Elements that are in one of the two and not in the other: not fewer than this.
-    pub(super) fn least_difference(&self, other: &Body<'_>) -> usize {
+    pub(crate) fn least_difference(&self, other: &Body<'_>) -> usize {
         let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
             true => (self.bitmap, other.bitmap),
             false => (other.bitmap, self.bitmap),
@@ -164,7 +180,7 @@ thread_local! {
 }
 
 /// Sorts elements, puts each once in front, and says how many that makes.
-pub(super) fn sort_elements(elements: &mut [u64]) -> usize {
+pub(crate) fn sort_elements(elements: &mut [u64]) -> usize {
     BUFFER.with_borrow_mut(|buffer| sort_hashes(elements, buffer));
     let mut kept = 0;
     for i in 0..elements.len() {
@@ -177,7 +193,7 @@ pub(super) fn sort_elements(elements: &mut [u64]) -> usize {
 }
 
 /// The largest m such that fewer than m of so many trials succeed with a chance of at most `chance`.
-pub(super) fn fewest_successes(trials: usize, success: f64, chance: f64) -> usize {
+pub(crate) fn fewest_successes(trials: usize, success: f64, chance: f64) -> usize {
     if success >= 1.0 {
         return trials;
     }

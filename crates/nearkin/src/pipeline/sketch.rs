@@ -547,11 +547,11 @@ impl Buffers {
 
 /// The sorted elements of one text.
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
-    let mut buffers = Buffers::default();
-    buffers.take(text, settings);
-    let count = sort_elements(&mut buffers.elements);
-    buffers.elements.truncate(count);
-    buffers.elements
+    BUFFERS.with_borrow_mut(|buffers| {
+        buffers.take(text, settings);
+        let count = sort_elements(&mut buffers.elements);
+        buffers.elements[..count].to_vec()
+    })
 }
 
 /// What the threads of the first pass need.

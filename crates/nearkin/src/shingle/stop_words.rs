@@ -40,6 +40,18 @@ impl StopWords {
         Self { hashes: words.into_iter().map(hash).collect() }
     }
 
+    /// The hashes of the words, sorted.
+    pub(crate) fn hashes(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.hashes.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
+    }
+
+    /// The words with these hashes.
+    pub(crate) fn of_hashes(hashes: Vec<u64>) -> Self {
+        Self { hashes: hashes.into_iter().collect() }
+    }
+
     /// Appends a shingle for every stop word that has two words after it.
     pub(super) fn shingle(&self, tokens: &[u64], out: &mut Vec<u64>) {
         let starts = tokens.windows(LENGTH).filter(|window| self.hashes.contains(&window[0]));

@@ -1,0 +1,60 @@
+//! The parts of the library for people who build their own: an index, sketches, measures, shingles, expressions.
+
+mod amplify;
+mod columns;
+mod index;
+mod measure;
+mod minhash;
+mod shingle;
+
+pub(crate) use amplify::{Expression, planned};
+pub(crate) use index::Index;
+pub(crate) use measure::{edits, hamming, sets_compared, vectors_compared};
+pub(crate) use minhash::{Sketcher, keys_of_sketches};
+pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shingles};
+
+use nearkin::amplify::Bands;
+use nearkin::pipeline::{Settings, Way};
+use nearkin::verify::Measure;
+use nearkin::{Error, Result};
+
+/// The measure of this name.
+fn measure_named(name: &str) -> Result<Measure> {
+    use Measure::{Bag, BagSum, Containment, Cosine, Dice, Hamming, Jaccard, Overlap};
+    let all = [Jaccard, Bag, BagSum, Dice, Cosine, Containment, Overlap, Hamming];
+    all.into_iter().find(|measure| measure.name() == name.replace('_', "-")).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|measure| measure.name()).collect();
+        Error::parameter("measure", name, format!("one of {}", names.join(", ")))
+    })
+}
+
+/// The settings of a search by bands.
+#[derive(Debug, Clone, Copy)]
+struct Asked<'a> {
+    threshold: f64,
+    within: Option<f64>,
+    recall: f64,
+    shingle: &'a str,
+    measure: &'a str,
+    bands: Option<(usize, usize)>,
+    seed: u64,
+    threads: Option<usize>,
+}
+
+impl Asked<'_> {
+    fn settings(self) -> Result<Settings> {
+        let default = Settings::default();
+        Ok(Settings {
+            shingling: self.shingle.parse()?,
+            measure: measure_named(self.measure)?,
+            threshold: self.threshold,
+            within: self.within,
+            recall: self.recall,
+            bands: self.bands.map(|(count, rows)| Bands::new(count, rows)).transpose()?,
+            way: Way::Bands,
+            seed: self.seed,
+            threads: self.threads.unwrap_or(default.threads),
+            ..default
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! The elements of a text, and lists as texts.
+
+use arrow_array::{LargeStringArray, UInt64Array};
+use nearkin::shingle::elements::{push_element, start_list};
+use nearkin::shingle::{Shingling, StopWords, hash_bytes};
+use pyo3::prelude::*;
+
+use super::columns::{Column, Texts, handed_out, offsets};
+use crate::error::Raise;
+
+fn handed<'py>(
+    py: Python<'py>,
+    shingling: &Shingling,
+    text: &str,
+    bag: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let elements = py.detach(|| if bag { shingling.bag(text) } else { shingling.set(text) });
+    handed_out(py, &UInt64Array::from(elements))
+}
+
+/// The sorted hashes of a text's shingles, each once or as often as it occurs.
+#[pyfunction]
+pub(crate) fn shingles<'py>(
+    py: Python<'py>,
+    text: &str,
+    shingle: &str,
+    bag: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shingling = shingle.parse::<Shingling>().raise(py)?;
+    handed(py, &shingling, text, bag)
+}
+
+/// The same for shingles that start with one of these words.
+#[pyfunction]
+pub(crate) fn stop_word_shingles<'py>(
+    py: Python<'py>,
+    text: &str,
+    words: Option<Vec<String>>,
+    bag: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let list = match &words {
+        Some(words) => StopWords::new(words.iter().map(String::as_str)),
+        None => StopWords::english(),
+    };
+    handed(py, &Shingling::stop_words(list), text, bag)
+}
+
+/// The hash of a string of bytes.
+#[pyfunction]
+pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
+    hash_bytes(bytes)
+}
+
+/// The text that stands for a list of elements with their counts.
+#[pyfunction]
+pub(crate) fn list_text(elements: Vec<(String, u32)>) -> String {
+    let mut text = String::new();
+    start_list(&mut text);
+    elements.iter().for_each(|(element, count)| push_element(&mut text, element, *count));
+    text
+}
+
+/// The texts that stand for the lists of a column, whose values lie one behind the other.
+#[pyfunction]
+pub(crate) fn list_texts<'py>(
+    py: Python<'py>,
+    values: Column,
+    ends: Column,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (values, ends) = (Texts::new(py, values)?, offsets(py, ends)?);
+    let texts = py.detach(|| {
+        let mut text = String::new();
+        LargeStringArray::from_iter_values(ends.values().windows(2).map(|ends| {
+            text.clear();
+            start_list(&mut text);
+            let rows = ends[0].max(0) as usize..(ends[1].max(0) as usize).min(values.len());
+            rows.for_each(|row| push_element(&mut text, values.get(row), 1));
+            text.clone()
+        }))
+    });
+    handed_out(py, &texts)
+}

@@ -1,0 +1,305 @@
+"""A collection in memory that grows and shrinks, and is asked what is similar to something."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from nearkin import _nearkin
+from nearkin._errors import ParameterError
+from nearkin._parts import Elements, Texts, id_column, list_column, list_text, text_column
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Index:
+    """Items that are added, removed, and found by similarity.
+
+    What a query returns has been compared exactly; how surely an item at just the threshold is
+    found is `recall`. The search is the same as that of :func:`nearkin.pairs` by bands, with the
+    same settings and seed: an item is found by just those texts with which it would be a pair
+    there.
+
+    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 500 bytes an item with
+    the default settings. Any number of threads may use one index; queries run side by side.
+
+    Parameters
+    ----------
+    threshold
+        Items at or above this similarity are found.
+    recall
+        The chance that an item at just the threshold is found; more similar ones are found more
+        surely.
+    shingle
+        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``.
+    measure
+        ``jaccard``, ``bag``, ``bag-sum`` or ``dice``.
+    seed
+        What all random choices derive from.
+    as_
+        ``text`` for texts; ``set`` for collections of elements, which are texts or whole numbers
+        (with `measure` ``bag``, repeats count). `shingle` does not count then.
+    within
+        A distance (``jaccard`` or ``bag``) instead of a threshold; queries then return distances,
+        nearest first.
+    bands
+        Bands and rows to use instead of the cheapest that keep the recall.
+    threads
+        Threads for many items at a time; as many as there are, unless said.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> index = nk.Index(threshold=0.5, shingle="words:2")
+    >>> index.add(1, "the cat sat on the mat")
+    >>> index.add("b", "an apple a day keeps the doctor away")
+    >>> index.query("the cat sat on the mats")
+    [(1, 0.6666666666666666)]
+    >>> index.remove(1), len(index), "b" in index
+    (True, 1, True)
+
+    >>> baskets = nk.Index(threshold=0.6, as_="set")
+    >>> baskets.add_many([1, 2], [{"bread", "milk", "eggs"}, {"bread", "beer"}])
+    >>> baskets.query(["milk", "bread"])
+    [(1, 0.6666666666666666)]
+    """
+
+    __slots__ = ("_as", "_inner")
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.8,
+        recall: float = 0.99,
+        shingle: str = "words:5",
+        measure: str = "jaccard",
+        seed: int = 1,
+        as_: Literal["text", "set"] = "text",
+        within: float | None = None,
+        bands: tuple[int, int] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if as_ not in ("text", "set"):
+            raise ParameterError(f"as_ is {as_!r}; it must be text or set")
+        self._as = as_
+        self._inner = _nearkin.Index(
+            threshold=threshold,
+            within=within,
+            recall=recall,
+            shingle="elements" if as_ == "set" else shingle,
+            measure=measure,
+            bands=bands,
+            seed=seed,
+            threads=threads,
+        )
+
+    def add(self, id: int | str, item: str | Elements, *, replace: bool = False) -> None:
+        """Adds an item.
+
+        One without shingles, such as an empty text, is there but never found.
+
+        Parameters
+        ----------
+        id
+            A whole number or a text. It must not be in the index, unless with `replace`.
+        item
+            The text, or with ``as_="set"`` the elements.
+        replace
+            Whether an item with this id makes room.
+        """
+        self._inner.add(id, self._text(item), replace)
+
+    def add_many(self, ids: Any, items: Texts, *, replace: bool = False) -> None:
+        """Adds many items on many threads, or, when an id is there already, none.
+
+        Parameters
+        ----------
+        ids
+            Whole numbers or texts, all different: a list, a NumPy array, a Series or an Arrow
+            array.
+        items
+            As many texts, or with ``as_="set"`` lists.
+        replace
+            Whether items with the same ids make room.
+        """
+        self._inner.add_many(id_column(ids), self._column(items), replace)
+
+    def remove(self, id: int | str) -> bool:
+        """Removes an item; whether it was there."""
+        return self._inner.remove(id)
+
+    def query(self, item: str | Elements, k: int | None = None) -> list[tuple[int | str, float]]:
+        """The similar items, most similar first, of equals the one that was added first.
+
+        Parameters
+        ----------
+        item
+            A text, or with ``as_="set"`` elements.
+        k
+            How many are enough; all of them unless said.
+
+        Returns
+        -------
+        list of (id, similarity)
+            Distances instead where `within` was given.
+        """
+        return self._inner.query(self._text(item), checked(k))
+
+    def query_many(self, items: Texts, k: int | None = None) -> pa.Table:
+        """What `query` returns for each of many items, found on many threads.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row a similar item: `query` (the row of the item, from 0), `id`, `similarity` (or
+            `distance`). Ids are whole numbers, or texts where one id of the index is a text.
+
+        Examples
+        --------
+        >>> import nearkin as nk
+        >>> index = nk.Index(threshold=0.3, shingle="words:1")
+        >>> index.add_many([10, 11], ["a b c", "c d e"])
+        >>> index.query_many(["a b c d", "x"]).to_pylist()
+        [{'query': 0, 'id': 10, 'similarity': 0.75}, {'query': 0, 'id': 11, 'similarity': 0.4}]
+        """
+        value = "similarity" if self.within is None else "distance"
+        columns = self._inner.query_many(self._column(items), checked(k))
+        return pa.table(dict(zip(("query", "id", value), columns, strict=True)))
+
+    def elements(self, id: int | str) -> npt.NDArray[np.uint64]:
+        """The sorted hashes of an item's shingles; those of a bag are numbered by occurrence.
+
+        Raises
+        ------
+        KeyError
+            When there is no such item.
+        """
+        found = self._inner.elements(id)
+        if found is None:
+            raise KeyError(id)
+        elements: npt.NDArray[np.uint64] = found.to_numpy()
+        return elements
+
+    def ids(self) -> list[int | str]:
+        """The ids in the order in which items were added."""
+        return self._inner.ids()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to one file, which appears when it is complete.
+
+        Examples
+        --------
+        >>> import nearkin as nk, tempfile, pathlib
+        >>> index = nk.Index(threshold=0.3, shingle="words:1")
+        >>> index.add(1, "a b c")
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.index"
+        >>> index.save(path)
+        >>> nk.Index.load(path).query("a b")
+        [(1, 0.6666666666666666)]
+        """
+        self._inner.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, threads: int | None = None) -> Index:
+        """The index that `save` wrote.
+
+        Raises
+        ------
+        FileError
+            When the file cannot be read, is no index, was written by a newer version or is damaged.
+        """
+        return cls._of(_nearkin.Index.load(os.fspath(path), threads))
+
+    @classmethod
+    def _of(cls, inner: _nearkin.Index) -> Index:
+        index = cls.__new__(cls)
+        index._inner = inner
+        index._as = "set" if inner.settings[2] == "elements" else "text"
+        return index
+
+    def _text(self, item: str | Elements) -> str:
+        if isinstance(item, str):
+            # What is cut at white space need not be a list.
+            if self._as == "text":
+                return item
+        elif self._as == "text":
+            kind = type(item).__name__
+            message = f"the text is a {kind}; give a str"
+            raise ParameterError(message + ", or make the index with as_='set'")
+        return list_text(item)
+
+    def _column(self, items: Texts) -> pa.Array:
+        return text_column(items) if self._as == "text" else list_column(items)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, (int, str)) and self._inner.contains(id)
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __iter__(self) -> Iterator[int | str]:
+        return iter(self.ids())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self._inner.to_bytes(),)
+
+    @property
+    def threshold(self) -> float:
+        """Items at or above this similarity are found."""
+        return self._inner.settings[0]
+
+    @property
+    def within(self) -> float | None:
+        """The distance within which items are found, where that was asked for."""
+        return self._inner.settings[1]
+
+    @property
+    def shingle(self) -> str:
+        """What a text is cut into."""
+        return self._inner.settings[2]
+
+    @property
+    def measure(self) -> str:
+        """How items are compared."""
+        return self._inner.settings[3]
+
+    @property
+    def seed(self) -> int:
+        """What all random choices derive from."""
+        return self._inner.settings[4]
+
+    @property
+    def bands(self) -> tuple[int, int]:
+        """How many bands there are, and how many rows each has."""
+        return self._inner.bands
+
+    @property
+    def recall(self) -> float:
+        """The chance that an item at just the threshold is found."""
+        return self._inner.promised
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the items take, about."""
+        return self._inner.nbytes
+
+    def __repr__(self) -> str:
+        limit = f"threshold={self.threshold}" if self.within is None else f"within={self.within}"
+        how = f"shingle={self.shingle!r}, measure={self.measure!r}"
+        return f"<Index of {len(self)} items, {limit}, recall={self.recall:g}, {how}>"
+
+
+def _loaded(data: bytes) -> Index:
+    return Index._of(_nearkin.Index.from_bytes(data))
+
+
+def checked(k: int | None) -> int | None:
+    """The number of answers, or an error."""
+    if k is not None and k < 1:
+        raise ParameterError(f"k is {k}; it must be at least 1")
+    return k

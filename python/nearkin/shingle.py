@@ -1,0 +1,123 @@
+"""Which pieces does a text consist of?
+
+Every function gives the sorted 64-bit hashes of a text's shingles as a NumPy array of uint64, each
+once, or with ``bag=True`` as often as it occurs: the very elements by which the searches of this
+package compare texts. Two different shingles share a hash with a probability of 2**-64. Arrays are
+read-only.
+
+Words are runs of letters, digits and underscore (of Unicode 14.0, as ``\\w`` in Python 3.11) in
+lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearkin import _nearkin
+from nearkin._parts import Elements, list_text
+
+__all__ = ["chars", "elements", "hash_of", "of", "stop_words", "words"]
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def words(text: str, k: int = 5, *, bag: bool = False) -> Hashes:
+    """Shingles of `k` consecutive words.
+
+    A text with fewer words is its one shingle; one without words has none.
+
+    Examples
+    --------
+    >>> from nearkin import shingle
+    >>> len(shingle.words("To be, or not to be", k=2))
+    4
+    >>> len(shingle.words("To be, or not to be", k=2, bag=True))
+    5
+    >>> int(shingle.words("one", k=1)[0]) == shingle.hash_of("one") + 1
+    True
+    """
+    return of(text, f"words:{k}", bag=bag)
+
+
+def chars(text: str, k: int = 5, *, bag: bool = False) -> Hashes:
+    """Shingles of `k` consecutive characters, runs of white space being one blank.
+
+    Examples
+    --------
+    >>> from nearkin import shingle
+    >>> len(shingle.chars("abcdabd", k=2))  # ab bc cd da bd
+    5
+    """
+    return of(text, f"chars:{k}", bag=bag)
+
+
+def stop_words(text: str, words: Iterable[str] | None = None, *, bag: bool = False) -> Hashes:
+    """Shingles of a stop word and the two words after it, which prose has many of and menus few.
+
+    Parameters
+    ----------
+    text
+        The text.
+    words
+        The stop words; the function words of English unless said.
+    bag
+        Whether repeats count.
+
+    Examples
+    --------
+    >>> from nearkin import shingle
+    >>> len(shingle.stop_words("A spokesperson for the company said that it was so."))
+    5
+    """
+    hashes: Hashes = _nearkin.stop_word_shingles(
+        text, None if words is None else list(words), bag
+    ).to_numpy()
+    return hashes
+
+
+def elements(items: Elements | str, *, bag: bool = False) -> Hashes:
+    """The elements of a set or a bag, each hashed as it is. 7 and "7" are the same element.
+
+    Parameters
+    ----------
+    items
+        Texts or whole numbers, or a mapping (such as a Counter) of them to how often they occur; a
+        text is cut at white space.
+    bag
+        Whether repeats count.
+
+    Examples
+    --------
+    >>> from nearkin import shingle
+    >>> len(shingle.elements(["bread", "milk", "milk"]))
+    2
+    >>> int(shingle.elements([7])[0]) == shingle.hash_of("7")
+    True
+    """
+    return of(items if isinstance(items, str) else list_text(items), "elements", bag=bag)
+
+
+def of(text: str, shingle: str = "words:5", *, bag: bool = False) -> Hashes:
+    """Shingles by their name: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``.
+
+    Examples
+    --------
+    >>> from nearkin import shingle
+    >>> bool((shingle.of("some text", "chars:3") == shingle.chars("some text", k=3)).all())
+    True
+    """
+    hashes: Any = _nearkin.shingles(text, shingle, bag).to_numpy()
+    return hashes  # type: ignore[no-any-return]
+
+
+def hash_of(piece: str | bytes) -> int:
+    """The hash of a piece of text: of an element, of a shingle of characters, or of a word.
+
+    A shingle of `k` words has the sum of k and the hashes of its words, that of word i (from 0)
+    turned left by 13·i bits, and all of it scrambled before every 32nd word but the first.
+    """
+    return _nearkin.hash_of(piece.encode() if isinstance(piece, str) else piece)
