@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from nearkin import _nearkin
 from nearkin._errors import ParameterError
+from nearkin._parts import band_pair
 from nearkin.amplify import Expression
 from nearkin.amplify import bands as bands_of
 
@@ -178,7 +179,7 @@ def plan(
         recall=recall,
         shingle=shingle,
         measure=measure,
-        bands=bands,
+        bands=band_pair(bands),
     )
     return Plan(
         bands=count,
