@@ -10,7 +10,17 @@ import pyarrow as pa
 
 from nearkin import _nearkin
 from nearkin._errors import ParameterError
-from nearkin._parts import Elements, Texts, id_column, list_column, list_text, text_column
+from nearkin._parts import (
+    Elements,
+    Texts,
+    band_pair,
+    id_column,
+    optional,
+    set_column,
+    set_text,
+    text_column,
+    whole,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +35,7 @@ class Index:
     same settings and seed: an item is found by just those texts with which it would be a pair
     there.
 
-    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 500 bytes an item with
+    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 450 bytes an item with
     the default settings. Any number of threads may use one index; queries run side by side.
 
     Parameters
@@ -43,7 +53,8 @@ class Index:
         What all random choices derive from.
     as_
         ``text`` for texts; ``set`` for collections of elements, which are texts or whole numbers
-        (with `measure` ``bag``, repeats count). `shingle` does not count then.
+        (with `measure` ``bag``, repeats count); a text is cut at white space. It is the same as
+        ``shingle="elements"``.
     within
         A distance (``jaccard`` or ``bag``) instead of a threshold; queries then return distances,
         nearest first.
@@ -69,7 +80,7 @@ class Index:
     [(1, 0.6666666666666666)]
     """
 
-    __slots__ = ("_as", "_inner")
+    __slots__ = ("_inner", "_sets")
 
     def __init__(
         self,
@@ -86,16 +97,16 @@ class Index:
     ) -> None:
         if as_ not in ("text", "set"):
             raise ParameterError(f"as_ is {as_!r}; it must be text or set")
-        self._as = as_
+        self._sets = as_ == "set" or shingle == "elements"
         self._inner = _nearkin.Index(
             threshold=threshold,
             within=within,
             recall=recall,
             shingle="elements" if as_ == "set" else shingle,
             measure=measure,
-            bands=bands,
-            seed=seed,
-            threads=threads,
+            bands=band_pair(bands),
+            seed=whole(seed, "seed", 0),
+            threads=optional(threads, "threads"),
         )
 
     def add(self, id: int | str, item: str | Elements, *, replace: bool = False) -> None:
@@ -148,7 +159,7 @@ class Index:
         list of (id, similarity)
             Distances instead where `within` was given.
         """
-        return self._inner.query(self._text(item), checked(k))
+        return self._inner.query(self._text(item), optional(k, "k"))
 
     def query_many(self, items: Texts, k: int | None = None) -> pa.Table:
         """What `query` returns for each of many items, found on many threads.
@@ -168,7 +179,7 @@ class Index:
         [{'query': 0, 'id': 10, 'similarity': 0.75}, {'query': 0, 'id': 11, 'similarity': 0.4}]
         """
         value = "similarity" if self.within is None else "distance"
-        columns = self._inner.query_many(self._column(items), checked(k))
+        columns = self._inner.query_many(self._column(items), optional(k, "k"))
         return pa.table(dict(zip(("query", "id", value), columns, strict=True)))
 
     def elements(self, id: int | str) -> npt.NDArray[np.uint64]:
@@ -213,28 +224,25 @@ class Index:
         FileError
             When the file cannot be read, is no index, was written by a newer version or is damaged.
         """
-        return cls._of(_nearkin.Index.load(os.fspath(path), threads))
+        return cls._of(_nearkin.Index.load(os.fspath(path), optional(threads, "threads")))
 
     @classmethod
     def _of(cls, inner: _nearkin.Index) -> Index:
         index = cls.__new__(cls)
         index._inner = inner
-        index._as = "set" if inner.settings[2] == "elements" else "text"
+        index._sets = inner.settings[2] == "elements"
         return index
 
     def _text(self, item: str | Elements) -> str:
+        if self._sets:
+            return set_text(item)
         if isinstance(item, str):
-            # What is cut at white space need not be a list.
-            if self._as == "text":
-                return item
-        elif self._as == "text":
-            kind = type(item).__name__
-            message = f"the text is a {kind}; give a str"
-            raise ParameterError(message + ", or make the index with as_='set'")
-        return list_text(item)
+            return item
+        message = f"the text is a {type(item).__name__}; give a str"
+        raise ParameterError(message + ", or make the index with as_='set'")
 
     def _column(self, items: Texts) -> pa.Array:
-        return text_column(items) if self._as == "text" else list_column(items)
+        return set_column(items) if self._sets else text_column(items)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, (int, str)) and self._inner.contains(id)
@@ -297,9 +305,3 @@ class Index:
 def _loaded(data: bytes) -> Index:
     return Index._of(_nearkin.Index.from_bytes(data))
 
-
-def checked(k: int | None) -> int | None:
-    """The number of answers, or an error."""
-    if k is not None and k < 1:
-        raise ParameterError(f"k is {k}; it must be at least 1")
-    return k

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin import _nearkin
 from nearkin._errors import ParameterError
-from nearkin._parts import Texts, list_column, list_text, matrix, text_column
+from nearkin._parts import Texts, matrix, optional, set_column, set_text, text_column, whole
 
 
 class MinHash:
@@ -65,8 +65,10 @@ class MinHash:
         bag: bool = False,
         threads: int | None = None,
     ) -> None:
-        self._arguments = (functions, seed, shingle, bag, threads)
-        self._inner = _nearkin.Sketcher(functions, seed, shingle, bag, threads)
+        whole(functions, "functions")
+        whole(seed, "seed", 0)
+        self._arguments = (functions, seed, shingle, bag, optional(threads, "threads"))
+        self._inner = _nearkin.Sketcher(*self._arguments)
 
     @property
     def functions(self) -> int:
@@ -186,8 +188,8 @@ class MinHash:
             A row a text and a column a band, numbers below 2**37; 2**64 - 1 for a text without
             shingles, which has no candidates.
         """
-        if bands < 1 or rows < 1:
-            raise ParameterError(f"bands and rows are {bands} and {rows}; both must be at least 1")
+        whole(bands, "bands")
+        whole(rows, "rows")
 
         def make(column: pa.Array) -> pa.Array:
             return self._inner.keys(column, bands, rows)
@@ -216,14 +218,12 @@ class MinHash:
         return keys if np.ndim(sketches) == 2 else keys[0]
 
     def _rows(self, make: Any, texts: Texts, width: int | None = None) -> Any:
-        is_list = self.shingle == "elements" and not isinstance(texts, str)
-        if isinstance(texts, str):
-            return matrix(make(pa.array([texts])), width or self.functions)[0]
-        if is_list and _is_one_set(texts):
-            return matrix(make(pa.array([list_text(texts)])), width or self.functions)[0]
-        if is_list and not _are_texts(texts):
-            return matrix(make(list_column(texts)), width or self.functions)
-        return matrix(make(text_column(texts)), width or self.functions)
+        sets = self.shingle == "elements"
+        if isinstance(texts, str) or sets and isinstance(texts, (set, frozenset, dict)):
+            one = pa.array([set_text(texts) if sets else texts])
+            return matrix(make(one), width or self.functions)[0]
+        column = set_column(texts) if sets else text_column(texts)
+        return matrix(make(column), width or self.functions)
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions, seed, shingle, bag, threads = self._arguments
@@ -237,13 +237,3 @@ class MinHash:
 def _made(functions: int, seed: int, shingle: str, bag: bool, threads: int | None) -> MinHash:
     return MinHash(functions, seed, shingle, bag=bag, threads=threads)
 
-
-def _is_one_set(texts: Any) -> bool:
-    return isinstance(texts, (set, frozenset, dict))
-
-
-def _are_texts(texts: Any) -> bool:
-    if isinstance(texts, (list, tuple)):
-        return all(isinstance(text, str) for text in texts)
-    kind = texts.type if isinstance(texts, (pa.Array, pa.ChunkedArray)) else None
-    return not (kind is not None and pa.types.is_nested(kind))

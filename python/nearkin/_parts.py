@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin import _nearkin
 from nearkin._errors import InputError, ParameterError
@@ -64,12 +66,17 @@ def text_column(values: Texts, name: str = "texts") -> pa.Array:
     raise ParameterError(f"{name} is a column of {column.type}; it must be one of texts")
 
 
-def list_column(values: Any, name: str = "sets") -> pa.Array:
-    """A column of the texts that stand for sets."""
+def set_column(values: Any, name: str = "sets") -> pa.Array:
+    """A column of the texts that stand for sets; texts are cut at white space."""
     if isinstance(values, (list, tuple)):
-        return pa.array([list_text(value) for value in values], pa.large_string())
+        return pa.array([set_text(value) for value in values], pa.large_string())
     column = without_gaps(arrow(values, name), name)
     kind = column.type
+    if is_text(kind) or pa.types.is_dictionary(kind):
+        column = text_column(column, name)
+        if not pc.any(pc.starts_with(column.cast(pa.large_string()), _MARK)).as_py():
+            return column
+        return pa.array([set_text(text) for text in column.to_pylist()], pa.large_string())
     if pa.types.is_fixed_size_list(kind):
         column = column.cast(pa.large_list(kind.value_type))
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
@@ -85,11 +92,14 @@ def list_column(values: Any, name: str = "sets") -> pa.Array:
     return texts
 
 
-def list_text(elements: Elements) -> str:
-    """The text that stands for a set or a bag."""
-    if isinstance(elements, (str, bytes)):
-        message = "a set is one text; give its elements as a list or a set"
-        raise ParameterError(message + ", or make an index of texts")
+# What the text of a list begins with.
+_MARK = "\x1f"
+
+
+def set_text(elements: Elements | str) -> str:
+    """The text that stands for a set or a bag; a text is one already, and is cut at white space."""
+    if isinstance(elements, str):
+        return " " + elements if elements.startswith(_MARK) else elements
     if isinstance(elements, Mapping):
         pairs = [(element_text(element), int(count)) for element, count in elements.items()]
     else:
@@ -104,6 +114,34 @@ def element_text(element: Any) -> str:
     if isinstance(element, (int, np.integer)) and not isinstance(element, bool):
         return str(int(element))
     raise ParameterError(f"an element is {element!r}; it must be a text or a whole number")
+
+
+def whole(value: int, name: str, least: int = 1) -> int:
+    """A whole number of 64 bits, or an error."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= number < 2**64:
+        raise ParameterError(f"{name} is {number}; it must be at least {least} and below 2^64")
+    return number
+
+
+def optional(value: int | None, name: str) -> int | None:
+    """The same for what may be left out."""
+    return None if value is None else whole(value, name)
+
+
+def band_pair(bands: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Bands and rows, or an error."""
+    if bands is None:
+        return None
+    try:
+        count, rows = bands
+    except (TypeError, ValueError):
+        message = f"bands is {bands!r}; it must be two numbers, of bands and of rows"
+        raise ParameterError(message) from None
+    return whole(count, "bands"), whole(rows, "rows")
 
 
 def id_column(values: Any) -> pa.Array:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nearkin import _nearkin
 from nearkin._inputs import one_input
 from nearkin._options import Options, flags
+from nearkin._parts import band_pair
 from nearkin.amplify import Expression
 from nearkin.amplify import bands as bands_of
 
@@ -187,7 +188,7 @@ def plan(
         recall=recall,
         shingle=shingle,
         measure=measure,
-        bands=bands,
+        bands=band_pair(bands),
     )
     forecast = None
     if data is not None:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._parts import whole
 
-__all__ = ["Expression", "bands", "function", "parse"]
+__all__ = ["Expression", "bands", "function", "functions_needed", "parse"]
 
 
 class Expression:
@@ -51,11 +52,11 @@ class Expression:
 
     def and_(self, count: int) -> Expression:
         """`count` of this, each of functions drawn anew, all of which must be satisfied."""
-        return self._of(self._inner.repeated(True, count))
+        return self._of(self._inner.repeated(True, whole(count, "count")))
 
     def or_(self, count: int) -> Expression:
         """`count` of this, each of functions drawn anew, one of which must be satisfied."""
-        return self._of(self._inner.repeated(False, count))
+        return self._of(self._inner.repeated(False, whole(count, "count")))
 
     def __and__(self, other: Expression) -> Expression:
         if not isinstance(other, Expression):
@@ -206,3 +207,18 @@ def bands(count: int, rows: int, function: str = "minhash") -> Expression:
     or(20, and(5, minhash))
     """
     return Expression._of(_nearkin.Expression.function(function)).and_(rows).or_(count)
+
+
+def functions_needed(delta: float, epsilon: float, similarity: float) -> int:
+    """How many functions an estimate from sketches alone needs.
+
+    With so many, a pair of this similarity or more is estimated at (1 - `delta`) of it or above,
+    but for a chance of at most `epsilon` (by Chernoff's bound).
+
+    Examples
+    --------
+    >>> from nearkin import amplify
+    >>> amplify.functions_needed(0.1, 0.05, 0.8)
+    749
+    """
+    return _nearkin.functions_needed(delta, epsilon, similarity)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearkin import _nearkin
-from nearkin._parts import Elements, list_text
+from nearkin._parts import Elements, set_text
 
 __all__ = ["chars", "elements", "hash_of", "of", "stop_words", "words"]
 
@@ -98,7 +98,7 @@ def elements(items: Elements | str, *, bag: bool = False) -> Hashes:
     >>> int(shingle.elements([7])[0]) == shingle.hash_of("7")
     True
     """
-    return of(items if isinstance(items, str) else list_text(items), "elements", bag=bag)
+    return of(set_text(items), "elements", bag=bag)
 
 
 def of(text: str, shingle: str = "words:5", *, bag: bool = False) -> Hashes:

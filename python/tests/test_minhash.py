@@ -49,7 +49,7 @@ def test_rows_and_kinds_of_columns() -> None:
     assert similar[3] == minhash.similarity(rows[3], rows[7])
 
 
-def test_sketches_of_parts_make_those_of_wholes() -> None:
+def test_s9_3_sketches_of_parts_make_those_of_wholes() -> None:
     draw = random.Random(2)
     minhash = nk.MinHash(100, shingle="words:1")
     for size in (0, 1, 2, 5, 20, 80, 300, 2000):

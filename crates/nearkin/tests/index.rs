@@ -337,3 +337,15 @@ fn files_come_back_and_broken_ones_are_refused() {
     assert!(error(&folder.path().join("none")).contains("cannot be read"));
     assert!(index.save(&folder.path().join("none/x")).is_err());
 }
+
+/// A file of the first version of the format: such files stay readable, and this one is written again as it was.
+#[test]
+fn files_of_the_first_version_stay_readable() {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-1.nearkin");
+    let index = Index::load(&path).unwrap();
+    assert_eq!(index.to_bytes().unwrap(), fs::read(&path).unwrap());
+    assert!(index.ids().eq(&["é".into(), 7.into(), (-1).into()]));
+    assert_eq!((index.settings().seed, index.promised().unwrap()), (7, 0.95));
+    assert_eq!(index.query("the cat sat on the mats", None), [(&"é".into(), 4.0 / 6.0)]);
+}

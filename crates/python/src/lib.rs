@@ -13,8 +13,9 @@ mod _nearkin {
 
     #[pymodule_export]
     use crate::parts::{
-        Expression, Index, Sketcher, edits, hamming, hash_of, keys_of_sketches, list_text,
-        list_texts, planned, sets_compared, shingles, stop_word_shingles, vectors_compared,
+        Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,
+        list_text, list_texts, planned, sets_compared, shingles, stop_word_shingles,
+        vectors_compared,
     };
     #[pymodule_export]
     use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};

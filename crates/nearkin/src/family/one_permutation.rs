@@ -277,9 +277,9 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// S9.3: few elements leave most groups unfilled in the parts and fewer in the whole; many fill all.
+        /// Few elements leave most groups unfilled in the parts and fewer in the whole; many fill all.
         #[test]
-        fn the_sketch_of_a_set_follows_from_its_parts(
+        fn s9_3_the_sketch_of_a_set_follows_from_its_parts(
             elements in proptest::collection::vec((any::<u64>(), 0usize..4), 0..300),
             groups in 1usize..200,
             seed in any::<u64>(),

@@ -140,6 +140,17 @@ impl Expression {
     }
 }
 
+/// Functions for estimates from sketches alone.
+#[pyfunction]
+pub(crate) fn functions_needed(
+    py: Python<'_>,
+    delta: f64,
+    epsilon: f64,
+    c: f64,
+) -> PyResult<usize> {
+    nearkin::amplify::functions_needed(delta, epsilon, c).raise(py)
+}
+
 /// The bands for these wishes, the promised recall, and the threshold as a Jaccard similarity.
 #[pyfunction]
 #[pyo3(signature = (*, threshold, within, recall, shingle, measure, bands))]
