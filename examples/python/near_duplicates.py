@@ -50,7 +50,7 @@ print(told["pairs"], "pairs, found", "exactly" if told["way"] == "exact" else "b
 texts = dict(zip(articles["id"].to_pylist(), articles["text"].to_pylist(), strict=True))
 least = min(pairs.to_pylist(), key=lambda row: row["similarity"])
 comparison = nk.compare(texts[least["a"]], texts[least["b"]])
-print(f"jaccard {comparison['jaccard']:.3f}, bag {comparison['bag_max']:.3f}")
+print(f"jaccard {comparison['jaccard']:.3f}, bag {comparison['bag']:.3f}")
 
 # %% [markdown]
 # ## One of each story

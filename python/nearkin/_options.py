@@ -7,13 +7,12 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["DedupOptions", "Options", "SearchOptions", "TopOptions", "flags"]
+__all__ = ["DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
 
 
-class Options(TypedDict, total=False):
-    """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
+class Reading(TypedDict, total=False):
+    """What is read, and what an item is."""
 
-    # What is read
     text: str | None
     id: str | None
     positions: bool
@@ -21,7 +20,6 @@ class Options(TypedDict, total=False):
     delimiter: str | None
     no_header: bool
     on_error: Literal["stop", "skip"]
-    # What an item is
     as_: Literal["text", "set", "bag", "vector", "bits", "string", "answers"] | None
     group: str | None
     element: str | None
@@ -31,6 +29,11 @@ class Options(TypedDict, total=False):
     edges: bool | Literal["both", "directed"] | None
     questions: list[str] | None
     digits: Literal["told", "binary", "hex"]
+
+
+class Options(Reading, total=False):
+    """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
+
     # How texts become shingles
     shingle: str | None
     ignore_case: bool
@@ -57,14 +60,10 @@ class Options(TypedDict, total=False):
 
 
 class SearchOptions(Options, total=False):
-    """What `pairs` takes."""
+    """What `pairs` and `top` take."""
 
     and_or: object
     probes: int | None
-
-
-class TopOptions(SearchOptions, total=False):
-    """What `top` takes."""
 
 
 class DedupOptions(Options, total=False):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nearkin import _nearkin
 from nearkin._inputs import one_input
-from nearkin._options import Options, flags
+from nearkin._options import Options, Reading, flags
 from nearkin._parts import band_pair
 from nearkin.amplify import Expression
 from nearkin.amplify import bands as bands_of
@@ -149,7 +149,7 @@ def plan(
     measure: str = "jaccard",
     within: float | None = None,
     bands: tuple[int, int] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[Reading],
 ) -> Plan:
     """What a search will find and miss.
 
@@ -171,7 +171,7 @@ def plan(
     bands
         Bands and rows to look at instead of the cheapest that keep the recall.
     **options
-        With `data`, how it is read: ``text``, ``id`` and the other flags of ``nearkin plan``.
+        With `data`, how it is read: ``text``, ``id`` and so on.
 
     Examples
     --------

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearkin import _nearkin
 from nearkin._errors import NearkinWarning
 from nearkin._inputs import Input, one_input
-from nearkin._options import DedupOptions, SearchOptions, TopOptions, flags
+from nearkin._options import DedupOptions, SearchOptions, flags
 from nearkin._progress import Progress, chosen
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def top(
     *,
     k: int = 10,
     progress: bool | None = None,
-    **options: Unpack[TopOptions],
+    **options: Unpack[SearchOptions],
 ) -> pa.Table:
     """For each item the `k` most similar ones, the most similar first.
 
@@ -124,7 +124,7 @@ def top(
     >>> nk.top(points, k=1, as_="vector").to_pylist()
     [{'a': 0, 'b': 1, 'distance': 1.0}, {'a': 1, 'b': 0, 'distance': 1.0}, {'a': 2, 'b': 1, 'distance': 4.0}]
     """
-    words = [*flags(options, TopOptions), f"-k={k}"]
+    words = [*flags(options, SearchOptions), f"-k={k}"]
     other = None if against is None else one_input(against, options, "<against>")
     return _search("top", words, one_input(data, options), other, progress)
 

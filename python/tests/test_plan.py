@@ -10,6 +10,7 @@ import subprocess
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import nearkin as nk
@@ -97,6 +98,16 @@ def test_without_matplotlib_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) 
         nk.plan().plot()
 
 
+def test_data_is_looked_at() -> None:
+    texts = [f"{'shared ' * 4}w{i} x{i} y{i}" for i in range(40)] + ["one two three four five six"] * 3
+    forecast = nk.plan(texts, threshold=0.8).forecast
+    assert forecast is not None and forecast["records"] == 43
+    assert forecast["expected"]["similar"] == 3.0  # the three copies, all pairs being compared
+    assert nk.plan(threshold=0.8).forecast is None
+    told = nk.plan(pa.table({"body": texts}), text="body", threshold=0.8, bands=(20, 5)).forecast
+    assert told is not None and told["records"] == 43
+
+
 def test_what_is_wrong_is_said() -> None:
     wrong: list[dict[str, Any]] = [
         {"threshold": 0.0},
@@ -107,7 +118,6 @@ def test_what_is_wrong_is_said() -> None:
         {"shingle": "none"},
         {"threshold": 0.01, "recall": 0.99999},
         {"bands": (0, 5)},
-        {"data": ["a text"]},
     ]
     for case in wrong:
         with pytest.raises(nk.ParameterError):

@@ -138,3 +138,28 @@ def test_the_command_is_there() -> None:
     assert told.stdout == f"nearkin {nk.__version__}\n"
     wrong = subprocess.run([sys.executable, "-m", "nearkin", "pairs", "nothing.jsonl"], capture_output=True, text=True)
     assert wrong.returncode == 1 and "does not exist" in wrong.stderr
+
+
+def test_texts_are_not_copied() -> None:
+    code = textwrap.dedent(
+        """
+        import random
+        import pyarrow as pa
+        import nearkin as nk
+
+        rng = random.Random(1)
+        words = [f"word{i}" for i in range(10_000)]
+        texts = [" ".join(rng.choices(words, k=3_000)) for _ in range(8_000)]
+        table = pa.table({"text": pa.array(texts)})
+        size = table.nbytes
+        del texts
+        resident = int(open("/proc/self/statm").read().split()[1]) * 4096
+        open("/proc/self/clear_refs", "w").write("5")  # the peak counts from now on
+        told = nk.dedup(table, memory="32M").stats
+        print(size, told["peak_memory"] - resident)
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    size, more = map(int, run.stdout.split())
+    assert size > 180_000_000
+    assert more < 110_000_000

@@ -1,0 +1,77 @@
+"""The README's three snippets, each run as it stands; and the worked examples."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nearkin as nk
+
+ROOT = Path(os.environ.get("NEARKIN_ROOT") or Path(__file__).parent.parent.parent)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+NEWS = ROOT / "examples" / "news"
+
+
+def snippet(language: str, containing: str) -> str:
+    blocks = re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
+    found = [block for block in blocks if containing in block]
+    assert len(found) == 1, containing
+    return str(found[0])
+
+
+@pytest.fixture
+def articles(tmp_path: Path) -> list[dict[str, str]]:
+    records = [
+        {"id": path.stem, "text": path.read_text(encoding="utf-8")} for path in sorted(NEWS.iterdir())
+    ]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "articles.jsonl").write_text(lines, encoding="utf-8")
+    return records
+
+
+def expected(articles: list[dict[str, str]]) -> list[str]:
+    """What is left by brute force over all pairs."""
+    texts = [set(nk.shingle.words(article["text"]).tolist()) for article in articles]
+    kept: list[int] = []
+    group = list(range(len(texts)))
+    for i, a in enumerate(texts):
+        for j, b in enumerate(texts[:i]):
+            if len(a & b) >= 0.8 * len(a | b):
+                group = [group[j] if g == group[i] else g for g in group]
+    for i, g in enumerate(group):
+        if group.index(g) == i:
+            kept.append(i)
+    return [articles[i]["id"] for i in kept]
+
+
+def test_the_command(articles: list[dict[str, str]], tmp_path: Path) -> None:
+    words = shlex.split(snippet("sh", "articles.jsonl -o kept.jsonl"))
+    assert words[0] == "nearkin"
+    command = Path(sys.executable).with_name("nearkin")
+    assert command.exists() or shutil.which("nearkin")
+    program = [str(command)] if command.exists() else [sys.executable, "-m", "nearkin"]
+    subprocess.run([*program, *words[1:]], cwd=tmp_path, check=True, capture_output=True)
+    kept = [json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert kept == expected(articles)
+
+
+def test_python(articles: list[dict[str, str]]) -> None:
+    names = {"articles": {article["id"]: article["text"] for article in articles}}
+    exec(snippet("python", "kept = nk.dedup(articles, threshold=0.8).kept"), names)
+    assert list(names["kept"]) == expected(articles)
+
+
+def test_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "python" / "near_duplicates.py"), run_name="__main__")
+    told = capsys.readouterr().out
+    assert "24 articles" in told
+    assert "<24 items, 17 kept, 5 groups of similar ones>" in told
