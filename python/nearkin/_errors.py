@@ -15,3 +15,7 @@ class InputError(NearkinError, ValueError):
 
 class FileError(NearkinError, OSError):
     """A file, folder or table that cannot be used as a whole."""
+
+
+class UnsupportedError(NearkinError, NotImplementedError):
+    """Something that another package can do and this one cannot."""
