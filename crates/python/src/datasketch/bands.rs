@@ -49,13 +49,18 @@ struct Part {
     to: f64,
     value: f64,
     error: f64,
+    /// How far the function is from its mean, summed.
+    spread: f64,
 }
 
 fn integral(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     let first = part(from, to, &f);
     let mut parts = vec![first];
     let (mut value, mut error) = (first.value, first.error);
-    while error > TOLERANCE.max(TOLERANCE * value.abs()) && parts.len() < PARTS {
+    let enough = |value: f64, error: f64| error <= TOLERANCE.max(TOLERANCE * value.abs());
+    // An error that is all of the spread says only that the rule of ten points saw nothing.
+    let mut done = error == 0.0 || error != first.spread && enough(value, error);
+    while !done && parts.len() < PARTS {
         let worst = (1..parts.len())
             .fold(0, |worst, i| if parts[i].error > parts[worst].error { i } else { worst });
         let whole = parts[worst];
@@ -67,6 +72,7 @@ fn integral(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
         parts[worst] = worse;
         parts.push(other);
         value = parts.iter().map(|part| part.value).sum();
+        done = enough(value, error);
     }
     value
 }
@@ -137,5 +143,5 @@ fn part(from: f64, to: f64, f: impl Fn(f64) -> f64) -> Part {
     if absolute > f64::MIN_POSITIVE / (50.0 * f64::EPSILON) {
         error = error.max(50.0 * f64::EPSILON * absolute);
     }
-    Part { from, to, value: kronrod * half, error }
+    Part { from, to, value: kronrod * half, error, spread }
 }
