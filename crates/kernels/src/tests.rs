@@ -141,7 +141,7 @@ proptest! {
             version(&a, &b, &elements, &mut values);
             prop_assert_eq!(&values, &expected, "{}", name);
         }
-        let expected = least(start, &|sum| u64::from(sum as u64 % ((1 << 61) - 1)) & 0xffff_ffff);
+        let expected = least(start, &|sum| (sum as u64 % ((1 << 61) - 1)) & 0xffff_ffff);
         for (name, version) in versions::mersenne_minima() {
             let mut values = vec![start; a.len()];
             version(&a, &b, &elements, &mut values);

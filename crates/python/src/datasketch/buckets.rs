@@ -390,16 +390,20 @@ impl Buckets {
             (it.bands * it.rows, it.bands, it.hashfunc.as_ref().map(|it| it.clone_ref(py)))
         };
         let bytes = match minhash.cast::<Signature>() {
-            Ok(signature) => signature.try_borrow()?.swapped(py, used)?.unwrap_or_default(),
+            Ok(signature) => {
+                let signature = signature.try_borrow()?;
+                let values = signature.current(py)?;
+                values.swapped(used.min(values.len()))
+            }
             Err(_) => {
                 // One of the original, weighted ones with two numbers a place among them.
                 let values = minhash.getattr("hashvalues")?;
                 let values = values.get_item(pyo3::types::PySlice::new(py, 0, used as isize, 1))?;
                 let bytes = values.call_method0("byteswap")?.call_method0("tobytes")?;
-                bytes.cast::<PyBytes>()?.as_bytes().into()
+                bytes.cast::<PyBytes>()?.as_bytes().to_vec()
             }
         };
-        let Some(hashfunc) = hashfunc else { return Ok(Row::Bytes(bytes)) };
+        let Some(hashfunc) = hashfunc else { return Ok(Row::Bytes(bytes.into())) };
         let names: PyResult<Vec<_>> = bytes
             .chunks(bytes.len().div_ceil(bands).max(1))
             .map(|name| hashfunc.bind(py).call1((PyBytes::new(py, name),)))

@@ -85,19 +85,19 @@ impl Values {
     /// The bytes of an array of them.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match self {
-            Values::Narrow(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
-            Values::Wide(values) => values.iter().flat_map(|value| value.to_ne_bytes()).collect(),
+            Values::Narrow(values) => joined(values, |value| value.to_ne_bytes()),
+            Values::Wide(values) => joined(values, |value| value.to_ne_bytes()),
         }
     }
 
     /// The bytes of the first `count`, each with its bytes turned round.
-    pub(crate) fn swapped(&self, count: usize) -> Box<[u8]> {
+    pub(crate) fn swapped(&self, count: usize) -> Vec<u8> {
         match self {
             Values::Narrow(values) => {
-                values[..count].iter().flat_map(|value| value.swap_bytes().to_ne_bytes()).collect()
+                joined(&values[..count], |value| value.swap_bytes().to_ne_bytes())
             }
             Values::Wide(values) => {
-                values[..count].iter().flat_map(|value| value.swap_bytes().to_ne_bytes()).collect()
+                joined(&values[..count], |value| value.swap_bytes().to_ne_bytes())
             }
         }
     }
@@ -125,6 +125,13 @@ impl Values {
             _ => {}
         }
     }
+}
+
+/// The bytes of all values, one after the other.
+fn joined<T: Copy, const SIZE: usize>(values: &[T], of: impl Fn(T) -> [u8; SIZE]) -> Vec<u8> {
+    let mut bytes = vec![0; SIZE * values.len()];
+    bytes.as_chunks_mut().0.iter_mut().zip(values).for_each(|(bytes, &value)| *bytes = of(value));
+    bytes
 }
 
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 //! Its values are a NumPy array for everyone who looks at them, and may be written to as such. An array is made when
 //! somebody asks for it and then counts; with the next update it is left to whoever holds it, unchanged.
 
+use std::borrow::Cow;
+
 use nearkin_kernels as kernels;
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -100,7 +102,7 @@ impl Signature {
     fn _copy_from(&mut self, py: Python<'_>, other: &Bound<'_, Signature>) -> PyResult<()> {
         let other = other.try_borrow()?;
         self.scheme = other.scheme;
-        self.values = other.current(py)?;
+        self.values = other.current(py)?.into_owned();
         self.shown = None;
         self.permutations = other.permutations.as_ref().map(|it| it.clone_ref(py));
         self.digest = other.digest;
@@ -152,7 +154,8 @@ impl Signature {
 
     /// A new array of the values.
     fn digest(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        array(py, &self.current(py)?, self.scheme)
+        let values = self.current(py)?;
+        array(py, &values, self.scheme)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -165,7 +168,7 @@ impl Signature {
     /// Whether it is that of a set without elements.
     fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
         let values = self.current(py)?;
-        Ok(values == self.scheme.empty(values.len()))
+        Ok(*values == self.scheme.empty(values.len()))
     }
 
     /// Makes it that of a set without elements.
@@ -218,16 +221,20 @@ impl Signature {
 
     /// The share of values that agree with those of another.
     fn jaccard(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let (own, others) = Self::comparable(slf, other, "compare")?;
-        Ok(own.agreeing(&others) as f64 / own.len() as f64)
+        Self::compared(slf, other, "compare", |own, others| {
+            own.agreeing(others) as f64 / own.len() as f64
+        })
     }
 
     /// Makes it the signature of the union with another.
     fn merge(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (mut own, others) = Self::comparable(slf, other, "merge")?;
-        own.lower_to(&others);
+        let merged = Self::compared(slf, other, "merge", |own, others| {
+            let mut merged = own.clone();
+            merged.lower_to(others);
+            merged
+        })?;
         let mut signature = slf.try_borrow_mut()?;
-        signature.values = own;
+        signature.values = merged;
         signature.shown = None;
         Ok(())
     }
@@ -250,26 +257,21 @@ impl Signature {
     }
 
     /// The values as they are now.
-    pub(crate) fn current(&self, py: Python<'_>) -> PyResult<Values> {
+    pub(crate) fn current(&self, py: Python<'_>) -> PyResult<Cow<'_, Values>> {
         match &self.shown {
-            None => Ok(self.values.clone()),
+            None => Ok(Cow::Borrowed(&self.values)),
             Some(shown) => {
-                Ok(self.scheme.values(plain(py, shown.bind(py), self.scheme)?.as_bytes()))
+                let bytes = plain(py, shown.bind(py), self.scheme)?;
+                Ok(Cow::Owned(self.scheme.values(bytes.as_bytes())))
             }
         }
     }
 
-    /// What the values are as bytes, turned round; see [`Values::swapped`]. None when there are fewer.
-    pub(crate) fn swapped(&self, py: Python<'_>, count: usize) -> PyResult<Option<Box<[u8]>>> {
-        let copied;
-        let values = match &self.shown {
-            None => &self.values,
-            Some(_) => {
-                copied = self.current(py)?;
-                &copied
-            }
-        };
-        Ok((values.len() >= count).then(|| values.swapped(count)))
+    fn seed_of<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &self.seed {
+            Some(seed) => seed.bind(py).clone(),
+            None => py.None().into_bound(py),
+        }
     }
 
     /// The hash of an element. Python code may run, so nothing is borrowed meanwhile.
@@ -330,7 +332,7 @@ impl Signature {
     /// Makes ready for hashes: they fit, there is a permutation for each value, and no array counts any longer.
     fn check(&mut self, py: Python<'_>, hashes: &[u64]) -> PyResult<()> {
         if self.shown.is_some() {
-            self.values = self.current(py)?;
+            self.values = self.current(py)?.into_owned();
             self.shown = None;
         }
         let permutations = self.permutations.as_ref().ok_or_else(frozen)?.get();
@@ -392,50 +394,55 @@ impl Signature {
         Ok(())
     }
 
-    /// The values of both, where they may be compared.
-    fn comparable(
+    /// What `compare` makes of the values of both, where they may be compared.
+    fn compared<T>(
         slf: &Bound<'_, Self>,
         other: &Bound<'_, PyAny>,
         to: &str,
-    ) -> PyResult<(Values, Values)> {
+        compare: impl Fn(&Values, &Values) -> T,
+    ) -> PyResult<T> {
         let py = slf.py();
         let own = slf.try_borrow()?;
-        let none = || py.None().into_bound(py);
-        let (scheme, seed, values) = match other.cast::<Signature>() {
-            Ok(other) => {
-                let other = other.try_borrow()?;
-                let seed = other.seed.as_ref().map_or_else(none, |seed| seed.bind(py).clone());
-                (Some(other.scheme), seed, other.current(py)?)
-            }
-            Err(_) => {
-                // A MinHash of the original.
-                let scheme: Option<String> =
-                    other.getattr("scheme").ok().and_then(|scheme| scheme.extract().ok());
-                let scheme = scheme.and_then(|name| Scheme::named(py, &name).ok());
-                if scheme != Some(own.scheme) {
-                    return Err(refused(
-                        py,
-                        format!("cannot {to} signatures of different schemes; make both by one"),
-                    ));
-                }
-                let values = plain(py, &other.getattr("hashvalues")?, own.scheme)?;
-                (scheme, other.getattr("seed")?, own.scheme.values(values.as_bytes()))
-            }
+        let values = own.current(py)?;
+        let other_signature = other.cast::<Signature>().ok();
+        let other_signature = other_signature.map(|other| other.try_borrow()).transpose()?;
+        let (scheme, seed) = match &other_signature {
+            Some(other) => (Some(other.scheme), other.seed_of(py)),
+            None => foreign(other)?,
         };
-        let reason = if scheme != Some(own.scheme) {
-            Some("of different schemes; make both by one")
-        } else if !own.seed.as_ref().map_or_else(none, |seed| seed.bind(py).clone()).eq(&seed)? {
-            Some("of different seeds; make both with one")
-        } else if own.__len__(py)? != values.len() {
-            Some("of different length; make both with one num_perm")
-        } else {
-            None
+        let seeds_differ = || -> PyResult<bool> {
+            let own = own.seed_of(py);
+            Ok(!own.is(&seed) && own.ne(&seed)?)
         };
-        match reason {
-            Some(reason) => Err(refused(py, format!("cannot {to} signatures {reason}"))),
-            None => Ok((own.current(py)?, values)),
+        let refuse =
+            |reason: &str| refused(py, format!("cannot {to} signatures of different {reason}"));
+        if scheme != Some(own.scheme) {
+            return Err(refuse("schemes; make both by one"));
         }
+        if seeds_differ()? {
+            return Err(refuse("seeds; make both with one"));
+        }
+        let others = match &other_signature {
+            Some(other) => other.current(py)?,
+            None => {
+                let bytes = plain(py, &other.getattr("hashvalues")?, own.scheme)?;
+                Cow::Owned(own.scheme.values(bytes.as_bytes()))
+            }
+        };
+        if values.len() != others.len() {
+            return Err(refuse("length; make both with one num_perm"));
+        }
+        Ok(compare(&values, &others))
     }
+}
+
+/// Scheme and seed of a signature of the original.
+fn foreign<'py>(other: &Bound<'py, PyAny>) -> PyResult<(Option<Scheme>, Bound<'py, PyAny>)> {
+    let name = other.getattr_opt("scheme")?.and_then(|name| name.extract::<String>().ok());
+    let scheme = name.and_then(|name| Scheme::named(other.py(), &name).ok());
+    let seed =
+        other.getattr_opt("seed")?.unwrap_or_else(|| other.py().None().into_bound(other.py()));
+    Ok((scheme, seed))
 }
 
 /// The first four bytes of a digest's first eight.
