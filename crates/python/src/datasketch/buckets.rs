@@ -431,20 +431,23 @@ impl Buckets {
         let number = match Self::number(slf, key)? {
             Some(number) => number,
             None => {
-                let (next, numbers) = {
-                    let it = slf.try_borrow()?;
-                    (it.held.len(), it.numbers.clone_ref(py))
-                };
-                let number = u32::try_from(next)
-                    .map_err(|_| refused(py, "an index holds up to 2³² keys; use a second one"))?;
+                // The number is taken before the key's own code runs again; should that fail, it is a dead one.
+                let (number, numbers) = slf.try_borrow_mut()?.take_number(key)?;
                 numbers.bind(py).set_item(key, number)?;
-                let mut it = slf.try_borrow_mut()?;
-                it.keys.bind(py).append(key)?;
-                it.held.push(Vec::new());
                 number
             }
         };
         slf.try_borrow_mut()?.hold(py, number, row)
+    }
+
+    /// The next number, for a new key.
+    fn take_number(&mut self, key: &Bound<'_, PyAny>) -> PyResult<(u32, Py<PyDict>)> {
+        let py = key.py();
+        let number = u32::try_from(self.held.len())
+            .map_err(|_| refused(py, "an index holds up to 2³² keys; use a second one"))?;
+        self.keys.bind(py).append(key)?;
+        self.held.push(Vec::new());
+        Ok((number, self.numbers.clone_ref(py)))
     }
 
     fn hold(&mut self, py: Python<'_>, number: u32, row: Row) -> PyResult<()> {
@@ -516,7 +519,10 @@ impl Buckets {
         found.sort_unstable();
         found.dedup();
         let (keys, prepickle) = (it.keys.clone_ref(py), it.prepickle);
-        found.retain(|&number| !it.held[number as usize].is_empty());
+        // Without dead numbers there is no need to touch each one's rows.
+        if it.held.len() != it.numbers.bind(py).len() {
+            found.retain(|&number| !it.held[number as usize].is_empty());
+        }
         drop(it);
         let list = PyList::empty(py);
         for number in found {
