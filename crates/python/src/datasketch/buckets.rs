@@ -101,6 +101,10 @@ pub(crate) struct Buckets {
     /// From numbers to rows, more than one where a key was inserted again without looking; dead ones have none.
     held: Vec<Vec<Row>>,
     buckets: HashMap<Name, Bucket, BuildHasherDefault<AsItIs>>,
+    /// From numbers to the last query that found them, so that one finds each once.
+    seen: Vec<u32>,
+    /// How many queries there were.
+    queries: u32,
 }
 
 #[pymethods]
@@ -124,6 +128,8 @@ impl Buckets {
             keys: PyList::empty(py).unbind(),
             held: Vec::new(),
             buckets: HashMap::default(),
+            seen: Vec::new(),
+            queries: 0,
         }
     }
 
@@ -509,31 +515,46 @@ impl Buckets {
         let py = slf.py();
         Self::checked(slf, minhash)?;
         let row = Self::row(slf, minhash)?;
-        let it = slf.try_borrow()?;
-        let mut found: Vec<u32> = Vec::new();
-        for name in it.names(py, &row, bands)? {
-            if let Some(bucket) = it.buckets.get(&name) {
-                found.extend_from_slice(bucket.numbers());
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
+        let mut it = slf.try_borrow_mut()?;
+        let names = it.names(py, &row, bands)?;
+        let found = it.found(py, &names);
         let (keys, prepickle) = (it.keys.clone_ref(py), it.prepickle);
-        // Without dead numbers there is no need to touch each one's rows.
-        if it.held.len() != it.numbers.bind(py).len() {
-            found.retain(|&number| !it.held[number as usize].is_empty());
-        }
         drop(it);
-        let list = PyList::empty(py);
-        for number in found {
-            let key = keys.bind(py).get_item(number as usize)?;
-            if prepickle {
-                list.append(function(py, &LOADS, "pickle", "loads")?.call1((key,))?)?;
-            } else {
-                list.append(key)?;
+        let keys = keys.bind(py);
+        let keys = found.iter().map(|&number| keys.get_item(number as usize));
+        let mut keys = keys.collect::<PyResult<Vec<_>>>()?;
+        if prepickle {
+            let loads = function(py, &LOADS, "pickle", "loads")?;
+            keys = keys.iter().map(|key| loads.call1((key,))).collect::<PyResult<_>>()?;
+        }
+        PyList::new(py, keys)
+    }
+
+    /// The numbers in these buckets, in order, each once.
+    fn found(&mut self, py: Python<'_>, names: &[Name]) -> Vec<u32> {
+        let mut found: Vec<u32> = Vec::new();
+        self.seen.resize(self.held.len(), 0);
+        self.queries = self.queries.checked_add(1).unwrap_or_else(|| {
+            self.seen.fill(0);
+            1
+        });
+        for name in names {
+            let Some(bucket) = self.buckets.get(name) else { continue };
+            for &number in bucket.numbers() {
+                let seen = &mut self.seen[number as usize];
+                if *seen != self.queries {
+                    *seen = self.queries;
+                    found.push(number);
+                }
             }
         }
-        Ok(list)
+        // Without dead numbers there is no need to touch each one's rows.
+        if self.held.len() != self.numbers.bind(py).len() {
+            found.retain(|&number| !self.held[number as usize].is_empty());
+        }
+        // Every bucket is in order already, which this sort makes use of.
+        found.sort();
+        found
     }
 
     /// Gives the keys that are left numbers without gaps, in the same order.
