@@ -7,7 +7,14 @@
 
 from nearkin import amplify, measure, shingle
 from nearkin._compare import Comparison, compare
-from nearkin._errors import FileError, InputError, NearkinError, NearkinWarning, ParameterError
+from nearkin._errors import (
+    FileError,
+    InputError,
+    NearkinError,
+    NearkinWarning,
+    ParameterError,
+    UnsupportedError,
+)
 from nearkin._index import Index
 from nearkin._minhash import MinHash
 from nearkin._nearkin import __version__
@@ -25,6 +32,7 @@ __all__ = [
     "NearkinWarning",
     "ParameterError",
     "Plan",
+    "UnsupportedError",
     "__version__",
     "amplify",
     "compare",

@@ -17,5 +17,9 @@ class FileError(NearkinError, OSError):
     """A file, folder or table that cannot be used as a whole."""
 
 
+class UnsupportedError(NearkinError, NotImplementedError):
+    """Something that another package can do and this one cannot."""
+
+
 class NearkinWarning(UserWarning):
     """Something that should be looked at: records left out, a group with an implausible share."""

@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
+pub(crate) use crate::affine::avx2::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float::{self, Sixteen};
 use crate::scalar::{FACTORS, PORTION};
+pub(crate) use crate::sha1::avx2::sha1_prefixes;
 use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 

@@ -3,7 +3,9 @@
 use std::arch::x86_64::*;
 
 use crate::WordMask;
+pub(crate) use crate::affine::avx512::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float::{self, Sixteen};
+pub(crate) use crate::sha1::avx512::sha1_prefixes;
 use crate::tiles::{self, TILE};
 
 /// See [`crate::lower_blocks`].

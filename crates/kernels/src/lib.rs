@@ -3,6 +3,7 @@
 //! `scalar` is the reference. Other files have the same functions for what a machine may offer; which is
 //! used is decided at run time, and a test compares each with the reference.
 
+mod affine;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -16,6 +17,7 @@ mod dispatch;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 pub mod scalar;
+mod sha1;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -24,6 +26,7 @@ pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use memory::use_large_pages;
 pub use radix::{sort_by_high_half, sort_hashes};
+pub use sha1::sha1_prefix;
 pub use tiles::TILE;
 
 /// What 64 bytes of text are to words, a bit a byte.
@@ -101,6 +104,21 @@ kernels! {
     /// # Panics
     /// Unless there is a value for each key.
     fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
+
+    /// Lowers each value to the smallest that its permutation x → ax + b modulo 2³² gives any of the elements.
+    ///
+    /// # Panics
+    /// Unless there are a factor and a term for each value.
+    fn affine_minima_32(factors: &[u32], terms: &[u32], elements: &[u32], values: &mut [u32]) -> (), in [avx512 avx2];
+
+    /// The same modulo 2⁶⁴.
+    fn affine_minima_64(factors: &[u64], terms: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
+
+    /// The same for the low 32 bits of ax + b modulo 2⁶¹ − 1, where ax + b is taken modulo 2⁶⁴ first.
+    fn mersenne_minima(factors: &[u64], terms: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
+
+    /// Appends the first eight bytes of the SHA-1 digest of each message, as numbers whose lowest byte is the first.
+    fn sha1_prefixes(messages: &[&[u8]], out: &mut Vec<u64>) -> (), in [avx512 avx2];
 
     /// Whether two lists have the same number at some place.
     ///

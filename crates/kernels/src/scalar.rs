@@ -1,7 +1,9 @@
 //! Plain Rust versions of every kernel: the reference.
 
+pub use crate::affine::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+pub use crate::sha1::sha1_prefixes;
 use crate::tiles::{self, TILE};
 use crate::{Throw, WordMask};
 

@@ -1,5 +1,6 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
+mod datasketch;
 mod error;
 mod parts;
 mod run;
@@ -11,6 +12,8 @@ use pyo3::prelude::*;
 mod _nearkin {
     use super::*;
 
+    #[pymodule_export]
+    use crate::datasketch::{Buckets, Permutations, Signature, best_bands};
     #[pymodule_export]
     use crate::parts::{
         Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,
