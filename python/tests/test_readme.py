@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import re
 import runpy
 import shlex
@@ -12,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import nearkin as nk
@@ -68,6 +71,25 @@ def test_python(articles: list[dict[str, str]]) -> None:
     names = {"articles": {article["id"]: article["text"] for article in articles}}
     exec(snippet("python", "kept = nk.dedup(articles, threshold=0.8).kept"), names)
     assert list(names["kept"]) == expected(articles)
+
+
+def test_the_guide(
+    articles: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scratch").mkdir()
+    np.save("images.npy", np.random.default_rng(1).normal(size=(50, 8)))
+    with pa.CompressedOutputStream("crawl.jsonl.zst", "zstd") as out:
+        out.write((tmp_path / "articles.jsonl").read_bytes())
+    table = pa.Table.from_pylist([{**article, "body": article["text"]} for article in articles])
+    texts = table["text"].to_pylist()
+    names: dict[str, object] = {"np": np, "pathlib": pathlib, "table": table, "new": table, "old": table}
+    names |= {"text_a": texts[0], "text_b": texts[1], "text": texts[0], "other_text": texts[0], "texts": texts}
+    guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", guide, flags=re.S)
+    assert len(blocks) >= 5
+    for block in blocks:
+        exec(block, names)
 
 
 def test_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:

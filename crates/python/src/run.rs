@@ -138,12 +138,12 @@ pub(crate) fn compare(
     watched(py, None, |_| engine::compare(&flags, [a, b], [x, y]))?.raise(py)
 }
 
-/// A command line taken apart: the job, and each option by its long name, with its values (true where it has none).
+/// A job, and each option by its long name, with its values (true where it has none).
+type Parsed<'py> = (String, Vec<(String, Bound<'py, PyAny>)>);
+
+/// A command line taken apart.
 #[pyfunction]
-pub(crate) fn take_apart<'py>(
-    py: Python<'py>,
-    words: Vec<String>,
-) -> PyResult<(String, Vec<(String, Bound<'py, PyAny>)>)> {
+pub(crate) fn take_apart(py: Python<'_>, words: Vec<String>) -> PyResult<Parsed<'_>> {
     let parsed = engine::take_apart(&words).raise(py)?;
     let option = |(name, values): (String, Vec<std::ffi::OsString>)| {
         let value = match values.is_empty() {
