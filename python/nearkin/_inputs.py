@@ -15,8 +15,15 @@ __all__ = ["Input", "Given", "one_input"]
 
 Given = str | tuple[str, Any]
 
-#: The column that a list becomes.
-_COLUMN = {"vector": "vector", "bits": "bits", "string": "string", "set": "items", "bag": "items"}
+#: Columns that hold items of a kind, unless said; the first is what a list becomes.
+_COLUMNS = {
+    "text": ["text"],
+    "set": ["items", "set", "text"],
+    "bag": ["items", "set", "text"],
+    "vector": ["vector", "embedding", "text"],
+    "bits": ["bits", "hash", "text"],
+    "string": ["string", "text"],
+}
 
 
 class Input:
@@ -32,6 +39,14 @@ class Input:
 
 def one_input(data: object, options: Mapping[str, Any], name: str = "<table>") -> Input:
     """The input that `data` stands for."""
+    try:
+        return _one_input(data, options, name)
+    except (pa.ArrowException, UnicodeError) as error:
+        what = " ".join(str(error).split())
+        raise ParameterError(f"the data cannot be made a table: {what}; give items of one kind") from error
+
+
+def _one_input(data: object, options: Mapping[str, Any], name: str) -> Input:
     if isinstance(data, (str, os.PathLike)):
         return Input([os.fspath(data)])
     if isinstance(data, (list, tuple)) and data and all(isinstance(x, os.PathLike) for x in data):
@@ -66,7 +81,11 @@ def _table(table: pa.Table, keep: Callable[[Any], Any], name: str) -> Input:
 
 
 def _name(options: Mapping[str, Any]) -> str:
-    return options.get("text") or _COLUMN.get(options.get("as_") or "text", "text")
+    return options.get("text") or _usual(options)[0]
+
+
+def _usual(options: Mapping[str, Any]) -> list[str]:
+    return _COLUMNS.get(options.get("as_") or "text", ["text"])
 
 
 def _column(values: Any, options: Mapping[str, Any]) -> pa.Table:
@@ -75,18 +94,29 @@ def _column(values: Any, options: Mapping[str, Any]) -> pa.Table:
 
 def _arrow(data: Any, options: Mapping[str, Any], name: str) -> Input:
     def keep(mask: pa.Array) -> Any:
+        # Of a DataFrame a DataFrame.
         if type(data).__module__.partition(".")[0] == "polars":
             import polars as pl
 
             return data.filter(pl.Series(mask))
         return table.filter(mask)
 
-    try:
-        table = pa.table(data)
-    except (TypeError, ValueError, pa.ArrowException):
-        # A column on its own, such as a polars Series.
+    if _is_column(data):
         table = _column(pa.chunked_array(data), options)
+    else:
+        table = pa.table(data)
     return _table(table, keep, name)
+
+
+def _is_column(data: Any) -> bool:
+    """Whether it is a column on its own, such as a polars Series."""
+    if not hasattr(data, "__arrow_c_schema__"):
+        return type(data).__name__ == "Series"
+    try:
+        pa.schema(data)
+    except (TypeError, ValueError, pa.ArrowException):
+        return True
+    return False
 
 
 def _pandas(data: Any, options: Mapping[str, Any], name: str) -> Input:
@@ -95,12 +125,24 @@ def _pandas(data: Any, options: Mapping[str, Any], name: str) -> Input:
     if isinstance(data, pd.Series):
         table = _column(pa.Array.from_pandas(data), options)
     elif isinstance(data, pd.DataFrame):
-        wanted = _needed(options)
-        columns = [column for column in data.columns if wanted is None or column in wanted]
-        table = pa.Table.from_pandas(data[columns] if columns else data, preserve_index=False)
+        table = _pandas_table(data, _needed(options))
     else:
         raise ParameterError(f"a pandas {type(data).__name__}; it must be a DataFrame or a Series")
     return _table(table, lambda mask: data[np.asarray(mask)], name)
+
+
+def _pandas_table(data: Any, wanted: set[str] | None) -> pa.Table:
+    names = [str(column) for column in data.columns]
+    columns: dict[str, Any] = {}
+    for at, name in enumerate(names):
+        if wanted is not None and name not in wanted:
+            # There for its name alone, which a message may have to tell.
+            columns.setdefault(name, pa.nulls(len(data)))
+            continue
+        if names.count(name) > 1:
+            raise ParameterError(f"the DataFrame has several columns `{name}`; give each a name of its own")
+        columns[name] = pa.Array.from_pandas(data.iloc[:, at])
+    return pa.table(columns)
 
 
 def _needed(options: Mapping[str, Any]) -> set[str] | None:
@@ -108,17 +150,21 @@ def _needed(options: Mapping[str, Any]) -> set[str] | None:
     if options.get("as_") == "answers" or options.get("edges"):
         return None
     named = [options.get(key) for key in ("text", "id", "group", "element", "count", "rating")]
-    usual = ["id", "text", "items", "set", "vector", "embedding", "bits", "hash", "string"]
     field = str(options.get("keep") or "").partition(":")[2]
-    return {name for name in [*named, *usual, field] if name}
+    return {name for name in [*named, *_usual(options), "id", field] if name}
 
 
 def _array(data: np.ndarray[Any, Any], options: Mapping[str, Any], name: str) -> Input:
     kind = options.get("as_")
+    if isinstance(data, np.ma.MaskedArray):
+        raise ParameterError("a masked array, and its mask would not count; fill it, or leave rows out")
+    data = data.astype(data.dtype.newbyteorder("="), copy=False)
     if data.ndim == 1:
-        values: Any = pa.array(data)
+        values: Any = pa.array(data, from_pandas=True) if data.dtype == object else pa.array(data)
     elif data.ndim != 2:
         raise ParameterError(f"an array of {data.ndim} dimensions; it must have one or two")
+    elif data.shape[1] == 0:
+        raise ParameterError("an array of rows without a component; give each at least one")
     elif kind == "bits" and data.dtype == np.uint8:
         rows = np.ascontiguousarray(data)
         kind_of_row = pa.binary(data.shape[1])
@@ -140,12 +186,15 @@ def _values(items: Sequence[Any], options: Mapping[str, Any]) -> pa.Array:
     if any(isinstance(item, (set, frozenset)) for item in items):
         # Their order does not count, but a run must look the same each time.
         items = [None if item is None else sorted(item, key=repr) for item in items]
-    try:
-        values = pa.array(items)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise ParameterError(f"the items are not all of one kind: {error}") from None
-    if len(items) == 0 or pa.types.is_null(values.type):
+    return _known(pa.array(items))
+
+
+def _known(values: pa.Array) -> pa.Array:
+    """Nothing at all is text, and empty sets are sets of texts."""
+    if pa.types.is_null(values.type):
         return values.cast(pa.string())
+    if pa.types.is_list(values.type) and pa.types.is_null(values.type.value_type):
+        return values.cast(pa.list_(pa.string()))
     return values
 
 
@@ -161,7 +210,10 @@ def _list(data: Iterable[Any], options: Mapping[str, Any], name: str) -> Input:
 def _mapping(data: Mapping[Any, Any], options: Mapping[str, Any], name: str) -> Input:
     ids = list(data)
     values = _values(list(data.values()), options)
-    table = pa.table({options.get("id") or "id": pa.array(ids), _name(options): values})
+    id_name = options.get("id") or "id"
+    if id_name == _name(options):
+        raise ParameterError(f"ids and texts are both called `{id_name}`; give text or id another name")
+    table = pa.table({id_name: _known(pa.array(ids)), _name(options): values})
 
     def keep(mask: pa.Array) -> dict[Any, Any]:
         kept = zip(ids, mask.to_pylist(), strict=True)

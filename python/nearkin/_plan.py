@@ -145,8 +145,8 @@ def plan(
     *,
     threshold: float = 0.8,
     recall: float = 0.99,
-    shingle: str = "words:5",
-    measure: str = "jaccard",
+    shingle: str | None = None,
+    measure: str | None = None,
     within: float | None = None,
     bands: tuple[int, int] | None = None,
     **options: Unpack[Reading],
@@ -163,9 +163,9 @@ def plan(
     recall
         The chance that a pair at just the threshold is found.
     shingle
-        What a text is cut into.
+        What a text is cut into; ``words:5`` unless said.
     measure
-        ``jaccard``, ``bag``, ``bag-sum`` or ``dice``.
+        ``jaccard``, ``bag``, ``bag-sum`` or ``dice``; ``jaccard`` unless said, ``bag`` with ``as_="bag"``.
     within
         A distance (``jaccard`` or ``bag``) instead of a threshold.
     bands
@@ -182,12 +182,13 @@ def plan(
     >>> round(plan.probability(0.5), 4)
     0.1457
     """
+    usual = "bag" if options.get("as_") == "bag" else "jaccard"
     count, rows, promised, jaccard = _nearkin.planned(
         threshold=threshold,
         within=within,
         recall=recall,
-        shingle=shingle,
-        measure=measure,
+        shingle=shingle or "words:5",
+        measure=measure or usual,
         bands=band_pair(bands),
     )
     forecast = None
@@ -204,7 +205,7 @@ def plan(
         threshold=threshold if within is None else 1.0 - within,
         jaccard_threshold=jaccard,
         recall=promised,
-        measure=measure.replace("_", "-"),
-        shingle=shingle,
+        measure=(measure or usual).replace("_", "-"),
+        shingle=shingle or ("elements" if options.get("as_") in ("set", "bag") else "words:5"),
         forecast=forecast,
     )

@@ -95,6 +95,6 @@ def chosen(wanted: bool | None) -> Progress | None:
         return None
     if _in_notebook():
         return _in_cell()
-    if wanted or sys.stderr.isatty():
+    if sys.stderr is not None and (wanted or sys.stderr.isatty()):
         return _in_terminal()
     return None

@@ -38,9 +38,10 @@ def _shown(progress: bool | None) -> Iterator[Progress | None]:
             shown.finish()
 
 
-def _warn(messages: list[str]) -> None:
+def _warn(messages: list[str], above: int) -> None:
+    """Warns whoever called the function so many calls above."""
     for message in messages:
-        warnings.warn(message, NearkinWarning, stacklevel=4)
+        warnings.warn(message, NearkinWarning, stacklevel=above + 2)
 
 
 def _search(
@@ -50,7 +51,7 @@ def _search(
         table, account, messages = _nearkin.search(
             job, words, data.given, against.given if against else [], shown
         )
-    _warn(messages)
+    _warn(messages, 2)
     return table.replace_schema_metadata({_STATS: account})
 
 
@@ -222,5 +223,5 @@ def dedup(
     words = [*flags(options, DedupOptions), f"--keep={keep}"]
     with _shown(progress) as shown:
         found, account, messages = _nearkin.dedup(words, given.given, shown)
-    _warn(messages)
+    _warn(messages, 1)
     return Deduplicated(found, given, account)

@@ -104,6 +104,8 @@ def test_data_is_looked_at() -> None:
     assert forecast is not None and forecast["records"] == 43
     assert forecast["expected"]["similar"] == 3.0  # the three copies, all pairs being compared
     assert nk.plan(threshold=0.8).forecast is None
+    sets = nk.plan([{1, 2, 3}, {1, 2, 3}, {4}], as_="set").forecast
+    assert sets is not None and sets["expected"]["similar"] == 1.0
     told = nk.plan(pa.table({"body": texts}), text="body", threshold=0.8, bands=(20, 5)).forecast
     assert told is not None and told["records"] == 43
 

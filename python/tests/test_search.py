@@ -229,11 +229,12 @@ def test_keep_by_a_field() -> None:
     assert nk.dedup(table.to_pandas(), keep="min:score").kept["score"].tolist() == [1.0]
 
 
-def test_strings_are_not_copied() -> None:
-    text = pa.array(["word " * 200_000] * 20)  # 20 MB
-    table = pa.table({"text": text})
-    given = nk._inputs.one_input(table, {}).given[0]
-    assert given[1].column("text").chunk(0).buffers()[2].address == text.buffers()[2].address
+def failing_reader() -> pa.RecordBatchReader:
+    def batches():  # type: ignore[no-untyped-def]
+        yield pa.record_batch({"text": ["a b c d e"]})
+        raise pa.ArrowInvalid("half way")
+
+    return pa.RecordBatchReader.from_batches(pa.schema({"text": pa.string()}), batches())
 
 
 @pytest.mark.parametrize(
@@ -252,6 +253,15 @@ def test_strings_are_not_copied() -> None:
         (lambda: nk.pairs(3), nk.ParameterError, "int"),
         (lambda: nk.pairs(b"abc"), nk.ParameterError, "bytes"),
         (lambda: nk.pairs(["a", 1]), nk.ParameterError, "one kind"),
+        (lambda: nk.pairs({1: "a", "x": "a"}), nk.ParameterError, "one kind"),
+        (lambda: nk.pairs({"x": "a"}, text="id"), nk.ParameterError, "both called `id`"),
+        (lambda: nk.pairs(["\ud800"]), nk.ParameterError, "surrogates"),
+        (lambda: nk.pairs(np.ones((2, 0)), as_="vector", within=1), nk.ParameterError, "component"),
+        (lambda: nk.pairs(np.ma.ones((2, 2)), as_="vector", within=1), nk.ParameterError, "masked"),
+        (lambda: nk.pairs(np.array(["a", float("nan")], dtype=object)), nk.InputError, "<table>:2"),
+        (lambda: nk.pairs(pd.DataFrame({"id": [1], "body": ["x"]})), nk.FileError, "`body`"),
+        (lambda: nk.pairs(pd.DataFrame([["a", "b"]], columns=["text", "text"])), nk.ParameterError, "several"),
+        (lambda: nk.pairs(failing_reader()), nk.ParameterError, "half way"),
         (lambda: nk.pairs(np.zeros((2, 2, 2))), nk.ParameterError, "3 dimensions"),
         (lambda: nk.pairs(np.array([[1.0, np.nan]]), as_="vector", within=1), nk.InputError, "NaN"),
         (lambda: nk.pairs(pa.table({"id": [1, 1], "text": ["a", "b"]})), nk.InputError, "was there before"),
@@ -271,15 +281,35 @@ def test_errors_are_a_small_family() -> None:
     assert issubclass(nk.ParameterError, ValueError) and issubclass(nk.FileError, OSError)
 
 
-def test_records_that_are_skipped_are_warned_of() -> None:
-    with pytest.warns(nk.NearkinWarning, match="<table>:2"):
-        table = nk.pairs(["a b c d e", None, "a b c d e"], on_error="skip")
-    assert rows(table) == [(0, 2, 1.0)]
+def test_records_that_are_skipped_are_warned_of_where_they_were_given() -> None:
+    texts = ["a b c d e", None, "a b c d e"]
+    for call in (nk.pairs, nk.top, nk.dedup):
+        with pytest.warns(nk.NearkinWarning, match="<table>:2") as told:
+            result = call(texts, on_error="skip")
+        assert told[0].filename == __file__
+    assert rows(nk.pairs(texts[::2])) == [(0, 1, 1.0)]
+    assert result.kept == ["a b c d e"]
+
+
+def test_a_numbered_column_of_pandas_can_be_the_text() -> None:
+    frame = pd.DataFrame({0: TEXTS, "id": range(len(TEXTS))})
+    assert rows(nk.pairs(frame, text="0", **EXACT)) == TRUTH
+
+
+def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path) -> None:
+    path, temp = tmp_path / "a.jsonl", tmp_path / "temp"
+    temp.mkdir()
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    nk.pairs(path, temp=temp)
+    nk.top(path, temp=temp)
+    nk.dedup(path, temp=temp)
+    assert list(temp.iterdir()) == []
 
 
 def test_nothing_and_little() -> None:
     for data in ([], pa.table({"text": pa.array([], pa.string())}), pd.DataFrame({"text": []}, dtype=str)):
         assert rows(nk.pairs(data)) == []
-    assert nk.dedup([]).kept == []
+    assert nk.dedup([]).kept == [] and nk.dedup({}).kept == {}
+    assert rows(nk.pairs([set(), set()], as_="set")) == []
     assert nk.dedup(["", "", " "]).kept == ["", "", " "]
     assert nk.dedup(["one"]).kept == ["one"]

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
         let target = Target::File(Some(path));
-        if let Written::File(clusters) = found.write_clusters(target)? {
+        if let Written::File(clusters) = found.write_clusters(target, &progress)? {
             ready.insert(0, clusters);
         }
     }
@@ -128,7 +128,11 @@ impl Found {
     }
 
     /// Writes a row an item.
-    pub(crate) fn write_clusters(&self, target: Target<'_>) -> nearkin::Result<Written> {
+    pub(crate) fn write_clusters(
+        &self,
+        target: Target<'_>,
+        observer: &dyn Observer,
+    ) -> nearkin::Result<Written> {
         let result = &self.result;
         let collection = &result.collection;
         let numbers = collection.ids_are_numbers(0);
@@ -143,6 +147,9 @@ impl Found {
         let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
         for (position, cluster) in (0u32..).zip(result.clusters()) {
             let Some((kept, similarity)) = cluster else { continue };
+            if observer.stopped() {
+                return Err(nearkin::Error::Interrupted);
+            }
             let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
             let kept = Cell::Bool(kept == position);
             table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;

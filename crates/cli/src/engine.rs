@@ -9,7 +9,7 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::{CommandFactory, Parser};
 use nearkin::cluster::Keep;
-use nearkin::pipeline::{self, Observer, Settings};
+use nearkin::pipeline::{self, Observer, Settings, Watched};
 use nearkin::read::Place;
 use nearkin::{Error, write};
 
@@ -72,7 +72,11 @@ pub struct Account {
 }
 
 impl From<Told> for Account {
+    /// The run is over: what it put aside to go on is removed.
     fn from(told: Told) -> Self {
+        if let Some(job) = &told.job {
+            job.finish();
+        }
         let skipped = told.skipped.into_iter().map(|message| format!("skipped: {message}"));
         Self { stats: told.stats.to_string(), warnings: skipped.chain(told.warning).collect() }
     }
@@ -149,9 +153,6 @@ pub fn dedup(
     args.input.inputs = inputs;
     let found = dedup::find(&args, observer)?;
     let account = found.told().into();
-    if let Some(job) = &found.settings.job {
-        job.finish();
-    }
     Ok((Deduplicated(found), account))
 }
 
@@ -164,22 +165,28 @@ impl Deduplicated {
     /// The kept records, read from their files again.
     ///
     /// # Errors
-    /// When a file has changed, or records do not fit one table.
-    pub fn records(&self) -> Result<Table> {
+    /// When a file has changed, or records do not fit one table; when the observer stops it.
+    pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
         let kept = |record: u64| self.0.is_record_kept(record);
-        Ok(write::batches(self.0.source.input(), &kept, self.0.settings.threads)?)
+        let (input, threads) = (self.0.source.input(), self.0.settings.threads);
+        Ok(write::batches(input, &kept, threads, &mut |_| go_on(observer))?)
     }
 
     /// A row an item: `id`, `cluster`, `kept`, `similarity`.
     ///
     /// # Errors
     /// When ids that were put aside cannot be read again.
-    pub fn clusters(&self) -> Result<Table> {
-        match self.0.write_clusters(Target::Memory)? {
+    pub fn clusters(&self, observer: &dyn Observer) -> Result<Table> {
+        match self.0.write_clusters(Target::Memory, observer)? {
             Written::Memory(schema, rows) => Ok((schema, rows)),
             Written::File(_) => Err(Failure::Other("no table was written".to_owned())),
         }
     }
+}
+
+/// An error where the observer has had enough.
+fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
+    if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// The settings that flags of `pairs`, `top` or `dedup` stand for, and for `dedup` what is kept and whether groups may
@@ -206,7 +213,12 @@ pub fn settings(job: &str, flags: &[String]) -> Result<(Settings, Keep, bool)> {
 ///
 /// # Errors
 /// When the flags make no sense or a record cannot be used.
-pub fn is_exact(job: &str, flags: &[String], inputs: Vec<Place>) -> Result<bool> {
+pub fn is_exact(
+    job: &str,
+    flags: &[String],
+    inputs: Vec<Place>,
+    observer: &dyn Observer,
+) -> Result<bool> {
     let (settings, ..) = settings(job, flags)?;
     if settings.promised()? == 1.0 && settings.bands.is_none() {
         return Ok(true);
@@ -218,7 +230,7 @@ pub fn is_exact(job: &str, flags: &[String], inputs: Vec<Place>) -> Result<bool>
         _ => return Err(other_job(job)),
     };
     let source = fields.open(&inputs, None, Some(&settings))?;
-    let choice = pipeline::choose(&source, &settings)?;
+    let choice = pipeline::choose(&Watched { source: &source, observer }, &settings)?;
     Ok(choice.is_some_and(|choice| choice.way() == pipeline::Way::Exact))
 }
 
@@ -226,13 +238,13 @@ pub fn is_exact(job: &str, flags: &[String], inputs: Vec<Place>) -> Result<bool>
 ///
 /// # Errors
 /// When the flags make no sense or a record cannot be used.
-pub fn plan(flags: &[String], inputs: Vec<Place>) -> Result<String> {
+pub fn plan(flags: &[String], inputs: Vec<Place>, observer: &dyn Observer) -> Result<String> {
     let mut flags = flags.to_vec();
     flags.push("--json".to_owned());
     match parse("plan", &flags, &[])? {
         Job::Plan(mut args) => {
             args.inputs = inputs;
-            Ok(plan::tell(&args)?)
+            Ok(plan::tell(&args, observer)?)
         }
         _ => Err(other_job("plan")),
     }

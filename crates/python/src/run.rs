@@ -95,13 +95,13 @@ impl Deduplicated {
 
     /// The kept records, read from their files again.
     fn records(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
-        let records = watched(py, None, |_| self.0.records())?.raise(py)?;
+        let records = watched(py, None, |observer| self.0.records(observer))?.raise(py)?;
         table(py, records)
     }
 
     /// A row an item.
     fn clusters(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
-        let clusters = watched(py, None, |_| self.0.clusters())?.raise(py)?;
+        let clusters = watched(py, None, |observer| self.0.clusters(observer))?.raise(py)?;
         table(py, clusters)
     }
 }
@@ -115,14 +115,14 @@ pub(crate) fn is_exact(
     inputs: Vec<Given>,
 ) -> PyResult<bool> {
     let inputs = places(py, inputs)?;
-    watched(py, None, |_| engine::is_exact(job, &flags, inputs))?.raise(py)
+    watched(py, None, |observer| engine::is_exact(job, &flags, inputs, observer))?.raise(py)
 }
 
 /// The plan as JSON.
 #[pyfunction]
 pub(crate) fn plan(py: Python<'_>, flags: Vec<String>, inputs: Vec<Given>) -> PyResult<String> {
     let inputs = places(py, inputs)?;
-    watched(py, None, |_| engine::plan(&flags, inputs))?.raise(py)
+    watched(py, None, |observer| engine::plan(&flags, inputs, observer))?.raise(py)
 }
 
 /// Two texts compared, as text or as JSON.

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use nearkin::amplify::Expression;
 use nearkin::near::{self, Plan, Taken};
+use nearkin::pipeline::Observer;
 use nearkin::space::Form;
 use serde_json::{Value, json};
 
@@ -23,11 +24,12 @@ pub(super) struct HeldPlan {
 }
 
 impl HeldPlan {
-    pub(super) fn of(args: &PlanArgs) -> nearkin::Result<Self> {
+    pub(super) fn of(args: &PlanArgs, observer: &dyn Observer) -> nearkin::Result<Self> {
         let asked = Asked::new(&args.fields, &args.similarity, Rows::Pairs)?;
         let held = load(&args.fields, &args.inputs, &[], &args.similarity, &asked)?;
         let way = way(&args.similarity, args.and_or.as_ref(), None, false)?;
-        let search = asked.search(&args.similarity, way, None, &|| false);
+        let stopped = || observer.stopped();
+        let search = asked.search(&args.similarity, way, None, &stopped);
         let plan = near::plan(&held.items, &search)?;
         Ok(Self { held, asked, plan, at: args.at.clone() })
     }

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
-use nearkin::pipeline::{Choice, Forecast, Settings, Survey, choose, sample, survey};
+use nearkin::pipeline::{
+    Choice, Forecast, NoObserver, Observer, Settings, Survey, Watched, choose, sample, survey,
+};
 use nearkin::read::Place;
 use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
@@ -83,11 +85,11 @@ fn two_distances(text: &str) -> Result<(f64, f64), String> {
 const SAMPLE: usize = 700;
 
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
-    Ok(io::stdout().write_all(tell(args)?.as_bytes())?)
+    Ok(io::stdout().write_all(tell(args, &NoObserver)?.as_bytes())?)
 }
 
 /// The plan as a text, or as JSON where that is asked for.
-pub(crate) fn tell(args: &PlanArgs) -> anyhow::Result<String> {
+pub(crate) fn tell(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<String> {
     if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
         return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
     }
@@ -95,12 +97,12 @@ pub(crate) fn tell(args: &PlanArgs) -> anyhow::Result<String> {
         check_plot(path, &args.inputs)?;
     }
     if crate::near::is_held(&args.fields, &args.similarity, None) {
-        return tell_held(args);
+        return tell_held(args, observer);
     }
     if let Some(expression) = &args.and_or {
         known_functions(expression)?;
     }
-    let plan = Plan::of(args)?;
+    let plan = Plan::of(args, observer)?;
     let picture = args.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
     let text = if args.json {
         format!("{:#}\n", plan.as_json())
@@ -129,7 +131,7 @@ fn known_functions(expression: &Expression) -> Result<()> {
 }
 
 /// The plan for items that are held in memory.
-fn tell_held(args: &PlanArgs) -> anyhow::Result<String> {
+fn tell_held(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<String> {
     if args.inputs.is_empty() {
         let must =
             "given for items that are no texts: what is best depends on how far apart they are";
@@ -143,7 +145,7 @@ fn tell_held(args: &PlanArgs) -> anyhow::Result<String> {
     if let Some((name, _)) = unused.iter().find(|(_, given)| *given) {
         return Err(Error::parameter(name, "given", "left out for items that are no texts").into());
     }
-    let plan = held::HeldPlan::of(args)?;
+    let plan = held::HeldPlan::of(args, observer)?;
     Ok(if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
 }
 
@@ -190,7 +192,7 @@ struct Corpus {
 }
 
 impl<'a> Plan<'a> {
-    fn of(args: &'a PlanArgs) -> Result<Self> {
+    fn of(args: &'a PlanArgs, observer: &dyn Observer) -> Result<Self> {
         let settings = args.similarity.settings(&RunArgs::default(), &args.fields)?;
         check_way(&args.similarity, &settings)?;
         let chosen = settings.bands()?;
@@ -198,7 +200,7 @@ impl<'a> Plan<'a> {
         let expression = args.and_or.clone().unwrap_or_else(|| chosen.into());
         let corpus = match args.inputs.as_slice() {
             [] => None,
-            inputs => Some(Corpus::of(inputs, args, &settings, &expression)?),
+            inputs => Some(Corpus::of(inputs, args, &settings, &expression, observer)?),
         };
         let base = args.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
         Ok(Self {
@@ -282,12 +284,14 @@ impl Corpus {
         args: &PlanArgs,
         settings: &Settings,
         expression: &Expression,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         if expression.names().iter().any(|name| *name != "minhash") {
             let must = "of minhash alone with INPUT, whose texts are compared by it";
             return Err(Error::parameter("--and-or", expression, must));
         }
-        let input = args.fields.open(inputs, None, None)?;
+        let opened = args.fields.open(inputs, None, None)?;
+        let input = Watched { source: &opened, observer };
         let sample = sample(&input, SAMPLE, settings.seed)?;
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();

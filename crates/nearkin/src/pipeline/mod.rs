@@ -33,7 +33,7 @@ pub use choice::{Choice, Expected};
 pub use collection::{Collection, Ids};
 pub use dedup::{Deduplicated, Swallowed, dedup};
 pub use memory::{LEAST_MEMORY, fair_share};
-pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats};
+pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats, Watched};
 pub use resume::Job;
 pub use sample::{Sample, sample};
 pub use survey::{Estimate, Forecast, Survey, survey};

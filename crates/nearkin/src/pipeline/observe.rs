@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use crate::Result;
 use crate::amplify::Bands;
 use crate::audit::Audit;
+use crate::item::{Batch, Source};
+use crate::{Error, Result};
 
 use super::choice::Choice;
 use super::resume::{Loader, Saver};
@@ -67,6 +68,46 @@ pub trait Observer: Sync {
     /// Whether the run should end.
     fn stopped(&self) -> bool {
         false
+    }
+}
+
+/// A collection whose scans end with [`Error::Interrupted`] when the observer stops them.
+pub struct Watched<'a, S> {
+    /// The collection.
+    pub source: &'a S,
+    /// Who watches.
+    pub observer: &'a dyn Observer,
+}
+
+impl<S: Source> Source for Watched<'_, S> {
+    type Chunk = S::Chunk;
+
+    fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+
+    fn scan<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<S::Chunk>> + Send + 'a>> {
+        let go_on = |chunk| if self.observer.stopped() { Err(Error::Interrupted) } else { chunk };
+        Ok(Box::new(self.source.scan(skip)?.map(go_on)))
+    }
+
+    fn skips(&self) -> bool {
+        self.source.skips()
+    }
+
+    fn place(&self, chunk: &S::Chunk) -> (usize, u64) {
+        self.source.place(chunk)
+    }
+
+    fn decode<'a>(
+        &'a self,
+        chunk: &'a S::Chunk,
+        wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<Batch<'a>> {
+        self.source.decode(chunk, wanted)
     }
 }
 

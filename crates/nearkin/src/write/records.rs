@@ -38,11 +38,17 @@ pub fn records(
     writer.ready()
 }
 
-/// The kept records as columns in memory, in input order.
-pub fn batches(input: &Input, kept: Kept, threads: usize) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+/// The kept records as columns in memory, in input order; `progress` as in [`records`].
+pub fn batches(
+    input: &Input,
+    kept: Kept,
+    threads: usize,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let format = input.record_format(Format::Parquet, kept)?;
     let mut batches = Vec::new();
-    each_kept(input, &format, kept, threads, |body, _| {
+    each_kept(input, &format, kept, threads, |body, chunk| {
+        progress(chunk.bytes)?;
         batches.extend(match body {
             Body::Batch(batch) if batch.num_rows() > 0 => Some(batch),
             _ => None,
