@@ -1,12 +1,23 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
 mod error;
+mod spark;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _nearkin {
     use super::*;
+
+    /// What `nearkin.spark` runs on executors.
+    #[pymodule]
+    mod spark {
+        #[pymodule_export]
+        use crate::spark::{
+            Keys, Likeness, choose, clusters, components, copy_lines, frequent, meet, pairs,
+            read_lines, stars,
+        };
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -21,6 +21,7 @@ mod resume;
 mod run;
 mod sample;
 mod sketch;
+pub mod spread;
 mod survey;
 mod top;
 mod watch;
