@@ -14,8 +14,8 @@ mod _nearkin {
     mod spark {
         #[pymodule_export]
         use crate::spark::{
-            Keys, Likeness, choose, clusters, components, copy_lines, frequent, meet, pairs,
-            read_lines, stars,
+            Keys, Likeness, choose, clusters, components, copy_lines, frequent, is_exact, meet,
+            pairs, read_lines, stars,
         };
     }
 

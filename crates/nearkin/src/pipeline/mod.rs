@@ -143,6 +143,18 @@ impl Settings {
         }
     }
 
+    /// Whether no pair may be missed: by the way that was set, or by the measure.
+    ///
+    /// # Errors
+    /// When the settings contradict themselves.
+    pub fn is_exact(&self) -> Result<bool> {
+        let exact = self.way()? == Way::Exact;
+        if !exact {
+            self.bands()?;
+        }
+        Ok(exact)
+    }
+
     /// The bands to use: those that were set, or the cheapest that keep the recall.
     pub fn bands(&self) -> Result<Bands> {
         Verifier::new(self.measure, self.limit())?;

@@ -8,4 +8,4 @@ mod spread;
 
 pub(crate) use lines::{copy_lines, read_lines};
 pub(crate) use search::{Likeness, choose, clusters, components, frequent, pairs, stars};
-pub(crate) use spread::{Keys, meet};
+pub(crate) use spread::{Keys, is_exact, meet};

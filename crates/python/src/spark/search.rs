@@ -114,7 +114,8 @@ pub(crate) fn components(py: Python<'_>, batches: Batches) -> PyResult<PyArrowTy
     py.detach(work).raise(py).map(PyArrowType)
 }
 
-/// Stars of pairs (`a`, `b`), with the positions in order of preference: for every `position`, its `centre`.
+/// Stars of pairs (`a`, `b`) of the positions in `order` of preference, others left out: for every `position`, its
+/// `centre`.
 #[pyfunction]
 pub(crate) fn stars(
     py: Python<'_>,
@@ -122,20 +123,25 @@ pub(crate) fn stars(
     order: Vec<u64>,
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let work = || -> Result<RecordBatch> {
-        let (positions, edges) = numbered(&batches)?;
-        let numbers_of: HashMap<u64, u32> = positions.iter().copied().zip(0u32..).collect();
-        let mut partners = vec![Vec::new(); positions.len()];
-        for (a, b) in edges {
-            partners[a as usize].push(b);
-            partners[b as usize].push(a);
+        let places: HashMap<u64, u32> = order.iter().copied().zip(0u32..).collect();
+        let mut partners = vec![Vec::new(); order.len()];
+        for batch in &batches {
+            let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
+            for (a, b) in a.iter().zip(b.iter()) {
+                let place = |position: &i64| places.get(&(*position as u64)).copied();
+                if let Some((a, b)) = place(a).zip(place(b)) {
+                    partners[a as usize].push(b);
+                    partners[b as usize].push(a);
+                }
+            }
         }
-        let order: Vec<u32> = order.iter().filter_map(|at| numbers_of.get(at).copied()).collect();
-        let centres = nearkin::cluster::stars(&order, |item, partner| {
+        let all: Vec<u32> = (0..order.len() as u32).collect();
+        let centres = nearkin::cluster::stars(&all, |item, partner| {
             partners[item as usize].iter().for_each(|&other| partner(other));
             Ok(())
         })?;
-        let centres: Vec<u64> = centres.iter().map(|&centre| positions[centre as usize]).collect();
-        Ok(batch(vec![("position", numbers(positions)), ("centre", numbers(centres))]))
+        let centres: Vec<u64> = centres.iter().map(|&centre| order[centre as usize]).collect();
+        Ok(batch(vec![("position", numbers(order)), ("centre", numbers(centres))]))
     };
     py.detach(work).raise(py).map(PyArrowType)
 }

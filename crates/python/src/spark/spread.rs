@@ -21,8 +21,20 @@ use crate::error::Raise;
 /// The keys of a partition's texts, in blocks for those who gather them.
 #[pyclass(module = "nearkin._nearkin")]
 pub(crate) struct Keys {
+    /// How many gather.
+    #[pyo3(get)]
+    gatherers: usize,
     keys: spread::Keys,
     of_elements: bool,
+}
+
+/// Whether these flags, or the measure they name, ask for the exact way.
+///
+/// # Errors
+/// When they contradict themselves.
+#[pyfunction]
+pub(crate) fn is_exact(flags: &Bound<'_, PyDict>) -> PyResult<bool> {
+    settings(flags)?.is_exact().raise(flags.py())
 }
 
 /// Whether texts are lists of elements.
@@ -58,7 +70,7 @@ impl Keys {
         });
         let of_elements = of_elements(&settings);
         let keys = spread::Keys::new(&settings, gatherers, counts).raise(flags.py())?;
-        Ok(Self { keys, of_elements })
+        Ok(Self { gatherers, keys, of_elements })
     }
 
     /// Takes up a batch of `position` and `text`.

@@ -1,0 +1,202 @@
+"""The stages between texts and pairs: keys, meetings, matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import functions as F
+
+from nearkin.spark import _rust
+from nearkin.spark._texts import broadcast
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Bytes of text up to which a look at all of it decides how pairs are found, as in the command.
+HELD = 128 << 20
+#: Texts of one bucket that meet at one place.
+HEAVY = 200_000
+#: Texts drawn to see which elements are frequent.
+DRAWN = 2_000
+
+WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS = range(6)
+_MET = "kind int, position long, other long"
+_PAIRS = "a long, b long, similarity double"
+_EDGES = "a long, b long"
+
+
+class Texts(Protocol):
+    """A collection of texts on many machines."""
+
+    partitions: int
+    starts: dict[int, int]
+
+    @property
+    def session(self) -> Any: ...
+    def keys(self, flags: dict[str, Any], gatherers: int, frequent: Any) -> DataFrame: ...
+    def texts(self) -> DataFrame: ...
+    def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
+    def length(self) -> Column: ...
+    def ids(self) -> DataFrame: ...
+    def values(self, field: str) -> DataFrame: ...
+    def without(self, removed: DataFrame, rows: int) -> DataFrame: ...
+
+
+def to_partitions(frame: DataFrame, count: int, number: str) -> DataFrame:
+    """Rows in the partition of their number."""
+    if hasattr(frame, "repartitionById"):
+        return frame.repartitionById(count, F.col(number).cast("int"))
+    return frame.repartition(count, number)
+
+
+def _kind(kind: int, position: Any, other: Any) -> pa.RecordBatch:
+    kinds = pa.repeat(pa.scalar(kind, pa.int32()), len(position))
+    return pa.RecordBatch.from_arrays([kinds, position, other], ["kind", "position", "other"])
+
+
+def _meet(places: int, heavy: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What gathered blocks say of who has to meet."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        blocks = []
+        for batch in batches:
+            seen = batch.filter(pa.compute.is_valid(batch["partition"]))
+            for kind, name in ((TEXTS, "texts"), (EMPTY, "empty"), (BYTES, "bytes")):
+                yield _kind(kind, seen["partition"], seen[name])
+            blocks.append(batch.select(["block"]))
+        copies, wanted, buckets = _rust.meet(blocks, places, heavy)
+        yield _kind(COPY, copies["position"], copies["first"])
+        yield _kind(WANTED, wanted["position"], wanted["place"])
+        yield _kind(BUCKETS, pa.array([0], pa.int64()), pa.array([buckets], pa.int64()))
+
+    return run
+
+
+class Found:
+    """Who has to meet, and the texts that do."""
+
+    def __init__(self, texts: Texts, flags: dict[str, Any], every_pair: bool, heavy: int) -> None:
+        self.texts, self.heavy = texts, heavy
+        self.held: list[DataFrame] = []
+        self.places = texts.partitions
+        way = flags.get("exact") or flags.get("approximate") or flags.get("bands")
+        self.flags = flags
+        self._gather(_rust.is_exact(flags))
+        if not way and not _rust.is_exact(flags) and self.seen["bytes"] <= HELD:
+            chosen = self._choose(every_pair)
+            if chosen == "exact":
+                self.flags = flags | {"exact": True}
+                self.release()
+                self._gather(True)
+        if not _rust.is_exact(self.flags):
+            # Where texts meet there are few of them; nobody is to decide again.
+            self.flags = self.flags | {"approximate": True}
+
+    def hold(self, frame: DataFrame) -> DataFrame:
+        """A DataFrame that is not computed twice."""
+        self.held.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        return self.held[-1]
+
+    def release(self) -> None:
+        """Gives back what is held."""
+        for frame in self.held:
+            frame.unpersist()
+        self.held.clear()
+
+    def _gather(self, exact: bool) -> None:
+        frequent = self._frequent() if exact else None
+        keys = self.texts.keys(self.flags, self.places, frequent)
+        met = to_partitions(keys, self.places, "gatherer").mapInArrow(
+            _meet(self.places, self.heavy), _MET
+        )
+        self.met = self.hold(met)
+        counts = {row.kind: row for row in self._counts()}
+        of = lambda kind, name: (counts[kind][name] or 0) if kind in counts else 0  # noqa: E731
+        self.copies = int(of(COPY, "rows"))
+        self.wanted = int(of(WANTED, "rows"))
+        self.seen = {
+            "items": int(of(TEXTS, "sum")),
+            "empty": int(of(EMPTY, "sum")),
+            "bytes": int(of(BYTES, "sum")),
+            "identical": self.copies,
+            "buckets": int(of(BUCKETS, "sum")),
+        }
+        sizes = self.met.where(F.col("kind") == TEXTS).select("position", "other").collect()
+        start = 0
+        for partition, rows in sorted((int(row[0]), int(row[1])) for row in sizes):
+            self.texts.starts[partition] = start
+            start += rows
+
+    def _counts(self) -> list[Any]:
+        rows = F.count("*").alias("rows")
+        return self.met.groupBy("kind").agg(rows, F.sum("other").alias("sum")).collect()
+
+    def _frequent(self) -> pa.RecordBatch:
+        """Elements that several of some texts have: whichever are drawn, the same pairs are found."""
+        drawn = self.texts.texts().limit(DRAWN).toArrow().to_batches()
+        return _rust.frequent(drawn, self.flags)
+
+    def _choose(self, every_pair: bool) -> str:
+        """What the command does with as little text as this."""
+        flags = self.flags
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            way = _rust.choose(list(batches), flags, every_pair)
+            yield pa.RecordBatch.from_pydict({"way": [way or "bands"]})
+
+        return str(self.texts.texts().coalesce(1).mapInArrow(run, "way string").collect()[0][0])
+
+    def candidates(self) -> DataFrame:
+        """The texts that meet others: `position`, `text`, `places`."""
+        wanted = self.met.where(F.col("kind") == WANTED).groupBy("position")
+        wanted = wanted.agg(F.collect_set("other").alias("places"))
+        return self.hold(self.texts.wanted(wanted, self.wanted))
+
+    def copies_of(self) -> DataFrame:
+        """The copies: `position`, `first`."""
+        copies = self.met.where(F.col("kind") == COPY)
+        return copies.select("position", F.col("other").alias("first"))
+
+    def matches(self, candidates: DataFrame, every_pair: bool) -> DataFrame:
+        """What is found where texts meet: every pair (`a`, `b`, `similarity`), or edges that join the same texts."""
+        flags = self.flags
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            texts = list(batches)
+            yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
+
+        here = candidates.select(F.explode("places").alias("place"), "position", "text")
+        here = to_partitions(here, self.places, "place").select("position", "text")
+        return here.mapInArrow(run, _PAIRS if every_pair else _EDGES)
+
+
+def among_copies(pairs: DataFrame, copies: DataFrame, count: int) -> DataFrame:
+    """Pairs of all texts from those of first ones: a text's copies are as similar to others as it is."""
+    if count == 0:
+        return pairs
+    copies = broadcast(copies, count)
+    one = copies.select(F.col("position").alias("a"), F.col("first").alias("first_a"))
+    two = copies.select(F.col("position").alias("b"), F.col("first").alias("first_b"))
+    known = pairs.join(one, "a", "left").join(two, "b", "left")
+    # A text and its second copy travelled together, to learn how similar copies are.
+    own = known.where("first_a is null and first_b = a").select("a", "similarity")
+    firsts = known.where("first_a is null and first_b is null").select("a", "b", "similarity")
+    with_first = copies.select("first").distinct().select("first", F.col("first").alias("position"))
+    members = copies.select("first", "position").union(with_first)
+
+    def spread(frame: DataFrame, name: str) -> DataFrame:
+        of = members.select(F.col("first").alias(name), F.col("position").alias("member"))
+        others = [column for column in frame.columns if column != name]
+        joined = frame.join(of, name, "left")
+        return joined.select(F.coalesce("member", name).alias(name), *others)
+
+    across = spread(spread(firsts, "a"), "b")
+    across = across.select(
+        F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b"), "similarity"
+    )
+    within = own.select(F.col("a"), F.col("a").alias("b"), "similarity")
+    within = spread(spread(within, "a"), "b").where("a < b").select("a", "b", "similarity")
+    return across.union(within)
