@@ -15,3 +15,7 @@ class InputError(NearkinError, ValueError):
 
 class FileError(NearkinError, OSError):
     """A file, folder or table that cannot be used as a whole."""
+
+
+class NearkinWarning(UserWarning):
+    """Something that should be looked at: records left out, a group with an implausible share."""

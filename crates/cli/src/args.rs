@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
 use nearkin::join::sets::Filters;
 use nearkin::pipeline::{Job, LEAST_MEMORY, Settings, Way};
-use nearkin::read::{Format, Groups, Input, OnError, Opened, ReadOptions, Shape};
+use nearkin::read::{Format, Groups, Input, OnError, Opened, Place, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
 use nearkin::{Error, Result, write};
@@ -23,8 +23,8 @@ use crate::items::{ItemArgs, KindName};
 pub(crate) struct InputArgs {
     /// Files (.jsonl .ndjson .parquet .csv .tsv .txt, for vectors and bits .npy .fvecs .bvecs, also .gz
     /// .zst), folders, or - for standard input
-    #[arg(value_name = "INPUT", required = true)]
-    pub(crate) inputs: Vec<PathBuf>,
+    #[arg(value_name = "INPUT", required = true, value_parser = place_parser())]
+    pub(crate) inputs: Vec<Place>,
     #[command(flatten)]
     pub(crate) fields: FieldArgs,
 }
@@ -64,6 +64,11 @@ pub(crate) struct FieldArgs {
     pub(crate) items: ItemArgs,
 }
 
+/// A path, as the command line has it.
+pub(crate) fn place_parser() -> impl TypedValueParser<Value = Place> {
+    PathBufValueParser::new().map(Place::from)
+}
+
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     let names =
         ["jsonl", "parquet", "csv", "tsv", "txt", "npy", "fvecs", "bvecs", "ivecs", "folder"];
@@ -83,7 +88,7 @@ impl FieldArgs {
     /// Opens the inputs for a run with these settings; `value` is a further field to read.
     pub(crate) fn open(
         &self,
-        inputs: &[PathBuf],
+        inputs: &[Place],
         value: Option<&str>,
         settings: Option<&Settings>,
     ) -> Result<Opened> {
@@ -130,9 +135,10 @@ impl FieldArgs {
     }
 }
 
-/// The job to which a run with this command line belongs, where --temp is given and the input can be read
-/// again.
+/// The job to which a run with these words (or those of the command line) belongs, where --temp is given and the input
+/// can be read again.
 pub(crate) fn job(
+    words: Option<&[String]>,
     temp: Option<&Path>,
     sources: &[&Opened],
     shingle: &ShingleArgs,
@@ -141,9 +147,9 @@ pub(crate) fn job(
     let Some(temp) = temp else { return Ok(None) };
     let stamps: Option<Vec<String>> = sources.iter().map(|source| source.input().stamp()).collect();
     let Some(stamps) = stamps else { return Ok(None) };
+    let process = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut arguments: Vec<String> = words.map_or_else(|| process().collect(), <[String]>::to_vec);
     // These decide nothing.
-    let mut arguments: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     arguments.retain(|word| !["-q", "--quiet"].contains(&word.as_str()));
     let folder = std::env::current_dir().unwrap_or_default();
     // The list that a name in the arguments stands for, should it have changed.
@@ -507,6 +513,9 @@ pub(crate) struct RunArgs {
     /// No progress and no summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// The words that ask for the run, where they are not those of the command line.
+    #[arg(skip)]
+    pub(crate) words: Option<Vec<String>>,
 }
 
 /// Reads a number of bytes: 4G, 512M, 1.5GiB, in powers of 1024.
@@ -534,13 +543,14 @@ fn memory(text: &str) -> std::result::Result<usize, String> {
 impl RunArgs {
     /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
     /// later would be late to hear of it.
-    pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&PathBuf]) -> Result<()> {
+    pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&Place]) -> Result<()> {
         let tables = || tables.iter().copied().flatten().filter(|path| path.as_os_str() != "-");
         tables().try_for_each(write::check_table)?;
         self.stats.as_deref().map_or(Ok(()), write::check)?;
-        let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|path| place_of(path)).collect();
+        let paths = inputs.iter().filter_map(|place| place.path());
+        let mut taken: Vec<PathBuf> = paths.filter_map(lies_at).collect();
         for target in tables().chain(self.stats.as_deref()) {
-            let Some(place) = place_of(target) else { continue };
+            let Some(place) = lies_at(target) else { continue };
             if taken.contains(&place) {
                 return Err(Error::File {
                     path: target.to_owned(),
@@ -557,7 +567,7 @@ impl RunArgs {
 }
 
 /// Where a file lies or will lie; none for what is no regular file.
-fn place_of(path: &Path) -> Option<PathBuf> {
+fn lies_at(path: &Path) -> Option<PathBuf> {
     match std::fs::canonicalize(path) {
         Ok(place) => place.is_file().then_some(place),
         Err(_) => {

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use nearkin::item::Source;
 use nearkin::measure::{bag, cosine, edit, hamming, jaccard, norm};
+use nearkin::read::Place;
 use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use crate::args::{FieldArgs, ShingleArgs};
+use crate::args::{FieldArgs, ShingleArgs, place_parser};
 use crate::items::KindName;
 
 /// One pair: every measure that applies, what the two share, and a diff
@@ -33,8 +34,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "B")]
     b: String,
     /// Take A and B as ids of items in this input; repeat for several
-    #[arg(long = "in", value_name = "INPUT", num_args = 1)]
-    collection: Vec<PathBuf>,
+    #[arg(long = "in", value_name = "INPUT", num_args = 1, value_parser = place_parser())]
+    collection: Vec<Place>,
     #[command(flatten)]
     fields: FieldArgs,
     #[command(flatten)]
@@ -54,18 +55,32 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
     } else {
         find(args)?
     };
-    let pieces = pieces(&a, &b);
-    let comparison = Comparison::of(&a, &b, &shingling, &pieces)?;
-    let text = if args.json {
-        format!("{:#}\n", comparison.as_json(&args.a, &args.b))
-    } else {
-        let mut text = comparison.as_text(&args.a, &args.b);
-        if !args.no_diff {
-            text.push_str(&diff(&pieces, io::stdout().is_terminal()));
-        }
-        text
-    };
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    let colours = io::stdout().is_terminal();
+    Ok(io::stdout().write_all(tell(args, &shingling, [&a, &b], colours)?.as_bytes())?)
+}
+
+/// The comparison of two texts as a text, or as JSON where that is asked for.
+fn tell(
+    args: &CompareArgs,
+    shingling: &Shingling,
+    [a, b]: [&str; 2],
+    colours: bool,
+) -> Result<String> {
+    let pieces = pieces(a, b);
+    let comparison = Comparison::of(a, b, shingling, &pieces)?;
+    if args.json {
+        return Ok(format!("{:#}\n", comparison.as_json(&args.a, &args.b)));
+    }
+    let mut text = comparison.as_text(&args.a, &args.b);
+    if !args.no_diff {
+        text.push_str(&diff(&pieces, colours));
+    }
+    Ok(text)
+}
+
+/// The same for two texts in memory.
+pub(crate) fn tell_texts(args: &CompareArgs, texts: [&str; 2]) -> Result<String> {
+    tell(args, &args.shingle.shingling()?, texts, false)
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -110,7 +125,7 @@ fn find(args: &CompareArgs) -> Result<[String; 2]> {
         }
     }
     let missing = |id: &str| Error::File {
-        path: args.collection[0].clone(),
+        path: args.collection[0].name().to_owned(),
         what: format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
     };
     let [a, b] = found;

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use nearkin::cluster::Keep;
 use nearkin::item::Source;
-use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Stage};
-use nearkin::write::{self, Cell, Column, ColumnKind, TableWriter};
+use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
+use nearkin::read::{Opened, Place};
+use nearkin::write::{self, Cell, Column, ColumnKind};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
 use crate::progress::Progress;
-use crate::report;
+use crate::report::{self, Told};
+use crate::search::{Target, Written};
 
 /// Keep one item of each group of similar ones
 ///
@@ -25,16 +27,16 @@ use crate::report;
   nearkin dedup part1.jsonl.gz part2.jsonl.zst -o kept.jsonl.gz --keep max:date")]
 pub(crate) struct DedupArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub(crate) input: InputArgs,
     #[command(flatten)]
-    similarity: SimilarityArgs,
+    pub(crate) similarity: SimilarityArgs,
     /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD (numbers by size, before
     /// texts by their bytes; null last)
     #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Groups")]
-    keep: Keep,
+    pub(crate) keep: Keep,
     /// Only group items that are similar to the kept one themselves, not through others
     #[arg(long, help_heading = "Groups")]
-    no_chains: bool,
+    pub(crate) no_chains: bool,
     /// Write a row an item: id, cluster (the id that was kept), kept, similarity to it; .jsonl, .csv,
     /// .tsv or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Groups")]
@@ -44,74 +46,107 @@ pub(crate) struct DedupArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Run")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
-    let fields = &args.input.fields;
-    let mut settings = args.similarity.settings(&args.run, fields)?;
-    let source = fields.open(&args.input.inputs, args.keep.field(), Some(&settings))?;
-    // The kept records may take the place of the input; nothing else may.
-    let inputs: Vec<&PathBuf> = args.input.inputs.iter().collect();
-    args.run.check(&[args.clusters.as_deref()], &inputs)?;
-    args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
-    settings.job = job(fields.temp.as_deref(), &[&source], &args.similarity.shingle, &settings)?;
     let progress = Progress::start(args.run.quiet)?;
-    let mut result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, &progress)
-        .map_err(|error| report::stopped(error, &settings))?;
-
+    let mut found = find(args, &progress)?;
     let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
-        progress.stage(Stage::Write, Some(source.bytes()));
-        let kept = |record: u64| source.is_record_kept(record, |position| result.is_kept(position));
+        progress.stage(Stage::Write, Some(found.source.bytes()));
         let mut advance = |bytes| {
             progress.advance(bytes);
             if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
         };
-        let output = args.output.as_deref();
-        let written = write::records(source.input(), output, &kept, settings.threads, &mut advance);
+        let (input, output) = (found.source.input(), args.output.as_deref());
+        let kept = |record: u64| found.is_record_kept(record);
+        let threads = found.settings.threads;
+        let written = write::records(input, output, &kept, threads, &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
-        ready.insert(0, write_clusters(&result, path)?);
+        let target = Target::File(Some(path));
+        if let Written::File(clusters) = found.write_clusters(target)? {
+            ready.insert(0, clusters);
+        }
     }
-    result.stats.stages.push(clock.stop(source.bytes()));
+    found.result.stats.stages.push(clock.stop(found.source.bytes()));
     progress.finish();
-    report::finish(&result.stats, &result.collection, &settings, &args.run, ready)?;
-    if !args.run.quiet
-        && let Some(swallowed) = result.swallowed
-    {
-        eprintln!(
-            "warning: one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept \
-             item {}; if they do not belong together, use --no-chains, a higher --threshold or longer shingles",
-            report::grouped(swallowed.texts as u64),
-            100.0 * swallowed.share,
-            report::grouped(swallowed.unlike as u64),
-            result.collection.ids().get(swallowed.kept)?,
-        );
-    }
-    Ok(())
+    found.told().finish(&args.run, ready)
 }
 
-fn write_clusters(result: &Deduplicated, path: &std::path::Path) -> nearkin::Result<write::Ready> {
-    let collection = &result.collection;
-    let numbers = collection.ids_are_numbers(0);
-    let kind = if numbers { ColumnKind::IntId } else { ColumnKind::Id };
-    let columns = [
-        Column { name: "id", kind },
-        Column { name: "cluster", kind },
-        Column { name: "kept", kind: ColumnKind::Bool },
-        Column { name: "similarity", kind: ColumnKind::Float },
-    ];
-    let mut table = TableWriter::create(Some(path), None, &columns)?;
-    let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
-    for (position, cluster) in (0u32..).zip(result.clusters()) {
-        let Some((kept, similarity)) = cluster else { continue };
-        let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
-        let kept = Cell::Bool(kept == position);
-        table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
+/// A collection with one item of each group kept, and where it came from.
+pub(crate) struct Found {
+    pub(crate) source: Opened,
+    pub(crate) settings: Settings,
+    pub(crate) result: Deduplicated,
+    swallowed: Option<String>,
+}
+
+/// Finds the groups, and what is kept of each.
+pub(crate) fn find(args: &DedupArgs, observer: &dyn Observer) -> anyhow::Result<Found> {
+    let fields = &args.input.fields;
+    let mut settings = args.similarity.settings(&args.run, fields)?;
+    let source = fields.open(&args.input.inputs, args.keep.field(), Some(&settings))?;
+    // The kept records may take the place of the input; nothing else may.
+    let inputs: Vec<&Place> = args.input.inputs.iter().collect();
+    args.run.check(&[args.clusters.as_deref()], &inputs)?;
+    args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
+    let (words, temp) = (args.run.words.as_deref(), fields.temp.as_deref());
+    settings.job = job(words, temp, &[&source], &args.similarity.shingle, &settings)?;
+    let result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, observer)
+        .map_err(|error| report::stopped(error, &settings))?;
+    let swallowed = result.swallowed.map(|it| swallowed(it, &result)).transpose()?;
+    Ok(Found { source, settings, result, swallowed })
+}
+
+/// The warning of a group that has an implausible share of the collection.
+fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<String> {
+    Ok(format!(
+        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}; if they do \
+         not belong together, use --no-chains, a higher --threshold or longer shingles",
+        report::grouped(swallowed.texts as u64),
+        100.0 * swallowed.share,
+        report::grouped(swallowed.unlike as u64),
+        result.collection.ids().get(swallowed.kept)?,
+    ))
+}
+
+impl Found {
+    /// Whether a record of the input is kept, by its number over all files.
+    pub(crate) fn is_record_kept(&self, record: u64) -> bool {
+        self.source.is_record_kept(record, |position| self.result.is_kept(position))
     }
-    table.ready()
+
+    /// What there is to tell.
+    pub(crate) fn told(&self) -> Told {
+        let told = Told::of(&self.result.stats, &self.result.collection, &self.settings);
+        Told { warning: self.swallowed.clone(), ..told }
+    }
+
+    /// Writes a row an item.
+    pub(crate) fn write_clusters(&self, target: Target<'_>) -> nearkin::Result<Written> {
+        let result = &self.result;
+        let collection = &result.collection;
+        let numbers = collection.ids_are_numbers(0);
+        let kind = if numbers { ColumnKind::IntId } else { ColumnKind::Id };
+        let columns = [
+            Column { name: "id", kind },
+            Column { name: "cluster", kind },
+            Column { name: "kept", kind: ColumnKind::Bool },
+            Column { name: "similarity", kind: ColumnKind::Float },
+        ];
+        let mut table = target.create(&columns)?;
+        let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
+        for (position, cluster) in (0u32..).zip(result.clusters()) {
+            let Some((kept, similarity)) = cluster else { continue };
+            let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
+            let kept = Cell::Bool(kept == position);
+            table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
+        }
+        target.finish(table)
+    }
 }

@@ -1,29 +1,26 @@
 //! `pairs` and `top` of items that are held in memory: vectors, bit strings, strings, answers, tf-idf vectors.
 
-use std::path::PathBuf;
-
 use nearkin::amplify::{Bands, Expression};
 use nearkin::item::{Bits, Sets, Strings, Vectors};
 use nearkin::join::Top;
 use nearkin::near::{self, Close, Items, Plan, Search, TablesPlan, Taken, Way};
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
 use nearkin::read::{
-    Digits, Names, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
-    load_vectors,
+    Digits, Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets,
+    load_strings, load_vectors,
 };
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
 use nearkin::space::{
     Form, Found, SparseMeasure, SparseSpace, StringMeasure, StringSpace, VectorMeasure,
 };
-use nearkin::write::{Cell, Ready, TableWriter};
+use nearkin::write::Cell;
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::{FieldArgs, MeasureName, RunArgs, SimilarityArgs};
 use crate::items::{DigitsName, KindName};
-use crate::progress::Progress;
-use crate::report::{self, grouped};
-use crate::search::{Rows, SearchArgs, columns};
+use crate::report::{self, Told, grouped};
+use crate::search::{self, Rows, SearchArgs, Target, Written, columns};
 
 /// Whether the items are held in memory: those that are no texts, sets or bags, tf-idf vectors, and whatever is
 /// searched by an expression.
@@ -52,7 +49,12 @@ pub(crate) struct Asked {
     pub(crate) measure: MeasureName,
 }
 
-pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+pub(crate) fn find(
+    args: &SearchArgs,
+    rows: Rows,
+    target: Target<'_>,
+    observer: &dyn Observer,
+) -> anyhow::Result<search::Outcome> {
     let of_texts = [
         ("--filters", args.similarity.filters.is_some()),
         ("--approximate", args.similarity.approximate),
@@ -68,20 +70,19 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
         let must = "left out with top, which misses none of these items";
         return Err(Error::parameter("--and-or or --bands", "given", must).into());
     }
-    let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
+    let inputs: Vec<&Place> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
-    let progress = Progress::start(args.run.quiet)?;
     let mut stages = Vec::new();
-    progress.stage(Stage::Load, None);
+    observer.stage(Stage::Load, None);
     let clock = Clock::start(Stage::Load);
     let held = in_pool(&args.run, || {
         load(&args.input.fields, &args.input.inputs, &args.against, &args.similarity, &asked)
     })?;
     stages.push(clock.stop(0));
     held.fits(&args.run)?;
-    progress.stage(Stage::Verify, None);
+    observer.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
-    let stopped = || progress.stopped();
+    let stopped = || observer.stopped();
     let way = way(&args.similarity, args.and_or.as_ref(), args.probes, args.similarity.exact)?;
     let mut search = asked.search(&args.similarity, way, held.split(), &stopped);
     search.room = args.run.memory.unwrap_or_else(fair_share);
@@ -94,13 +95,12 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
         }
     })?;
     stages.push(clock.stop(0));
-    progress.stage(Stage::Write, None);
+    observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = report::unless_closed(write(&held, &result, args, &asked, &progress))?;
+    let written = report::unless_closed(write(&held, &result, &asked, target, observer))?;
     stages.push(clock.stop(0));
-    progress.finish();
-    let pairs = written.as_ref().map(|written| written.0);
-    let told = Told {
+    let (pairs, written) = written.unzip();
+    let summary = Summary {
         held: &held,
         asked: &asked,
         result: &result,
@@ -108,9 +108,8 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
         stages: &stages,
         seed: args.similarity.seed,
     };
-    let ready = written.into_iter().map(|written| written.1).collect();
     let errors = held.names.iter().flat_map(|names| &names.skipped);
-    report::finish_with(&args.run, &told.as_json(), ready, errors, &told.funnel())
+    Ok((written, Told::new(summary.as_json(), summary.funnel(), errors)))
 }
 
 /// What was found.
@@ -283,8 +282,8 @@ impl Held {
 /// Reads one or two collections.
 pub(crate) fn load(
     fields: &FieldArgs,
-    inputs: &[PathBuf],
-    against: &[PathBuf],
+    inputs: &[Place],
+    against: &[Place],
     similarity: &SimilarityArgs,
     asked: &Asked,
 ) -> Result<Held> {
@@ -343,14 +342,14 @@ fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>,
     loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
 }
 
-fn texts(sides: &[&[PathBuf]], options: &ReadOptions) -> Result<(Vec<String>, Vec<Names>)> {
+fn texts(sides: &[&[Place]], options: &ReadOptions) -> Result<(Vec<String>, Vec<Names>)> {
     let loaded = sides.iter().map(|paths| load_strings(paths, options));
     let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
     Ok((texts.concat(), names))
 }
 
 fn answers(
-    sides: &[&[PathBuf]],
+    sides: &[&[Place]],
     options: &ReadOptions,
     questions: Option<&[String]>,
     asked: &Asked,
@@ -371,13 +370,13 @@ fn answers(
 /// Texts, sets and bags as sets of elements.
 fn sets(
     fields: &FieldArgs,
-    sides: &[&[PathBuf]],
+    sides: &[&[Place]],
     similarity: &SimilarityArgs,
     asked: &Asked,
 ) -> Result<Held> {
     let settings = similarity.settings(&RunArgs::default(), fields)?;
     let on_error = fields.options(None, None).on_error;
-    let read = |paths: &&[PathBuf]| {
+    let read = |paths: &&[Place]| {
         let source = fields.open(paths, None, None)?;
         let repeats = settings.measure.counts_repeats();
         let named = load_sets(&source, &settings.shingling, repeats, on_error)?;
@@ -420,18 +419,18 @@ pub(crate) fn in_pool<T: Send>(run: &RunArgs, job: impl FnOnce() -> Result<T> + 
 fn write(
     held: &Held,
     result: &Outcome,
-    args: &SearchArgs,
     asked: &Asked,
-    progress: &Progress,
-) -> Result<(u64, Ready)> {
+    target: Target<'_>,
+    observer: &dyn Observer,
+) -> Result<(u64, Written)> {
     let right = held.names.len() - 1;
     let numbers = [0, right].map(|side| held.names[side].ids_are_numbers());
     let value = if asked.form == Form::Similarity { "similarity" } else { "distance" };
     let columns = columns(numbers, value);
-    let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let mut table = target.create(&columns)?;
     let mut count = 0;
     let mut row = |found: Found| {
-        if progress.stopped() {
+        if observer.stopped() {
             return Err(Error::Interrupted);
         }
         count += 1;
@@ -442,11 +441,11 @@ fn write(
         Outcome::Pairs(close) => close.matches.iter().try_for_each(&mut row)?,
         Outcome::Closest(found) => found.iter().copied().try_for_each(&mut row)?,
     }
-    Ok((count, table.ready()?))
+    Ok((count, target.finish(table)?))
 }
 
-/// What is told of a run at its end.
-struct Told<'a> {
+/// What there is to tell of a run at its end.
+struct Summary<'a> {
     held: &'a Held,
     asked: &'a Asked,
     result: &'a Outcome,
@@ -455,7 +454,7 @@ struct Told<'a> {
     seed: u64,
 }
 
-impl Told<'_> {
+impl Summary<'_> {
     fn skipped(&self) -> u64 {
         self.held.names.iter().map(|names| names.skipped.len() as u64).sum()
     }

@@ -21,7 +21,7 @@ use crate::search::{self, Rows, SearchArgs};
   nearkin pairs names.txt --as string --within 1       strings by edits")]
 pub(crate) struct PairsArgs {
     #[command(flatten)]
-    search: SearchArgs,
+    pub(crate) search: SearchArgs,
 }
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use nearkin::audit::{Audit, Recall};
-use nearkin::pipeline::{Choice, Collection, Expected, Settings, Stage, StageTime, Stats};
+use nearkin::pipeline::{Choice, Collection, Expected, Job, Settings, Stage, StageTime, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -242,49 +243,59 @@ pub(crate) fn stopped(error: Error, settings: &Settings) -> anyhow::Error {
     if goes_on { error.context("to go on, start it again with the same arguments") } else { error }
 }
 
-/// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
-/// appear together.
-pub(crate) fn finish(
-    stats: &Stats,
-    collection: &Collection,
-    settings: &Settings,
-    run: &RunArgs,
-    ready: Vec<Ready>,
-) -> anyhow::Result<()> {
-    let (json, funnel) = (as_json(stats, settings), funnel(stats, settings));
-    finish_with(run, &json, ready, collection.skipped.iter(), &funnel)?;
-    if let Some(job) = &settings.job {
-        job.finish();
-    }
-    Ok(())
+/// What is told of a run at its end.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) stats: Value,
+    pub(crate) funnel: String,
+    /// Messages for records that were left out, the first of them.
+    pub(crate) skipped: Vec<String>,
+    /// What the user should look at.
+    pub(crate) warning: Option<String>,
+    pub(crate) job: Option<Arc<Job>>,
 }
 
-/// The same for any run.
-pub(crate) fn finish_with<'a>(
-    run: &RunArgs,
-    stats: &Value,
-    mut ready: Vec<Ready>,
-    skipped: impl Iterator<Item = &'a Error>,
-    funnel: &str,
-) -> anyhow::Result<()> {
-    if let Some(path) = &run.stats {
-        let mut output = Output::create(Some(path))?;
-        output.put(format!("{stats:#}\n").as_bytes())?;
-        ready.insert(0, output.ready()?);
+impl Told {
+    pub(crate) fn new<'a>(
+        stats: Value,
+        funnel: String,
+        skipped: impl Iterator<Item = &'a Error>,
+    ) -> Self {
+        let message = |error: &Error| {
+            let message = error.to_string();
+            message.split(", or pass --on-error skip").next().unwrap_or_default().to_owned()
+        };
+        let skipped = skipped.take(SHOWN).map(message).collect();
+        Self { stats, funnel, skipped, warning: None, job: None }
     }
-    ready.into_iter().try_for_each(Ready::appear)?;
-    if run.quiet {
-        return Ok(());
+
+    pub(crate) fn of(stats: &Stats, collection: &Collection, settings: &Settings) -> Self {
+        let (json, funnel) = (as_json(stats, settings), funnel(stats, settings));
+        let told = Self::new(json, funnel, collection.skipped.iter());
+        Self { job: settings.job.clone(), ..told }
     }
-    for error in skipped.take(SHOWN) {
-        let message = error.to_string();
-        eprintln!(
-            "skipped: {}",
-            message.split(", or pass --on-error skip").next().unwrap_or(&message)
-        );
+
+    /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
+    /// appear together.
+    pub(crate) fn finish(self, run: &RunArgs, mut ready: Vec<Ready>) -> anyhow::Result<()> {
+        if let Some(path) = &run.stats {
+            let mut output = Output::create(Some(path))?;
+            output.put(format!("{:#}\n", self.stats).as_bytes())?;
+            ready.insert(0, output.ready()?);
+        }
+        ready.into_iter().try_for_each(Ready::appear)?;
+        if !run.quiet {
+            self.skipped.iter().for_each(|message| eprintln!("skipped: {message}"));
+            eprintln!("{}", self.funnel);
+            if let Some(warning) = &self.warning {
+                eprintln!("warning: {warning}");
+            }
+        }
+        if let Some(job) = &self.job {
+            job.finish();
+        }
+        Ok(())
     }
-    eprintln!("{funnel}");
-    Ok(())
 }
 
 /// Messages of skipped records that are shown.

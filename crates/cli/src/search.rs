@@ -1,26 +1,29 @@
 //! What `pairs` and `top` have in common: find what is similar, and write rows of two items each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use clap::Args;
 use nearkin::Error;
 use nearkin::amplify::Expression;
 use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
+use nearkin::read::Place;
 use nearkin::verify::Measure;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
+use crate::args::{InputArgs, RunArgs, SimilarityArgs, job, place_parser};
 use crate::near;
 use crate::progress::Progress;
-use crate::report;
+use crate::report::{self, Told};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Pair the items of INPUT with the items of these instead of among themselves; repeat for several
-    #[arg(long, value_name = "OTHER", num_args = 1, help_heading = "Input")]
-    pub(crate) against: Vec<PathBuf>,
+    #[arg(long, value_name = "OTHER", num_args = 1, value_parser = place_parser(), help_heading = "Input")]
+    pub(crate) against: Vec<Place>,
     #[command(flatten)]
     pub(crate) similarity: SimilarityArgs,
     /// Find pairs in memory by the tables of this expression of ANDs and ORs, such as 'or(20, and(5, minhash))',
@@ -63,16 +66,66 @@ impl Rows {
 /// The threshold of `top` for texts, sets and bags: the lower it is, the more has to be compared.
 const TOP: f64 = 0.3;
 
+/// Where a table goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target<'a> {
+    /// Into a file, or to standard output.
+    File(Option<&'a Path>),
+    /// Nowhere: it is handed back.
+    Memory,
+}
+
+/// A table that is written.
+pub(crate) enum Written {
+    File(Ready),
+    Memory(SchemaRef, Vec<RecordBatch>),
+}
+
+impl Target<'_> {
+    pub(crate) fn create(self, columns: &[Column]) -> nearkin::Result<TableWriter> {
+        match self {
+            Self::File(path) => TableWriter::create(path, None, columns),
+            Self::Memory => Ok(TableWriter::in_memory(columns)),
+        }
+    }
+
+    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<Written> {
+        match self {
+            Self::File(_) => table.ready().map(Written::File),
+            Self::Memory => table.batches().map(|(schema, rows)| Written::Memory(schema, rows)),
+        }
+    }
+}
+
+/// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
+pub(crate) type Outcome = (Option<Written>, Told);
+
 pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+    let progress = Progress::start(args.run.quiet)?;
+    let (written, told) = find(args, rows, Target::File(args.output.as_deref()), &progress)?;
+    progress.finish();
+    let ready = written.into_iter().filter_map(|written| match written {
+        Written::File(ready) => Some(ready),
+        Written::Memory(..) => None,
+    });
+    told.finish(&args.run, ready.collect())
+}
+
+/// Finds what is similar, and writes it.
+pub(crate) fn find(
+    args: &SearchArgs,
+    rows: Rows,
+    target: Target<'_>,
+    observer: &dyn Observer,
+) -> anyhow::Result<Outcome> {
     let fields = &args.input.fields;
-    if [&args.input.inputs, &args.against].iter().all(|paths| paths.iter().any(|path| path == "-"))
-    {
+    if [&args.input.inputs, &args.against].iter().all(|places| places.iter().any(Place::is_stdin)) {
         return Err(
             Error::parameter("-", "on both sides", "on one: standard input is read once").into()
         );
     }
     if near::is_held(fields, &args.similarity, args.and_or.as_ref()) {
-        return near::run(args, rows);
+        return near::find(args, rows, target, observer);
     }
     if args.probes.is_some() {
         let must = "left out for texts, sets and bags, which are found by bands of minhashes";
@@ -86,21 +139,20 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
     let against = (!args.against.is_empty())
         .then(|| fields.open(&args.against, None, Some(&settings)))
         .transpose()?;
-    let inputs: Vec<&PathBuf> = args.input.inputs.iter().chain(&args.against).collect();
+    let inputs: Vec<&Place> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
     let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
-    settings.job = job(fields.temp.as_deref(), &sources, &args.similarity.shingle, &settings)?;
-    let progress = Progress::start(args.run.quiet)?;
-    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, &progress)
+    let (words, temp) = (args.run.words.as_deref(), fields.temp.as_deref());
+    settings.job = job(words, temp, &sources, &args.similarity.shingle, &settings)?;
+    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, observer)
         .map_err(|error| report::stopped(error, &settings))?;
-    progress.stage(Stage::Write, None);
+    observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = report::unless_closed(write_rows(&similar, rows, args, &progress))?;
+    let written = report::unless_closed(write_rows(&similar, rows, args, target, observer))?;
     similar.stats.stages.push(clock.stop(0));
-    similar.stats.pairs = written.as_ref().map(|written| written.0);
-    let ready = written.into_iter().map(|written| written.1).collect();
-    progress.finish();
-    report::finish(&similar.stats, &similar.collection, &settings, &args.run, ready)
+    let (count, written) = written.unzip();
+    similar.stats.pairs = count;
+    Ok((written, Told::of(&similar.stats, &similar.collection, &settings)))
 }
 
 /// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.
@@ -115,18 +167,19 @@ fn write_rows(
     similar: &Similar,
     rows: Rows,
     args: &SearchArgs,
-    progress: &Progress,
-) -> nearkin::Result<(u64, Ready)> {
+    target: Target<'_>,
+    observer: &dyn Observer,
+) -> nearkin::Result<(u64, Written)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let as_distance = args.similarity.within.is_some();
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
     let columns = columns(numbers, if as_distance { "distance" } else { "similarity" });
-    let mut table = TableWriter::create(args.output.as_deref(), None, &columns)?;
+    let mut table = target.create(&columns)?;
     let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
     let mut first = None; // the rows of one item follow each other
     let count = rows.each(similar, |a, b, value| {
-        if progress.stopped() {
+        if observer.stopped() {
             return Err(Error::Interrupted);
         }
         let (_, a) = match first.take() {
@@ -136,5 +189,5 @@ fn write_rows(
         let b = other_ids.get(b + start)?;
         table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
     })?;
-    Ok((count, table.ready()?))
+    Ok((count, target.finish(table)?))
 }

@@ -17,9 +17,9 @@ use crate::search::{self, Rows, SearchArgs};
 pub(crate) struct TopArgs {
     /// How many of each item
     #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    k: u32,
+    pub(crate) k: u32,
     #[command(flatten)]
-    search: SearchArgs,
+    pub(crate) search: SearchArgs,
 }
 
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<()> {

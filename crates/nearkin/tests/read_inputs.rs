@@ -494,7 +494,7 @@ fn on_stdin(format: &str, data: &[u8]) {
 fn standard_input_can_be_scanned_twice() {
     if let Ok(format) = std::env::var("NEARKIN_TEST_STDIN") {
         let options = ReadOptions { format: format.parse().ok(), chunk_bytes: 16, ..options() };
-        let input = Input::open(&["-".into()], options).unwrap();
+        let input = Input::open(&[PathBuf::from("-")], options).unwrap();
         for _ in 0..2 {
             assert_eq!(texts(all(&input).unwrap()), ["a", "b"]);
         }
@@ -507,6 +507,7 @@ fn standard_input_can_be_scanned_twice() {
     on_stdin("jsonl", &zst(lines));
     on_stdin("csv", b"text\na\nb\n");
     on_stdin("parquet", &parquet(vec![("text", column)], 1));
-    let twice = Input::open(&["-".into(), "-".into()], options()).unwrap_err().to_string();
+    let twice =
+        Input::open(&[PathBuf::from("-"), PathBuf::from("-")], options()).unwrap_err().to_string();
     assert_eq!(twice, "<stdin>: is given more than once; give `-` once");
 }

@@ -1,7 +1,9 @@
 //! The Python module `nearkin._nearkin`: what the package `nearkin` calls in Rust.
 
 mod error;
+mod run;
 mod spark;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -14,10 +16,13 @@ mod _nearkin {
     mod spark {
         #[pymodule_export]
         use crate::spark::{
-            Keys, Likeness, choose, clusters, components, copy_lines, frequent, is_exact, meet,
-            pairs, read_lines, stars,
+            Keys, Likeness, clusters, components, copy_lines, frequent, meet, misses_none, pairs,
+            read_lines, sketches, stars,
         };
     }
+
+    #[pymodule_export]
+    use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -15,38 +15,39 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._dedup import Deduplicated, deduplicate
-from nearkin.spark._stages import HEAVY, Found, among_copies
+from nearkin.spark._sketch import sketch
+from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, words
 from nearkin.spark._texts import FrameTexts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Deduplicated", "dedup", "pairs"]
+__all__ = ["Deduplicated", "dedup", "pairs", "sketch"]
 
 
-def _texts(frame: DataFrame, options: dict[str, Any]) -> tuple[FrameTexts, dict[str, Any], int]:
-    """The texts of a DataFrame, the flags that say what is similar, and what a heavy bucket is."""
-    flags = {name: value for name, value in options.items() if value is not None}
-    skip = flags.pop("on_error", "stop") == "skip"
-    text, id = flags.pop("text", "text"), flags.pop("id", None)
-    order, positions = flags.pop("order", None), flags.pop("positions", False)
-    heavy = int(flags.pop("heavy", HEAVY))
-    for name in ("threads", "audit", "temp", "quiet"):
-        flags.pop(name, None)  # Spark's own affair
-    unknown = set(flags) - _FLAGS
-    if unknown:
-        raise ParameterError(f"unknown option {min(unknown)!r}; the options are the command's flags")
-    _rust.is_exact(flags)  # what contradicts itself is told before anything runs
-    return FrameTexts(frame, text, id, order, positions, skip), flags, heavy
+#: Options that say how a DataFrame is read, not what is similar in it.
+_READING = ("text", "id", "positions", "order", "on_error")
+#: Options that are Spark's own affair.
+_SPARKS = ("threads", "audit", "temp", "format", "delimiter", "no_header")
 
 
-_FLAGS = {
-    *("threshold", "within", "recall", "exact", "approximate", "bands", "rows", "seed", "measure"),
-    *("shingle", "ignore_case", "space", "normal_form", "hash_bits", "as", "memory"),
-}
+def _found(
+    frame: DataFrame, options: dict[str, Any], no_chains: bool | None = None
+) -> tuple[FrameTexts, Found]:
+    """The texts of a DataFrame, and which of them have to meet."""
+    given = {name: value for name, value in options.items() if value is not None}
+    reading = {name: given.pop(name) for name in _READING if name in given}
+    reading["skip"] = reading.pop("on_error", "stop") == "skip"
+    heavy = int(given.pop("heavy", HEAVY))
+    for name in _SPARKS:
+        given.pop(name, None)
+    _rust.misses_none(words(given))  # what contradicts itself is told before anything runs
+    if no_chains is not None:
+        given["no_chains"] = no_chains
+    texts = FrameTexts(frame, **reading)
+    return texts, Found(texts, given, heavy)
 
 
 def pairs(frame: DataFrame, **options: Any) -> DataFrame:
@@ -66,8 +67,12 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
     DataFrame
         `a`, `b` (ids, `a` before `b` in the order of rows) and `similarity`: the pairs that the command finds.
     """
-    texts, flags, heavy = _texts(frame, _options(options))
-    found = Found(texts, flags, True, heavy)
+    texts, found = _found(frame, options)
+    return _named(found, texts)
+
+
+def _named(found: Found, texts: Texts) -> DataFrame:
+    """Every pair, by ids."""
     matches = found.matches(found.candidates(), True).dropDuplicates(["a", "b"])
     matches = among_copies(matches, found.copies_of(), found.copies)
     ids = texts.ids()
@@ -77,7 +82,9 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
     return named.select(F.col("id_a").alias("a"), F.col("id_b").alias("b"), "similarity")
 
 
-def dedup(frame: DataFrame, *, keep: str = "first", chains: bool = True, **options: Any) -> Deduplicated:
+def dedup(
+    frame: DataFrame, *, keep: str = "first", no_chains: bool = False, **options: Any
+) -> Deduplicated:
     """Keeps one row of each group of similar texts.
 
     Parameters
@@ -86,8 +93,8 @@ def dedup(frame: DataFrame, *, keep: str = "first", chains: bool = True, **optio
         As for `pairs`.
     keep
         Which row of a group: `first`, `longest`, `max:COLUMN` or `min:COLUMN`.
-    chains
-        Whether rows belong together that are similar through others only (the command's `--no-chains`).
+    no_chains
+        Whether only rows belong together that are similar to the kept one themselves, not through others.
 
     Returns
     -------
@@ -95,10 +102,5 @@ def dedup(frame: DataFrame, *, keep: str = "first", chains: bool = True, **optio
         `.kept`, the rows that are kept with all their columns; `.clusters`, a row a text: `id`, `cluster` (the id
         that was kept), `kept`, `similarity` to it; `.stats`.
     """
-    texts, flags, heavy = _texts(frame, _options(options))
-    return deduplicate(Found(texts, flags, not chains, heavy), texts, keep, chains)
-
-
-def _options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options whose names are words of Python come with an underscore."""
-    return {name.rstrip("_"): value for name, value in options.items()}
+    texts, found = _found(frame, options, no_chains)
+    return deduplicate(found, texts, keep, not no_chains)

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from nearkin.spark import _rust
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 #: Edges up to which one task joins them: some 100 MB there.
 FEW = 5_000_000
@@ -49,7 +49,7 @@ def _forest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield edges.filter(pa.compute.not_equal(edges["a"], edges["b"]))
 
 
-def _order(vertex: str, number: int) -> F.Column:
+def _order(vertex: str, number: int) -> Column:
     """Vertices in the random order of a round."""
     return F.struct(F.xxhash64(F.lit(number), F.col(vertex)).alias("hash"), F.col(vertex).alias("at"))
 

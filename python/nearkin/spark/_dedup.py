@@ -27,7 +27,7 @@ class Deduplicated:
     texts: Texts
     #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`.
     members: DataFrame
-    flags: dict[str, Any]
+    flags: list[str]
     #: Counts: items, empty, identical, bytes, buckets, clusters, removed, kept, rounds.
     stats: dict[str, int] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ class Deduplicated:
         names = names.select(F.col("position").alias("to"), F.col("id").alias("cluster"))
         named = self.members.join(broadcast(names, self.stats["clusters"]), "to")
         rows = ids.join(broadcast(named, small), "position", "left")
-        if self.flags.get("measure") == "overlap":
+        if "--measure=overlap" in self.flags:
             rows = rows.join(self.texts.texts().mapInArrow(self._alone(), _ALONE), "position")
             alone: Column = F.col("alone")
         else:
@@ -79,7 +79,9 @@ _ALONE = "position long, alone double"
 _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 
 
-def deduplicate(found: Found, texts: Texts, keep: str, chains: bool, few: int = FEW) -> Deduplicated:
+def deduplicate(
+    found: Found, texts: Texts, keep: str = "first", chains: bool = True, few: int = FEW
+) -> Deduplicated:
     """Groups the items that are similar and keeps one of each."""
     kept_by = _preference(keep)
     candidates = found.candidates()
@@ -192,7 +194,7 @@ def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield stars.rename_columns(["first", "centre"])
 
 
-def _likeness(members: DataFrame, candidates: DataFrame, flags: dict[str, Any]) -> DataFrame:
+def _likeness(members: DataFrame, candidates: DataFrame, flags: list[str]) -> DataFrame:
     """How similar each first text is to its component's centre: `first`, `similarity`."""
     firsts = members.where("position = first").select("first", "component", "centre")
     rows = candidates.join(firsts, F.col("position") == F.col("first"))

@@ -9,6 +9,8 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
 
+from nearkin import _nearkin
+from nearkin._options import DedupOptions, flags
 from nearkin.spark import _rust
 from nearkin.spark._texts import broadcast
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 #: Bytes of text up to which a look at all of it decides how pairs are found, as in the command.
-HELD = 128 << 20
+SMALL = 128 << 20
 #: Texts of one bucket that meet at one place.
 HEAVY = 200_000
 #: Texts drawn to see which elements are frequent.
@@ -36,13 +38,19 @@ class Texts(Protocol):
 
     @property
     def session(self) -> Any: ...
-    def keys(self, flags: dict[str, Any], gatherers: int, frequent: Any) -> DataFrame: ...
+    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame: ...
     def texts(self) -> DataFrame: ...
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
     def length(self) -> Column: ...
     def ids(self) -> DataFrame: ...
     def values(self, field: str) -> DataFrame: ...
     def without(self, removed: DataFrame, rows: int) -> DataFrame: ...
+
+
+def words(options: dict[str, Any], job: str = "pairs") -> list[str]:
+    """Options as words of a command line."""
+    given = {name: value for name, value in options.items() if job == "dedup" or name != "no_chains"}
+    return flags(given, DedupOptions)
 
 
 def to_partitions(frame: DataFrame, count: int, number: str) -> DataFrame:
@@ -78,22 +86,23 @@ def _meet(places: int, heavy: int) -> Callable[[Iterator[pa.RecordBatch]], Itera
 class Found:
     """Who has to meet, and the texts that do."""
 
-    def __init__(self, texts: Texts, flags: dict[str, Any], every_pair: bool, heavy: int) -> None:
+    def __init__(self, texts: Texts, options: dict[str, Any], heavy: int = HEAVY) -> None:
         self.texts, self.heavy = texts, heavy
         self.held: list[DataFrame] = []
         self.places = texts.partitions
-        way = flags.get("exact") or flags.get("approximate") or flags.get("bands")
-        self.flags = flags
-        self._gather(_rust.is_exact(flags))
-        if not way and not _rust.is_exact(flags) and self.seen["bytes"] <= HELD:
-            chosen = self._choose(every_pair)
-            if chosen == "exact":
-                self.flags = flags | {"exact": True}
-                self.release()
-                self._gather(True)
-        if not _rust.is_exact(self.flags):
-            # Where texts meet there are few of them; nobody is to decide again.
-            self.flags = self.flags | {"approximate": True}
+        self.flags = words(options)
+        exact = _rust.misses_none(self.flags)
+        self._gather(exact)
+        decided = exact or any(options.get(name) for name in ("approximate", "bands"))
+        if not decided and self.seen["bytes"] <= SMALL and self._is_exact_cheaper(options):
+            # What is left out here says how much may be missed.
+            given = {name: options[name] for name in options if name != "recall"}
+            self.flags = words(given | {"exact": True})
+            self.release()
+            self._gather(True)
+        elif not exact:
+            # Where texts meet there are few of them, which must not decide again.
+            self.flags = words(options | {"approximate": True})
 
     def hold(self, frame: DataFrame) -> DataFrame:
         """A DataFrame that is not computed twice."""
@@ -114,15 +123,17 @@ class Found:
         )
         self.met = self.hold(met)
         counts = {row.kind: row for row in self._counts()}
-        of = lambda kind, name: (counts[kind][name] or 0) if kind in counts else 0  # noqa: E731
-        self.copies = int(of(COPY, "rows"))
-        self.wanted = int(of(WANTED, "rows"))
+
+        def of(kind: int, name: str) -> int:
+            return int(counts[kind][name] or 0) if kind in counts else 0
+
+        self.copies, self.wanted = of(COPY, "rows"), of(WANTED, "rows")
         self.seen = {
-            "items": int(of(TEXTS, "sum")),
-            "empty": int(of(EMPTY, "sum")),
-            "bytes": int(of(BYTES, "sum")),
+            "items": of(TEXTS, "sum"),
+            "empty": of(EMPTY, "sum"),
+            "bytes": of(BYTES, "sum"),
             "identical": self.copies,
-            "buckets": int(of(BUCKETS, "sum")),
+            "buckets": of(BUCKETS, "sum"),
         }
         sizes = self.met.where(F.col("kind") == TEXTS).select("position", "other").collect()
         start = 0
@@ -139,20 +150,23 @@ class Found:
         drawn = self.texts.texts().limit(DRAWN).toArrow().to_batches()
         return _rust.frequent(drawn, self.flags)
 
-    def _choose(self, every_pair: bool) -> str:
-        """What the command does with as little text as this."""
-        flags = self.flags
+    def _is_exact_cheaper(self, options: dict[str, Any]) -> bool:
+        """What the command decides for as little text as this."""
+        job = "dedup" if "no_chains" in options else "pairs"
+        flags = [*words(options, job), "--text=text", "--positions"]
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            way = _rust.choose(list(batches), flags, every_pair)
-            yield pa.RecordBatch.from_pydict({"way": [way or "bands"]})
+            texts = pa.Table.from_batches(batches).sort_by("position").select(["text"])
+            exact = _nearkin.is_exact(job, flags, [("texts", texts)])
+            yield pa.RecordBatch.from_pydict({"exact": [exact]})
 
-        return str(self.texts.texts().coalesce(1).mapInArrow(run, "way string").collect()[0][0])
+        answer = self.texts.texts().coalesce(1).mapInArrow(run, "exact boolean").collect()
+        return bool(answer[0][0])
 
     def candidates(self) -> DataFrame:
         """The texts that meet others: `position`, `text`, `places`."""
-        wanted = self.met.where(F.col("kind") == WANTED).groupBy("position")
-        wanted = wanted.agg(F.collect_set("other").alias("places"))
+        by_position = self.met.where(F.col("kind") == WANTED).groupBy("position")
+        wanted = by_position.agg(F.collect_set("other").alias("places"))
         return self.hold(self.texts.wanted(wanted, self.wanted))
 
     def copies_of(self) -> DataFrame:

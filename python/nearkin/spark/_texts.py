@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark import TaskContext
+from pyspark import StorageLevel, TaskContext
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
@@ -59,24 +59,37 @@ class FrameTexts:
     """The rows of a DataFrame with their positions: partition, then row."""
 
     def __init__(
-        self, frame: DataFrame, text: str, id: str | None, order: Any, positions: bool, skip: bool
+        self,
+        frame: DataFrame,
+        text: str = "text",
+        id: str | None = None,
+        positions: bool = False,
+        skip: bool = False,
+        order: Any = None,
     ) -> None:
         if text not in frame.columns:
             raise ParameterError(f"there is no column {text!r}; name the texts' column with text=")
         if id is not None and id not in frame.columns:
             raise ParameterError(f"there is no column {id!r}; name the ids' column with id=")
+        shuffled = "Exchange" in frame._jdf.queryExecution().executedPlan().toString()
         if order is not None:
             frame = frame.orderBy(order)
-        elif "Exchange" in frame._jdf.queryExecution().executedPlan().toString():
+        elif shuffled:
             warnings.warn(
-                "the DataFrame comes out of a shuffle, after which Spark may give rows in another "
-                "order when it reads them again; name a column to sort by with order=",
+                "the DataFrame comes out of a shuffle, which leaves rows in any order; name a "
+                "column to sort by with order=",
                 stacklevel=4,
             )
         self.columns = list(frame.columns)
         self.id = id if id is not None or positions or "id" not in self.columns else "id"
         self.position = "position" if "position" not in self.columns else "__position"
         self.frame = frame.withColumn(self.position, F.monotonically_increasing_id())
+        if shuffled or order is not None:
+            # Computed again for other columns, rows could come in other partitions.
+            self.frame = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
+            self.partitions = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+        else:
+            self.partitions = max(frame.rdd.getNumPartitions(), 1)
         kind = frame.schema[text].dataType
         self.is_list = isinstance(kind, ArrayType)
         self.text: Column = F.col(f"`{text}`")
@@ -84,7 +97,6 @@ class FrameTexts:
             self.text = self.text.cast(ArrayType(StringType()))
         if skip:
             self.frame = self.frame.where(F.col(f"`{text}`").isNotNull())
-        self.partitions = max(frame.rdd.getNumPartitions(), 1)
         self.starts: dict[int, int] = {}
 
     @property
@@ -95,7 +107,7 @@ class FrameTexts:
         named = [column.alias(name) for name, column in columns.items()]
         return self.frame.select(F.col(self.position).alias("position"), *named)
 
-    def keys(self, flags: dict[str, Any], gatherers: int, frequent: Any) -> DataFrame:
+    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame:
         """The blocks of keys of all texts, each with its gatherer."""
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

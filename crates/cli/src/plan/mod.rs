@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
 use nearkin::pipeline::{Choice, Forecast, Settings, Survey, choose, sample, survey};
+use nearkin::read::Place;
 use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 
-use crate::args::{FieldArgs, RunArgs, SimilarityArgs};
+use crate::args::{FieldArgs, RunArgs, SimilarityArgs, place_parser};
 use curve::Screen;
 
 /// The parameters a run will use, its S-curve, and what it will miss and waste
@@ -33,8 +34,8 @@ use curve::Screen;
   nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6")]
 pub(crate) struct PlanArgs {
     /// Files, folders or - to take a sample of
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
+    #[arg(value_name = "INPUT", value_parser = place_parser())]
+    pub(crate) inputs: Vec<Place>,
     #[command(flatten)]
     fields: FieldArgs,
     #[command(flatten)]
@@ -82,6 +83,11 @@ fn two_distances(text: &str) -> Result<(f64, f64), String> {
 const SAMPLE: usize = 700;
 
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
+    Ok(io::stdout().write_all(tell(args)?.as_bytes())?)
+}
+
+/// The plan as a text, or as JSON where that is asked for.
+pub(crate) fn tell(args: &PlanArgs) -> anyhow::Result<String> {
     if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
         return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
     }
@@ -89,7 +95,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         check_plot(path, &args.inputs)?;
     }
     if crate::near::is_held(&args.fields, &args.similarity, None) {
-        return run_held(args);
+        return tell_held(args);
     }
     if let Some(expression) = &args.and_or {
         known_functions(expression)?;
@@ -106,7 +112,7 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
         output.put(&picture)?;
         output.finish()?;
     }
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    Ok(text)
 }
 
 /// An error for functions that there are not.
@@ -123,7 +129,7 @@ fn known_functions(expression: &Expression) -> Result<()> {
 }
 
 /// The plan for items that are held in memory.
-fn run_held(args: &PlanArgs) -> anyhow::Result<()> {
+fn tell_held(args: &PlanArgs) -> anyhow::Result<String> {
     if args.inputs.is_empty() {
         let must =
             "given for items that are no texts: what is best depends on how far apart they are";
@@ -138,12 +144,11 @@ fn run_held(args: &PlanArgs) -> anyhow::Result<()> {
         return Err(Error::parameter(name, "given", "left out for items that are no texts").into());
     }
     let plan = held::HeldPlan::of(args)?;
-    let text = if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? };
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    Ok(if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
 }
 
 /// Refuses a plot that cannot be made, before the work.
-fn check_plot(path: &Path, inputs: &[PathBuf]) -> Result<()> {
+fn check_plot(path: &Path, inputs: &[Place]) -> Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if !["svg", "png"].contains(&extension.to_lowercase().as_str()) {
         return Err(Error::parameter("--plot", path.display(), "a file that ends in .svg or .png"));
@@ -273,7 +278,7 @@ fn as_bands(expression: &Expression) -> Option<Bands> {
 
 impl Corpus {
     fn of(
-        inputs: &[PathBuf],
+        inputs: &[Place],
         args: &PlanArgs,
         settings: &Settings,
         expression: &Expression,

@@ -150,6 +150,50 @@ impl OnePermutation {
         }
     }
 
+    /// Writes what is known of the sketch of a set from some of its elements, for sets that come in pieces.
+    ///
+    /// A value of the sketch does not tell whether it was thrown into its group or belongs to one that stayed
+    /// unfilled, and the one goes before the other however large it is. Here those of unfilled groups have bit 32 set, so
+    /// that the smaller of two numbers is the one that counts: [`merge`](Self::merge). A group that is unfilled in the
+    /// union is so in every part, so each part knows all it has to say of it.
+    ///
+    /// # Panics
+    /// When `out` has not the length `groups`.
+    pub fn partial(&self, elements: &[u64], out: &mut [u64]) {
+        assert_eq!(out.len(), self.groups, "a sketch has one place for each group");
+        let mut values = vec![EMPTY; self.groups];
+        let throw = self.throw();
+        throw_all(&throw, elements, &mut values);
+        for (out, &value) in out.iter_mut().zip(&values) {
+            *out = if value == EMPTY { Self::UNFILLED } else { 0 };
+        }
+        if !elements.is_empty() && values.contains(&EMPTY) {
+            fill_open(&throw, elements, &mut values);
+        }
+        out.iter_mut().zip(&values).for_each(|(out, &value)| *out |= u64::from(value));
+    }
+
+    /// What marks the value of a group that stayed unfilled.
+    const UNFILLED: u64 = 1 << 32;
+
+    /// Takes in what another part of the set says: the smaller number in each group.
+    ///
+    /// # Panics
+    /// When the two have not the same length.
+    pub fn merge(all: &mut [u64], part: &[u64]) {
+        assert_eq!(all.len(), part.len(), "parts of different sketches");
+        all.iter_mut().zip(part).for_each(|(all, &part)| *all = (*all).min(part));
+    }
+
+    /// The sketch of the set whose parts these were: the last 32 bits of each number.
+    ///
+    /// # Panics
+    /// When the two have not the same length.
+    pub fn finish(all: &[u64], out: &mut [u32]) {
+        assert_eq!(all.len(), out.len(), "a sketch has one place for each group");
+        out.iter_mut().zip(all).for_each(|(out, &value)| *out = value as u32);
+    }
+
     /// The hash function of the throw, from which that of the unfilled groups follows.
     fn throw(&self) -> Throw {
         let mut seeds = SplitMix::new(mix64(0, self.seed));
@@ -172,6 +216,8 @@ impl OnePermutation {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Sketches are stored, so their values must not change unnoticed.
@@ -226,6 +272,30 @@ mod tests {
             let square =
                 wins.iter().map(|n: &f64| (n - 2000.0) * (n - 2000.0) / 2000.0).sum::<f64>();
             assert!(square < 50.0, "{square}, {set:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        /// S9.3: few elements leave most groups unfilled in the parts and fewer in the whole; many fill all.
+        #[test]
+        fn the_sketch_of_a_set_follows_from_its_parts(
+            elements in proptest::collection::vec((any::<u64>(), 0usize..4), 0..300),
+            groups in 1usize..200,
+            seed in any::<u64>(),
+        ) {
+            let sketcher = OnePermutation { groups, seed };
+            let all: Vec<u64> = elements.iter().map(|(element, _)| *element).collect();
+            let (mut whole, mut merged) = (vec![0; groups], vec![0; groups]);
+            sketcher.sketch(&all, &mut whole);
+            let (mut parts, mut part) = (vec![u64::MAX; groups], vec![0; groups]);
+            for number in 0..4 {
+                let own = elements.iter().filter(|(_, part)| *part == number);
+                sketcher.partial(&own.map(|(element, _)| *element).collect::<Vec<_>>(), &mut part);
+                OnePermutation::merge(&mut parts, &part);
+            }
+            OnePermutation::finish(&parts, &mut merged);
+            prop_assert_eq!(merged, whole);
         }
     }
 

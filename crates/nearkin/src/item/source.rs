@@ -53,6 +53,11 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
+    /// Bytes of all texts.
+    pub fn bytes(&self) -> u64 {
+        (0..self.items.len()).map(|index| self.text(index).len() as u64).sum()
+    }
+
     /// The text of `items[index]`.
     pub fn text(&self, index: usize) -> &str {
         let (start, end) = self.items[index].at;

@@ -330,6 +330,16 @@ pub fn choose<S: Source>(source: &S, settings: &Settings) -> Result<Option<Choic
     in_pool(settings.threads, || Run::new(&[source], settings, &NoObserver)?.choose())
 }
 
+/// The same where only groups are asked for, as [`dedup`] with chains does: pairs of one group need not all be met.
+///
+/// # Errors
+/// When a record cannot be used, as in a run.
+pub fn choose_for_groups<S: Source>(source: &S, settings: &Settings) -> Result<Option<Choice>> {
+    in_pool(settings.threads, || {
+        Run { every_pair: false, ..Run::new(&[source], settings, &NoObserver)? }.choose()
+    })
+}
+
 /// Reads, decodes and shingles every text of `source` and keeps nothing: the time that takes is what a run
 /// cannot be faster than. Returns the number of shingles.
 pub fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {

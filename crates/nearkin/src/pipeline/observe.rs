@@ -31,7 +31,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    const ALL: [Self; 8] = [
+    /// All of them, in order.
+    pub const ALL: [Self; 8] = [
         Self::Read,
         Self::Sketch,
         Self::Audit,

@@ -37,7 +37,7 @@ pub(super) struct Run<'a, S> {
     pub(super) held: bool,
     /// Whether every pair is needed, not only who is connected with whom.
     pub(super) every_pair: bool,
-    /// Whether it is still to be decided how pairs are found: of small collections, whatever memory there is.
+    /// Whether it is still to be decided how pairs are found, if the collection turns out to be small.
     pub(super) open: bool,
     pub(super) budget: Budget,
     pub(super) layout: Layout,
@@ -63,8 +63,9 @@ pub(super) enum Search {
     Exact(Box<Exact>),
 }
 
-/// Bytes of input up to which texts are held until it is decided how pairs are found.
-const HELD: u64 = 128 << 20;
+/// Bytes of text up to which a look at the texts decides how pairs are found; more are always found by bands. Bytes of
+/// text, not of input: the same texts must be searched the same way from any kind of file, from memory and on a cluster.
+pub(super) const SMALL: u64 = 128 << 20;
 
 impl<'a, S: Source> Run<'a, S> {
     pub(super) fn new(
@@ -86,8 +87,8 @@ impl<'a, S: Source> Run<'a, S> {
         let bytes: u64 = sources.iter().map(|source| source.bytes()).sum();
         // Compressed texts take about four times as much.
         let packed = sources.iter().any(|source| !source.skips());
-        let small = bytes <= if packed { HELD / 4 } else { HELD };
-        let open = small && way == Way::Cheapest;
+        let small = bytes <= if packed { SMALL / 4 } else { SMALL };
+        let open = way == Way::Cheapest;
         let room = budget.share(4) as u64;
         let held = small && way != Way::Exact && bytes <= if packed { room / 12 } else { room / 3 };
         let every_pair = true;
@@ -153,7 +154,7 @@ impl<'a, S: Source> Run<'a, S> {
         stats.stages.push(clock.stop(bytes));
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
-        if self.open {
+        if self.open && sketches.bytes <= SMALL {
             stats.choice = self.choice(&sketches.kept, &collection)?;
         }
         let is_exact = |choice: Choice| choice.way() == Way::Exact;
@@ -187,12 +188,26 @@ impl<'a, S: Source> Run<'a, S> {
 
     /// What either way is expected to take.
     pub(super) fn choose(&self) -> Result<Option<Choice>> {
-        if !self.open {
+        if !self.open || !self.is_small()? {
             return Ok(None);
         }
         let (mut collection, sketches) = self.sketch(false, None)?;
         self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
         self.choice(&sketches.kept, &collection)
+    }
+
+    /// Whether the texts are few enough to look at them first.
+    fn is_small(&self) -> Result<bool> {
+        let mut bytes = 0;
+        for source in self.sources {
+            for chunk in source.scan(&|_| false)? {
+                bytes += source.decode(&chunk?, &|_| true)?.bytes();
+                if bytes > SMALL {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     fn bands(&self) -> Option<Bands> {

@@ -39,6 +39,8 @@ pub(super) struct Sketches {
     /// How many elements texts have, those that were recognised as copies left out, and how many texts
     /// these are.
     pub(super) elements: (u64, u64),
+    /// Bytes of all texts.
+    pub(super) bytes: u64,
     /// Whether there was no room to keep some of them.
     pub(super) overflowed: bool,
     /// What drawn items are similar to.
@@ -72,6 +74,7 @@ impl<S: Source> Run<'_, S> {
             ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             kept: Kept::default(),
             elements: (0, 0),
+            bytes: 0,
             overflowed: false,
             seen: Vec::new(),
         };
@@ -103,6 +106,7 @@ impl<S: Source> Run<'_, S> {
                     observer.advance(bytes);
                     sketches.elements.0 += batch.elements;
                     sketches.elements.1 += batch.texts;
+                    sketches.bytes += batch.bytes;
                     sketches.overflowed |= batch.overflowed;
                     sketches.seen.extend(batch.seen);
                     let start = collection.begin_chunk(number, batch.records)?;
@@ -434,6 +438,7 @@ pub(super) struct Read {
 struct SketchedBatch {
     elements: u64,
     texts: u64,
+    bytes: u64,
     overflowed: bool,
     seen: Vec<(u32, Owner, f64)>,
     path: PathBuf,
@@ -624,6 +629,7 @@ impl Worker<'_> {
         if let Some(kept) = kept {
             self.shelf.put(kept);
         }
+        let bytes = batch.bytes();
         let Batch { path, records, items, bad, .. } = batch;
         let entries = items.into_iter().zip(known).map(|(item, (has_text, length))| {
             let Item { ordinal, line, id, value, .. } = item;
@@ -641,6 +647,7 @@ impl Worker<'_> {
         SketchedBatch {
             elements,
             texts,
+            bytes,
             overflowed,
             seen,
             path,

@@ -5,14 +5,14 @@
 //! distance of the answers, in which a gap counts half.
 
 use super::{
-    Input, OnError, ReadOptions,
+    Input, OnError, Place, ReadOptions,
     named::{Named, Naming, Refused},
     numbers::{Words, Written},
     rows::{self, ALL, Cell, Row},
 };
 use crate::item::Bits;
 use crate::{Error, Result};
-use std::{collections::HashMap, path::PathBuf};
+use std::collections::HashMap;
 
 /// Answers as bits, two a question, and the questions in the order of their bits.
 #[derive(Debug)]
@@ -30,14 +30,14 @@ pub struct Answers {
 /// # Errors
 /// When a value is none of these, a question is in no record, and when a file cannot be read.
 pub fn load_answers(
-    paths: &[PathBuf],
+    places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     questions: Option<&[String]>,
 ) -> Result<Answers> {
     let mut survey = Survey::new(questions);
-    for path in paths {
+    for place in places {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
-        survey.read(&Input::open(std::slice::from_ref(path), options)?)?;
+        survey.read(&Input::open(std::slice::from_ref(place), options)?)?;
     }
     survey.finish()
 }

@@ -14,6 +14,8 @@ use arrow_schema::{ArrowError, DataType};
 pub(super) struct Lists<'a> {
     column: &'a ArrayRef,
     pub(super) values: ArrayRef,
+    /// Values of the array that the column is a part of, before the first of its own.
+    before: usize,
 }
 
 impl<'a> Lists<'a> {
@@ -26,29 +28,43 @@ impl<'a> Lists<'a> {
             DataType::Map(..) => column.as_map().keys(),
             _ => return None,
         };
-        Some(Self { column, values: values.clone() })
+        let (before, after) = ends(column);
+        Some(Self { column, values: values.slice(before, after - before), before })
     }
 
     /// Where the values of a row start and end.
     pub(super) fn range(&self, row: usize) -> (usize, usize) {
-        match self.column.data_type() {
-            DataType::LargeList(_) => {
-                let offsets = self.column.as_list::<i64>().value_offsets();
-                (offsets[row] as usize, offsets[row + 1] as usize)
-            }
-            DataType::FixedSizeList(..) => {
-                let lists = self.column.as_fixed_size_list();
-                let start = lists.value_offset_at(row);
-                (start, start + lists.value_length() as usize)
-            }
-            DataType::Map(..) => {
-                let offsets = self.column.as_map().value_offsets();
-                (offsets[row] as usize, offsets[row + 1] as usize)
-            }
-            _ => {
-                let offsets = self.column.as_list::<i32>().value_offsets();
-                (offsets[row] as usize, offsets[row + 1] as usize)
-            }
+        let (start, end) = range(self.column, row);
+        (start - self.before, end - self.before)
+    }
+}
+
+/// Where the values of a column of lists start and end.
+fn ends(column: &ArrayRef) -> (usize, usize) {
+    match column.len() {
+        0 => (0, 0),
+        rows => (range(column, 0).0, range(column, rows - 1).1),
+    }
+}
+
+fn range(column: &ArrayRef, row: usize) -> (usize, usize) {
+    match column.data_type() {
+        DataType::LargeList(_) => {
+            let offsets = column.as_list::<i64>().value_offsets();
+            (offsets[row] as usize, offsets[row + 1] as usize)
+        }
+        DataType::FixedSizeList(..) => {
+            let lists = column.as_fixed_size_list();
+            let start = lists.value_offset_at(row);
+            (start, start + lists.value_length() as usize)
+        }
+        DataType::Map(..) => {
+            let offsets = column.as_map().value_offsets();
+            (offsets[row] as usize, offsets[row + 1] as usize)
+        }
+        _ => {
+            let offsets = column.as_list::<i32>().value_offsets();
+            (offsets[row] as usize, offsets[row + 1] as usize)
         }
     }
 }
@@ -120,7 +136,11 @@ impl<'a> ElementRows<'a> {
     pub(super) fn new(column: &'a ArrayRef) -> Result<Option<Self>, ArrowError> {
         let Some(lists) = Lists::new(column) else { return Ok(None) };
         let counts = match column.data_type() {
-            DataType::Map(..) => Some(cast(column.as_map().values(), &DataType::Float64)?),
+            DataType::Map(..) => {
+                let (start, end) = ends(column);
+                let counts = column.as_map().values().slice(start, end - start);
+                Some(cast(&counts, &DataType::Float64)?)
+            }
             _ => None,
         };
         let texts = texts(&lists.values)?;

@@ -88,7 +88,7 @@ fn schema(source: &Source) -> Option<SchemaRef> {
         Some(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
     };
     match &source.kind {
-        Kind::Parquet { table, .. } => Some(Arc::clone(table.schema())),
+        Kind::Table { table, .. } => Some(Arc::clone(table.schema())),
         Kind::Folder { .. } => texts(&["id", "text"]),
         Kind::Text { syntax: Syntax::Txt, .. } => texts(&["text"]),
         Kind::Text { syntax: Syntax::Csv(header), .. } => {
@@ -102,7 +102,7 @@ fn is_empty(source: &Source) -> bool {
     match &source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.names.is_empty(),
         Kind::Text { stored, .. } => stored.len() == 0,
-        Kind::Parquet { .. } => false,
+        Kind::Table { .. } => false,
         Kind::Folder { documents, .. } => documents.is_empty(),
     }
 }

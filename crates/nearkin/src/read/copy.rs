@@ -157,7 +157,7 @@ fn as_it_came(
             Data::Text { bytes, .. },
             RecordFormat::Jsonl,
         ) => (lines::copy(bytes, false, wanted, &mut lines), lines),
-        (Kind::Parquet { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
+        (Kind::Table { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema)));
             return Ok(Some(Records { records, body: Body::Batch(batch) }));
@@ -212,7 +212,7 @@ fn json_lines(
             }
             Ok(run.len() as u32)
         }
-        (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+        (Kind::Table { stored, table }, Data::Rows(stretch)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             if let Some(batch) = batch {
                 rows_as_json(&batch, out).map_err(|error| {

@@ -8,7 +8,7 @@
 //! The table is read once and held in memory: four bytes a row, four more where there are counts, and each
 //! name once.
 
-use super::{Chunk as FileChunk, Input, OnError, ReadOptions, rows, rows::Row, shape};
+use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
 use crate::item::{Batch, Id, Item, Source, TextColumn};
 use crate::shingle::elements::{push_element, start_list};
 use crate::{Error, Result};
@@ -120,13 +120,17 @@ impl Groups {
     /// # Errors
     /// When a column is not there, a rating or a count is not a number, a count is negative or not whole, and
     /// when a file cannot be read.
-    pub fn read(paths: &[PathBuf], options: &ReadOptions, grouping: &Grouping) -> Result<Self> {
+    pub fn read(
+        places: &[impl Into<Place> + Clone],
+        options: &ReadOptions,
+        grouping: &Grouping,
+    ) -> Result<Self> {
         let mut columns = vec![grouping.group.clone(), grouping.element.clone()];
         columns.extend(grouping.weight.column().cloned());
         let options =
             ReadOptions { columns, positions: true, id: None, value: None, ..options.clone() };
         let on_error = options.on_error;
-        let input = Input::open(paths, options)?;
+        let input = Input::open(places, options)?;
         let mut building = Building::new(grouping);
         for chunk in input.scan(None)? {
             let chunk: FileChunk = chunk?;
@@ -147,7 +151,8 @@ impl Groups {
             })?;
             building.rows.resize(start + count as usize, [NONE; 2]);
         }
-        let path = paths.first().cloned().unwrap_or_default();
+        let first = input.sources.first();
+        let path = first.map(|source| source.name.clone()).unwrap_or_default();
         building.finish(input, path)
     }
 

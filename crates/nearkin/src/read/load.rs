@@ -12,8 +12,9 @@ use super::{
     named::{Named, Naming, Refused},
     numbers::{self, Digits, Written},
     open,
-    parquet::Values,
+    place::Place,
     scan::Data,
+    table::Values,
     vector_files::{self, Number},
 };
 use crate::family::weighted::numbered;
@@ -28,7 +29,7 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
-use std::{path::Path, path::PathBuf};
+use std::path::Path;
 
 /// Reads vectors: `.npy` (two dimensions, a vector a row), `.fvecs` `.bvecs` `.ivecs`, lists of numbers in
 /// JSON lines and Parquet columns, cells and lines with numbers between white space, commas or semicolons.
@@ -36,22 +37,28 @@ use std::{path::Path, path::PathBuf};
 /// # Errors
 /// When a vector has another number of components than those before, or none, or one that is not a finite
 /// number; and when a file cannot be read.
-pub fn load_vectors(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vectors>> {
-    vectors(paths, options, None)
+pub fn load_vectors(
+    places: &[impl Into<Place> + Clone],
+    options: &ReadOptions,
+) -> Result<Named<Vectors>> {
+    vectors(places, options, None)
 }
 
 /// Reads vectors of which only the direction counts.
 ///
 /// # Errors
 /// As [`load_vectors`], and when all components of a vector are zero.
-pub fn load_directions(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vectors>> {
+pub fn load_directions(
+    places: &[impl Into<Place> + Clone],
+    options: &ReadOptions,
+) -> Result<Named<Vectors>> {
     let refusal = "all components are zero, so it has no direction; drop it, choose --measure l2, or pass \
                    --on-error skip";
-    vectors(paths, options, Some(refusal))
+    vectors(places, options, Some(refusal))
 }
 
 fn vectors(
-    paths: &[PathBuf],
+    places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     refusal: Option<&'static str>,
 ) -> Result<Named<Vectors>> {
@@ -76,7 +83,7 @@ fn vectors(
         unfit: |values| values.iter().all(|&value| value == 0.0),
         refusal,
     };
-    let loaded = load(paths, options, Shape::Value, &reading)?;
+    let loaded = load(places, options, Shape::Value, &reading)?;
     let items = match loaded.length {
         None => Vectors::default(),
         Some(dimension) => Vectors::new(dimension, loaded.values)?,
@@ -93,7 +100,11 @@ fn vectors(
 /// # Errors
 /// When a bit string is longer or shorter than those before, or has other digits; and when a file cannot be
 /// read.
-pub fn load_bits(paths: &[PathBuf], options: &ReadOptions, digits: Digits) -> Result<Named<Bits>> {
+pub fn load_bits(
+    places: &[impl Into<Place> + Clone],
+    options: &ReadOptions,
+    digits: Digits,
+) -> Result<Named<Bits>> {
     let text = |text: &str, out: &mut Vec<u64>| numbers::bits(text, digits, out);
     let reading = Reading {
         text: &text,
@@ -112,7 +123,7 @@ pub fn load_bits(paths: &[PathBuf], options: &ReadOptions, digits: Digits) -> Re
         unfit: |_| false,
         refusal: None,
     };
-    let loaded = load(paths, options, Shape::Value, &reading)?;
+    let loaded = load(places, options, Shape::Value, &reading)?;
     let mut items = Bits::default();
     if let Some(length) = loaded.length {
         items = Bits::new(length)?;
@@ -126,7 +137,10 @@ pub fn load_bits(paths: &[PathBuf], options: &ReadOptions, digits: Digits) -> Re
 ///
 /// # Errors
 /// When a record has no text, or a file cannot be read.
-pub fn load_strings(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Vec<String>>> {
+pub fn load_strings(
+    places: &[impl Into<Place> + Clone],
+    options: &ReadOptions,
+) -> Result<Named<Vec<String>>> {
     let reading = Reading {
         text: &|text, out: &mut Vec<u8>| {
             out.extend_from_slice(text.as_bytes());
@@ -138,7 +152,7 @@ pub fn load_strings(paths: &[PathBuf], options: &ReadOptions) -> Result<Named<Ve
         unfit: |_| false,
         refusal: None,
     };
-    let loaded = load(paths, options, options.shape, &reading)?;
+    let loaded = load(places, options, options.shape, &reading)?;
     let text = |range: &[usize]| {
         let bytes = loaded.values[range[0]..range[1]].to_vec();
         String::from_utf8(bytes).unwrap_or_default() // they were texts
@@ -250,14 +264,15 @@ struct Record {
 }
 
 fn load<E: Copy + Send>(
-    paths: &[PathBuf],
+    places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     shape: Shape,
     reading: &Reading<E>,
 ) -> Result<Loaded<E>> {
     let mut loaded = Loaded::new();
-    for path in paths {
-        match open::vectors_file(path, options)? {
+    for place in places.iter().cloned().map(Into::<Place>::into) {
+        let file = place.path().map(|path| open::vectors_file(path, options)).transpose()?;
+        match file.flatten() {
             Some((stored, compression, format)) => {
                 loaded.naming.file(&stored.name);
                 let mut row_values = Vec::new();
@@ -272,7 +287,7 @@ fn load<E: Copy + Send>(
                     taken
                 })?;
             }
-            None => loaded.texts(path, options, shape, reading)?,
+            None => loaded.texts(&place, options, shape, reading)?,
         }
     }
     Ok(loaded)
@@ -290,20 +305,23 @@ impl<E: Copy + Send> Loaded<E> {
         }
     }
 
-    /// Reads a file of records.
+    /// Reads a file or a table of records.
     fn texts(
         &mut self,
-        path: &Path,
+        place: &Place,
         options: &ReadOptions,
         shape: Shape,
         reading: &Reading<E>,
     ) -> Result<()> {
-        if shape == Shape::Value && path.is_dir() {
+        if let Some(path) = place.path()
+            && shape == Shape::Value
+            && path.is_dir()
+        {
             let what = "is a folder, which holds documents; name the files with the items";
             return Err(Error::File { path: path.to_path_buf(), what: what.to_owned() });
         }
         let options = ReadOptions { shape, ..options.clone() };
-        let input = Input::open(&[path.to_path_buf()], options)?;
+        let input = Input::open(std::slice::from_ref(place), options)?;
         let source = match input.sources.first() {
             Some(source) => source.name.clone(),
             None => return Ok(()),
@@ -408,7 +426,7 @@ fn mixed(written: Written) -> String {
 /// Reads the items of a chunk.
 fn part<E>(input: &Input, chunk: &Chunk, reading: &Reading<E>) -> Result<Part<E>> {
     let source = &input.sources[chunk.source];
-    if let (Kind::Parquet { stored, table }, Data::Rows(stretch), Shape::Value) =
+    if let (Kind::Table { stored, table }, Data::Rows(stretch), Shape::Value) =
         (&source.kind, &chunk.data, input.options.shape)
     {
         let values = table.values(stored, stretch, input.asked(source))?;

@@ -32,11 +32,13 @@ mod numbers;
 mod open;
 mod parquet;
 mod pieces;
+mod place;
 mod rows;
 mod scan;
 mod shape;
 mod source;
 mod stored;
+mod table;
 mod text;
 mod vector_files;
 
@@ -49,6 +51,7 @@ pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors
 pub use named::{Named, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
+pub use place::{MemoryTable, Place};
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
 pub use source::{Opened, OpenedChunk};
@@ -65,6 +68,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 use stored::Stored;
+use table::Table;
 
 /// Says which records of a chunk are needed, by their number in it.
 pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
@@ -152,7 +156,7 @@ struct Source {
 #[derive(Debug)]
 enum Kind {
     Text { stored: Stored, compression: Compression, syntax: Syntax, marks: OnceLock<Vec<Mark>> },
-    Parquet { stored: Stored, table: parquet::Table },
+    Table { stored: Stored, table: Table },
     Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
 }
 
@@ -194,12 +198,13 @@ impl Ids {
 }
 
 impl Input {
-    /// Opens files and folders; `-` is standard input.
+    /// Opens files, folders and tables in memory; the path `-` is standard input.
     ///
     /// Everything that can be known without reading it all is checked here: that each exists and can
     /// be read, its format, its columns.
-    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self> {
-        open::open(paths, options)
+    pub fn open(places: &[impl Into<Place> + Clone], options: ReadOptions) -> Result<Self> {
+        let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
+        open::open(&places, options)
     }
 
     /// The total size on disk.
@@ -213,7 +218,7 @@ impl Input {
             .sources
             .iter()
             .map(|source| match &source.kind {
-                Kind::Text { stored, .. } | Kind::Parquet { stored, .. } => stored.stamp(),
+                Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.stamp(),
                 Kind::Folder { documents, .. } => {
                     let stamps: Option<Vec<String>> =
                         documents.iter().map(|document| document.stored.stamp()).collect();
@@ -246,7 +251,7 @@ impl Input {
                 Syntax::Txt => lines::decode_txt(bytes, *line, asked, wanted),
                 Syntax::Csv(header) => csv::decode(header, bytes, *line, asked, wanted),
             },
-            (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+            (Kind::Table { stored, table }, Data::Rows(stretch)) => {
                 table.decode(stored, stretch, asked, wanted)
             }
             (Kind::Folder { documents, .. }, Data::Files(run)) => {
@@ -291,7 +296,7 @@ impl Input {
 impl Source {
     fn bytes(&self) -> u64 {
         match &self.kind {
-            Kind::Text { stored, .. } | Kind::Parquet { stored, .. } => stored.len(),
+            Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.len(),
             Kind::Folder { documents, .. } => documents.iter().map(|one| one.stored.len()).sum(),
         }
     }

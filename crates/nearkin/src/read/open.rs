@@ -5,31 +5,36 @@ use super::{
     cut::{Cut, Cutter, Ends},
     folder,
     format::{Compression, by_extension},
-    lines, parquet,
+    lines,
+    place::{self, MemoryTable, Place},
     stored::{Stored, unreadable},
+    table::Table,
     text::Text,
 };
 use crate::{Error, Result};
 use std::{
     fs::{self, File},
     io::{self, Read},
-    path::{Path, PathBuf},
-    sync::{Mutex, OnceLock},
+    path::Path,
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// What standard input is called in messages.
 const STDIN: &str = "<stdin>";
 
-pub(super) fn open(paths: &[PathBuf], mut options: ReadOptions) -> Result<Input> {
-    let alone = paths.len() == 1;
-    if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
+pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> {
+    let alone = places.len() == 1;
+    if places.iter().filter(|place| place.is_stdin()).count() > 1 {
         return Err(Error::File {
             path: STDIN.into(),
             what: "is given more than once; give `-` once".to_owned(),
         });
     }
-    let sources: Result<Vec<_>> = paths.iter().map(|path| source(path, alone, &options)).collect();
-    let mut sources = sources?;
+    let sources = places.iter().map(|place| match place {
+        Place::Path(path) => source(path, alone, &options),
+        Place::Table(table) => Ok(table_source(table)),
+    });
+    let mut sources = sources.collect::<Result<Vec<_>>>()?;
     if let Some(name) = rather(&sources, &options)? {
         options.text = name;
     }
@@ -76,6 +81,13 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
         named => named,
     };
     file_source(stored, format, compression, options)
+}
+
+fn table_source(table: &Arc<MemoryTable>) -> Source {
+    let columns = table.batches.iter().flat_map(|batch| batch.columns());
+    let stored = Stored::in_memory(table.name.clone(), columns.map(place::bytes).sum());
+    let name = stored.name.clone();
+    Source { name, kind: Kind::Table { stored, table: Table::in_memory(Arc::clone(table)) } }
 }
 
 /// A file of vectors, where the path is one: by the format that was asked for, or its name.
@@ -163,8 +175,8 @@ fn file_source(
         Format::Csv => header(&stored, compression, ",", options)?,
         Format::Tsv => header(&stored, compression, "\t", options)?,
         Format::Parquet if compression == Compression::Plain => {
-            let table = parquet::Table::open(&stored)?;
-            return Ok(Source { name: stored.name.clone(), kind: Kind::Parquet { stored, table } });
+            let table = Table::open(&stored)?;
+            return Ok(Source { name: stored.name.clone(), kind: Kind::Table { stored, table } });
         }
         Format::Parquet => {
             return Err(stored.error(format!(
@@ -231,7 +243,7 @@ fn ids(sources: &[Source], options: &ReadOptions) -> Result<Ids> {
 fn first_has(source: &Source, name: &str, options: &ReadOptions) -> Result<Option<bool>> {
     Ok(match &source.kind {
         Kind::Folder { documents, .. } => (!documents.is_empty()).then_some(name == "id"),
-        Kind::Parquet { table, .. } => Some(table.has(name)),
+        Kind::Table { table, .. } => Some(table.has(name)),
         Kind::Text { syntax: Syntax::Csv(header), .. } => {
             (!header.names.is_empty()).then(|| header.has(name))
         }
@@ -261,7 +273,7 @@ fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
     let failed = |what: &str| Err(Error::File { path: name.clone(), what: what.to_owned() });
     match &mut source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.bind(&name, options, ids),
-        Kind::Parquet { stored, table } => table.bind(stored, options, ids),
+        Kind::Table { stored, table } => table.bind(stored, options, ids),
         Kind::Text { syntax: Syntax::Txt, .. } if options.value.is_some() => {
             failed("lines of text have no fields to keep by; keep first or longest")
         }

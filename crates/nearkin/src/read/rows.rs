@@ -102,13 +102,13 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
                 each(line, row)
             }),
         },
-        (Kind::Parquet { stored, table }, Data::Rows(stretch)) => {
+        (Kind::Table { stored, table }, Data::Rows(stretch)) => {
             let (columns, ids, first) = table.cells(stored, stretch)?;
             let count = columns.first().map_or(0, |column| column.texts.len());
             let mut ids = ids.map(Vec::into_iter);
             for at in 0..count {
                 let line = first + at as u64;
-                let cell = |column: &super::parquet::Cells| {
+                let cell = |column: &super::table::Cells| {
                     let texts = column.texts.as_string::<i64>();
                     let text = texts.is_valid(at).then(|| texts.value(at).to_owned().into());
                     Cell { name: column.name.clone().into(), text, whole: column.whole }

@@ -7,8 +7,8 @@ use super::{
     Input, Kind, Source, Syntax,
     buffer::{Buffer, Pool},
     cut::{Cut, Cutter},
-    parquet::Stretch,
     stored::Stored,
+    table::Stretch,
     text::Text,
 };
 use crate::{Error, Result};
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
         match (self, &source.kind) {
             (Self::Cut(cutting), _) => cutting.next(skipped),
             (Self::Replay(replay), _) => replay.next(skipped),
-            (Self::Rows(next), Kind::Parquet { table, .. }) => {
+            (Self::Rows(next), Kind::Table { table, .. }) => {
                 let stretch = table.stretches.get(*next).copied();
                 *next += 1;
                 Ok(stretch.map(|rows| (rows.bytes, (!skipped()).then_some(Data::Rows(rows)))))

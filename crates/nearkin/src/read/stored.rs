@@ -39,6 +39,11 @@ impl Stored {
         Self { name: path, spool: None, stamp: Stamp::of(metadata) }
     }
 
+    /// What lies in memory, and is never opened.
+    pub(super) fn in_memory(name: PathBuf, len: u64) -> Self {
+        Self { name, spool: None, stamp: Stamp { len, modified: None } }
+    }
+
     /// A copy of what `from` gives until its end, in the folder `temp`.
     pub(super) fn spool(name: &str, mut from: impl Read, temp: Option<&Path>) -> Result<Self> {
         let name = PathBuf::from(name);

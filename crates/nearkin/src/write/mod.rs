@@ -8,5 +8,5 @@ mod records;
 mod table;
 
 pub use output::{Output, Ready, check, check_table, remove_temporary_files};
-pub use records::records;
+pub use records::{batches, records};
 pub use table::{Cell, Column, ColumnKind, TableWriter};

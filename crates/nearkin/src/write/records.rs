@@ -7,10 +7,15 @@ use super::{
 use crate::{
     Result,
     parallel::in_order,
-    read::{Body, Chunk, Input, Kept, RecordFormat},
+    read::{Body, Chunk, Format, Input, Kept, RecordFormat},
 };
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
 /// threads. `progress` is told of the bytes read after each chunk, and may end the copying. The file is
@@ -26,6 +31,39 @@ pub fn records(
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format)?;
+    each_kept(input, &format, kept, threads, |body, chunk| {
+        writer.write(&body, chunk)?;
+        progress(chunk.bytes)
+    })?;
+    writer.ready()
+}
+
+/// The kept records as columns in memory, in input order.
+pub fn batches(input: &Input, kept: Kept, threads: usize) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let format = input.record_format(Format::Parquet, kept)?;
+    let mut batches = Vec::new();
+    each_kept(input, &format, kept, threads, |body, _| {
+        batches.extend(match body {
+            Body::Batch(batch) if batch.num_rows() > 0 => Some(batch),
+            _ => None,
+        });
+        Ok(())
+    })?;
+    let schema = match format {
+        RecordFormat::Parquet(schema) => schema,
+        _ => Arc::new(Schema::empty()),
+    };
+    Ok((schema, batches))
+}
+
+/// Hands over the kept records of each chunk in order.
+fn each_kept(
+    input: &Input,
+    format: &RecordFormat,
+    kept: Kept,
+    threads: usize,
+    mut take: impl FnMut(Body, &Chunk) -> Result<()>,
+) -> Result<()> {
     let known = input.positions();
     let nothing_kept = |number: usize| match known.get(number..number + 2) {
         Some(&[start, end]) => !(start..end).any(kept),
@@ -46,14 +84,10 @@ pub fn records(
         chunks,
         |(start, chunk)| {
             let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-            Ok((input.copy(&chunk, &wanted, &format)?.body, chunk))
+            Ok((input.copy(&chunk, &wanted, format)?.body, chunk))
         },
-        |(body, chunk)| {
-            writer.write(&body, &chunk)?;
-            progress(chunk.bytes)
-        },
-    )?;
-    writer.ready()
+        |(body, chunk)| take(body, &chunk),
+    )
 }
 
 /// One file of records.

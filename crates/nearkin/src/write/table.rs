@@ -64,12 +64,8 @@ enum Body {
     /// What stands before each column's value, and the rows so far.
     Jsonl(Output, Vec<String>, Vec<u8>),
     Delimited(Output, u8, Vec<u8>),
-    Parquet {
-        writer: Box<ArrowWriter<Output>>,
-        schema: SchemaRef,
-        builders: Vec<Builder>,
-        rows: usize,
-    },
+    Parquet(Box<ArrowWriter<Output>>, Columns),
+    Memory(Columns, Vec<RecordBatch>),
 }
 
 /// Rows a batch, so that memory stays small.
@@ -96,11 +92,9 @@ impl TableWriter {
                 Body::Delimited(output, delimiter, header.into_bytes())
             }
             Format::Parquet => {
-                let fields = columns.iter().map(|column| column.field()).collect::<Vec<_>>();
-                let schema = Arc::new(Schema::new(fields));
-                let writer = Box::new(parquet_writer(output, Arc::clone(&schema))?);
-                let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
-                Body::Parquet { writer, schema, builders, rows: 0 }
+                let columns = Columns::new(columns);
+                let writer = parquet_writer(output, Arc::clone(&columns.schema))?;
+                Body::Parquet(Box::new(writer), columns)
             }
             Format::Jsonl => {
                 let before = |(at, column): (usize, &Column)| {
@@ -116,6 +110,14 @@ impl TableWriter {
         Ok(Self { name, body })
     }
 
+    /// A table that stays in memory.
+    pub fn in_memory(columns: &[Column]) -> Self {
+        Self {
+            name: PathBuf::from("<table>"),
+            body: Body::Memory(Columns::new(columns), Vec::new()),
+        }
+    }
+
     /// Writes one row: a cell for each column.
     pub fn row(&mut self, cells: &[Cell]) -> Result<()> {
         match &mut self.body {
@@ -127,17 +129,30 @@ impl TableWriter {
                 delimited_row(cells, *delimiter, buffer);
                 drain(output, buffer, BUFFER)
             }
-            Body::Parquet { writer, schema, builders, rows } => {
-                for (builder, cell) in builders.iter_mut().zip(cells) {
-                    builder.push(*cell, &self.name)?;
+            Body::Parquet(writer, columns) => match columns.row(cells, &self.name)? {
+                Some(batch) => {
+                    writer.write(&batch).map_err(|error| parquet_failed(&self.name, error))
                 }
-                *rows += 1;
-                if *rows < BATCH {
-                    return Ok(());
-                }
-                *rows = 0;
-                write_batch(writer, schema, builders, &self.name)
+                None => Ok(()),
+            },
+            Body::Memory(columns, batches) => {
+                batches.extend(columns.row(cells, &self.name)?);
+                Ok(())
             }
+        }
+    }
+
+    /// The columns and rows of a table in memory.
+    ///
+    /// # Errors
+    /// When it is written to a file.
+    pub fn batches(self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        match self.body {
+            Body::Memory(mut columns, mut batches) => {
+                batches.push(columns.finish(&self.name)?);
+                Ok((columns.schema, batches))
+            }
+            _ => Err(Error::File { path: self.name, what: "is a file, not a table".to_owned() }),
         }
     }
 
@@ -153,9 +168,14 @@ impl TableWriter {
                 drain(&mut output, &mut buffer, 0)?;
                 output.ready()
             }
-            Body::Parquet { mut writer, schema, mut builders, .. } => {
-                write_batch(&mut writer, &schema, &mut builders, &self.name)?;
+            Body::Parquet(mut writer, mut columns) => {
+                let last = columns.finish(&self.name)?;
+                writer.write(&last).map_err(|error| parquet_failed(&self.name, error))?;
                 parquet_ready(*writer, &self.name)
+            }
+            Body::Memory(..) => {
+                let what = "is a table in memory, not a file".to_owned();
+                Err(Error::File { path: self.name, what })
             }
         }
     }
@@ -265,6 +285,38 @@ impl Column {
     }
 }
 
+/// Rows that are gathered into batches.
+struct Columns {
+    schema: SchemaRef,
+    builders: Vec<Builder>,
+    rows: usize,
+}
+
+impl Columns {
+    fn new(columns: &[Column]) -> Self {
+        let fields = columns.iter().map(Column::field).collect::<Vec<_>>();
+        let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
+        Self { schema: Arc::new(Schema::new(fields)), builders, rows: 0 }
+    }
+
+    /// Takes a row up; a batch where it is full.
+    fn row(&mut self, cells: &[Cell], name: &Path) -> Result<Option<RecordBatch>> {
+        for (builder, cell) in self.builders.iter_mut().zip(cells) {
+            builder.push(*cell, name)?;
+        }
+        self.rows += 1;
+        if self.rows < BATCH { Ok(None) } else { self.finish(name).map(Some) }
+    }
+
+    /// The rows since the last batch.
+    fn finish(&mut self, name: &Path) -> Result<RecordBatch> {
+        self.rows = 0;
+        let columns = self.builders.iter_mut().map(Builder::finish).collect();
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .map_err(|error| parquet_failed(name, error.into()))
+    }
+}
+
 enum Builder {
     Int(Int64Builder),
     Text(StringBuilder),
@@ -307,18 +359,6 @@ impl Builder {
             Self::Float(builder) => Arc::new(builder.finish()),
         }
     }
-}
-
-fn write_batch(
-    writer: &mut ArrowWriter<Output>,
-    schema: &SchemaRef,
-    builders: &mut [Builder],
-    name: &Path,
-) -> Result<()> {
-    let columns = builders.iter_mut().map(Builder::finish).collect();
-    let batch = RecordBatch::try_new(Arc::clone(schema), columns).map_err(ParquetError::from);
-    let written = batch.and_then(|batch| writer.write(&batch));
-    written.map_err(|error| parquet_failed(name, error))
 }
 
 /// A writer of Parquet files, packed with zstd.

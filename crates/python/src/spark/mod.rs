@@ -7,5 +7,5 @@ mod settings;
 mod spread;
 
 pub(crate) use lines::{copy_lines, read_lines};
-pub(crate) use search::{Likeness, choose, clusters, components, frequent, pairs, stars};
-pub(crate) use spread::{Keys, is_exact, meet};
+pub(crate) use search::{Likeness, clusters, components, frequent, pairs, sketches, stars};
+pub(crate) use spread::{Keys, meet, misses_none};

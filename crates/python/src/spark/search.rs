@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{Float64Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
 use nearkin::Result;
 use nearkin::cluster::{Keep, UnionFind};
+use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
 use nearkin::pipeline::spread;
-use nearkin::pipeline::{self, NoObserver, Settings, Way};
+use nearkin::pipeline::{self, NoObserver, Settings};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use super::columns::{batch, longs, numbers, texts};
 use super::settings::settings;
@@ -42,9 +43,9 @@ fn gathered<'a>(
 pub(crate) fn pairs(
     py: Python<'_>,
     batches: Batches,
-    flags: &Bound<'_, PyDict>,
+    flags: Vec<String>,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(flags)?;
+    let settings = settings(py, &flags)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
@@ -66,9 +67,9 @@ pub(crate) fn pairs(
 pub(crate) fn clusters(
     py: Python<'_>,
     batches: Batches,
-    flags: &Bound<'_, PyDict>,
+    flags: Vec<String>,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(flags)?;
+    let settings = settings(py, &flags)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
@@ -146,32 +147,14 @@ pub(crate) fn stars(
     py.detach(work).raise(py).map(PyArrowType)
 }
 
-/// Which way the command takes for these texts (`position`, `text`): "exact" or "bands"; none where the settings say.
-#[pyfunction]
-pub(crate) fn choose(
-    py: Python<'_>,
-    batches: Batches,
-    flags: &Bound<'_, PyDict>,
-    every_pair: bool,
-) -> PyResult<Option<&'static str>> {
-    let settings = settings(flags)?;
-    let _ = every_pair;
-    let work = || -> Result<Option<&'static str>> {
-        let (_, texts) = gathered(&batches, &settings)?;
-        let choice = pipeline::choose(&Texts(&texts), &settings)?;
-        Ok(choice.map(|choice| if choice.way() == Way::Exact { "exact" } else { "bands" }))
-    };
-    py.detach(work).raise(py)
-}
-
 /// How many of these texts (`position`, `text`) have an element, where several have: `element`, `count`.
 #[pyfunction]
 pub(crate) fn frequent(
     py: Python<'_>,
     batches: Batches,
-    flags: &Bound<'_, PyDict>,
+    flags: Vec<String>,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(flags)?;
+    let settings = settings(py, &flags)?;
     let work = || -> Result<RecordBatch> {
         let (_, texts) = gathered(&batches, &settings)?;
         let mut all: Vec<u64> = texts.iter().flat_map(|text| settings.elements(text)).collect();
@@ -195,9 +178,9 @@ pub(crate) struct Likeness {
 #[pymethods]
 impl Likeness {
     #[new]
-    fn new(flags: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let settings = settings(flags)?;
-        let likeness = spread::Likeness::new(&settings).raise(flags.py())?;
+    fn new(py: Python<'_>, flags: Vec<String>) -> PyResult<Self> {
+        let settings = settings(py, &flags)?;
+        let likeness = spread::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
     }
 
@@ -242,4 +225,39 @@ impl Likeness {
         };
         py.detach(work).raise(py).map(PyArrowType)
     }
+}
+
+/// The sketches of the texts of a batch, as lists of `functions` numbers; with `partial`, what parts of sets say of
+/// them, of which the smaller number counts.
+#[pyfunction]
+pub(crate) fn sketches(
+    py: Python<'_>,
+    batch: PyArrowType<RecordBatch>,
+    flags: Vec<String>,
+    functions: usize,
+    partial: bool,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let settings = settings(py, &flags)?;
+    let work = || -> Result<RecordBatch> {
+        let sketcher = OnePermutation::new(functions, settings.seed)?;
+        let mut lists = ListBuilder::new(Int64Builder::new());
+        let (mut values, mut parts) = (vec![0; functions], vec![0; functions]);
+        for text in texts(&batch.0, of_elements(&settings))? {
+            let elements = settings.elements(&text);
+            if partial {
+                sketcher.partial(&elements, &mut parts);
+                lists
+                    .values()
+                    .append_slice(&parts.iter().map(|&value| value as i64).collect::<Vec<_>>());
+            } else {
+                sketcher.sketch(&elements, &mut values);
+                lists
+                    .values()
+                    .append_slice(&values.iter().map(|&value| value.into()).collect::<Vec<_>>());
+            }
+            lists.append(true);
+        }
+        Ok(super::columns::batch(vec![("sketch", Arc::new(lists.finish()))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
 }

@@ -33,8 +33,8 @@ pub(crate) struct Keys {
 /// # Errors
 /// When they contradict themselves.
 #[pyfunction]
-pub(crate) fn is_exact(flags: &Bound<'_, PyDict>) -> PyResult<bool> {
-    settings(flags)?.is_exact().raise(flags.py())
+pub(crate) fn misses_none(py: Python<'_>, flags: Vec<String>) -> PyResult<bool> {
+    settings(py, &flags)?.is_exact().raise(py)
 }
 
 /// Whether texts are lists of elements.
@@ -47,11 +47,12 @@ impl Keys {
     #[new]
     #[pyo3(signature = (flags, gatherers, frequent = None))]
     fn new(
-        flags: &Bound<'_, PyDict>,
+        py: Python<'_>,
+        flags: Vec<String>,
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {
-        let settings = settings(flags)?;
+        let settings = settings(py, &flags)?;
         let counts = frequent.map_or_else(HashMap::new, |table| {
             let counts = |name: &str| table.0.column_by_name(name).cloned();
             let columns = counts("element").zip(counts("count"));
@@ -69,7 +70,7 @@ impl Keys {
             })
         });
         let of_elements = of_elements(&settings);
-        let keys = spread::Keys::new(&settings, gatherers, counts).raise(flags.py())?;
+        let keys = spread::Keys::new(&settings, gatherers, counts).raise(py)?;
         Ok(Self { gatherers, keys, of_elements })
     }
 

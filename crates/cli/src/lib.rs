@@ -1,0 +1,21 @@
+//! The `nearkin` command, and its jobs for callers that have items in memory: see [`engine`].
+
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod command;
+mod compare;
+mod dedup;
+pub mod engine;
+mod items;
+mod limit;
+mod near;
+mod pairs;
+mod plan;
+mod progress;
+mod report;
+mod search;
+mod shell;
+mod top;
+
+pub use command::main;

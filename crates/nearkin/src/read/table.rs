@@ -1,0 +1,494 @@
+//! Tables: the needed columns of some rows at a time, from a Parquet file or from memory.
+//!
+//! A chunk is a stretch of rows that holds about `chunk_bytes` of the columns asked for. Of a table in memory nothing is
+//! copied but the rows that are read a second time.
+
+use super::{
+    Ids, ReadOptions, Wanted,
+    arrow_lists::{ElementRows, holds_elements, is_element},
+    csv::{columns, no_column, not_a_number},
+    gather::{Asked, Gather},
+    item,
+    parquet::{Parquet, corrupt},
+    place::{self, MemoryTable},
+    shape::Shape,
+    stored::Stored,
+};
+use crate::item::{Batch, Id, TextColumn, Value};
+use crate::{Error, Result};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, RecordBatch,
+    cast::AsArray,
+    types::{Float64Type, Int64Type, UInt64Type},
+};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use std::sync::Arc;
+
+/// A table, and which of its columns are asked for.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Rows,
+    text: usize,
+    id: Option<usize>,
+    value: Option<usize>,
+    /// The columns that are read instead of a text.
+    columns: Vec<usize>,
+    /// The stretches of rows to read, in order.
+    pub(super) stretches: Vec<Stretch>,
+}
+
+/// Where the rows are.
+#[derive(Debug)]
+enum Rows {
+    File(Parquet),
+    Memory(Arc<MemoryTable>),
+}
+
+/// Some rows of one row group, or of one batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub(super) group: usize,
+    /// The first row within its group.
+    pub(super) start: usize,
+    pub(super) rows: usize,
+    /// The first row within the file.
+    first: u64,
+    /// Its share of the file's size.
+    pub(super) bytes: u64,
+}
+
+/// How much larger a chunk of a file is here than of text: pages have about 1 MiB, and two chunks that share one both
+/// decompress it.
+const WIDER: usize = 8;
+
+impl Table {
+    pub(super) fn open(stored: &Stored) -> Result<Self> {
+        Parquet::open(stored).map(|file| Self::new(Rows::File(file)))
+    }
+
+    pub(super) fn in_memory(table: Arc<MemoryTable>) -> Self {
+        Self::new(Rows::Memory(table))
+    }
+
+    fn new(rows: Rows) -> Self {
+        let (columns, stretches) = (Vec::new(), Vec::new());
+        Self { rows, text: 0, id: None, value: None, columns, stretches }
+    }
+
+    pub(super) fn schema(&self) -> &SchemaRef {
+        match &self.rows {
+            Rows::File(file) => file.schema(),
+            Rows::Memory(table) => &table.schema,
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.schema().column_with_name(name).is_some()
+    }
+
+    /// Finds the columns that are asked for, and cuts the rows into stretches.
+    pub(super) fn bind(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+        if !options.columns.is_empty() {
+            self.bind_cells(stored, &options.columns, ids)?;
+            self.stretches = self.cut(stored.len(), options.chunk_bytes);
+            return Ok(());
+        }
+        let schema = Arc::clone(self.schema());
+        let column = |name: &str, allowed: fn(&DataType) -> bool, must: &str, advice: &str| {
+            let names = schema.fields().iter().map(|field| field.name().as_str());
+            let (at, field) = schema
+                .column_with_name(name)
+                .ok_or_else(|| no_column(&stored.name, name, names, advice))?;
+            if allowed(value_type(field.data_type())) {
+                return Ok(at);
+            }
+            let kind = field.data_type();
+            Err(stored.error(format!("column `{name}` is {kind}, not {must}; {advice}")))
+        };
+        let advice = match options.shape {
+            Shape::Text => "name the text column with --text",
+            _ => "name the right column with --text",
+        };
+        let (allowed, must): (fn(&DataType) -> bool, _) = match options.shape {
+            Shape::Text => (is_text, "text"),
+            Shape::Elements => (|kind| is_text(kind) || holds_elements(kind), "lists or text"),
+            Shape::Value => (is_any_value, "lists of numbers, bytes or text"),
+        };
+        self.text = column(&options.text, allowed, must, advice)?;
+        if let Ids::Field(name) = ids {
+            let advice = "name the id column with --id";
+            self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
+        }
+        if let Some(name) = &options.value {
+            let advice = "name another column";
+            self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
+        }
+        self.stretches = self.cut(stored.len(), options.chunk_bytes);
+        Ok(())
+    }
+
+    /// The columns that are read.
+    fn read_columns(&self) -> Vec<usize> {
+        let text = Some(self.text).filter(|_| self.columns.is_empty());
+        let named = [text, self.id, self.value].into_iter().flatten();
+        let mut columns: Vec<usize> = named.chain(self.columns.iter().copied()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    fn cut(&self, all_bytes: u64, chunk_bytes: usize) -> Vec<Stretch> {
+        let columns = self.read_columns();
+        let (groups, chunk_bytes) = match &self.rows {
+            Rows::File(file) => (file.groups(&columns), WIDER * chunk_bytes),
+            Rows::Memory(table) => (table.groups(&columns), chunk_bytes),
+        };
+        let total: u64 = groups.iter().map(|group| group.0 as u64).sum();
+        let share = |row: u64| (u128::from(all_bytes) * u128::from(row) / u128::from(total)) as u64;
+        let mut stretches = Vec::new();
+        let mut first = 0;
+        for (group, (rows, bytes)) in groups.into_iter().enumerate() {
+            let a_row = (bytes as usize / rows.max(1)).max(1);
+            let step = (chunk_bytes / a_row).clamp(1, MOST_ROWS);
+            for start in (0..rows).step_by(step) {
+                let rows = step.min(rows - start);
+                let bytes = share(first + rows as u64) - share(first);
+                stretches.push(Stretch { group, start, rows, first, bytes });
+                first += rows as u64;
+            }
+        }
+        stretches
+    }
+
+    /// The wanted rows of a stretch, with the columns that are read or with all; none where none is wanted.
+    fn read(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        all_columns: bool,
+        wanted: Wanted,
+    ) -> Result<Option<RecordBatch>> {
+        let columns = (!all_columns).then(|| self.read_columns());
+        match &self.rows {
+            Rows::File(file) => file.read(stored, stretch, columns.as_deref(), wanted),
+            Rows::Memory(table) => table
+                .read(stretch, columns.as_deref(), wanted)
+                .map_err(|error| self.failed(stored, &error)),
+        }
+    }
+
+    pub(super) fn decode(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        asked: Asked,
+        wanted: Wanted,
+    ) -> Result<Batch<'static>> {
+        let mut gather = Gather::new(asked, 0);
+        let Some(rows) = self.read(stored, stretch, false, wanted)? else {
+            return Ok(gather.finish(stretch.rows as u32));
+        };
+        let column = |at: Option<usize>| -> Option<ArrayRef> {
+            rows.column_by_name(self.schema().field(at?).name()).cloned()
+        };
+        let failed = |error: ArrowError| self.failed(stored, &error);
+        let text = column(Some(self.text)).map(|column| plain(&column)).transpose();
+        let Some(text) = text.map_err(failed)? else { return Err(stored.changed()) };
+        let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
+        let values = column(self.value).map(|column| value_column(&column)).transpose();
+        let values = values.map_err(failed)?;
+        let shape = asked.options.shape;
+        let lists = ElementRows::new(&text).map_err(failed)?;
+        let plain = (shape != Shape::Text && lists.is_none())
+            .then(|| cast(&text, &DataType::LargeUtf8))
+            .transpose()
+            .map_err(failed)?;
+        let ordinals = (0..stretch.rows as u32).filter(|row| wanted(*row));
+        for (row, ordinal) in ordinals.enumerate().take(text.len()) {
+            let line = stretch.first + u64::from(ordinal) + 1;
+            let start = gather.arena.len();
+            let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref()).and_then(|parts| {
+                match (&lists, &plain) {
+                    (Some(lists), _) => lists.push(row, &mut gather.arena)?,
+                    (_, Some(plain)) => {
+                        let text = plain.as_string::<i64>().value(row);
+                        shape.push_text(text, true, &mut gather.arena)?;
+                    }
+                    _ => return Ok(((row, row), parts)),
+                }
+                Ok(((start, gather.arena.len()), parts))
+            });
+            match parts {
+                Ok((at, (id, value))) => gather.item(at, ordinal, line, id, value),
+                Err(what) => gather.bad(line, what)?,
+            }
+        }
+        match shape {
+            Shape::Text => Ok(gather.finish_with(stretch.rows as u32, texts(&text))),
+            _ => Ok(gather.finish(stretch.rows as u32)),
+        }
+    }
+
+    /// The values and the ids of the rows of a stretch, for those who read other things than texts.
+    pub(super) fn values(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        asked: Asked,
+    ) -> Result<Values> {
+        let Some(rows) = self.read(stored, stretch, false, &|_| true)? else {
+            return Err(stored.changed());
+        };
+        let column = |at: Option<usize>| -> Option<ArrayRef> {
+            rows.column_by_name(self.schema().field(at?).name()).cloned()
+        };
+        let failed = |error: ArrowError| self.failed(stored, &error);
+        let Some(values) = column(Some(self.text)) else { return Err(stored.changed()) };
+        let values = plain(&values).map_err(failed)?;
+        let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
+        let name = asked.ids.field_or_id();
+        let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
+        Ok(Values { values, ids, first: stretch.first + 1 })
+    }
+
+    /// The columns of a table that are asked for as texts, null where a cell is; the ids, where there are
+    /// some; and the number of the first row, from 1.
+    pub(super) fn cells(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+    ) -> Result<(Vec<Cells>, RowIds, u64)> {
+        let Some(rows) = self.read(stored, stretch, false, &|_| true)? else {
+            return Err(stored.changed());
+        };
+        let failed = |error: ArrowError| self.failed(stored, &error);
+        let column = |at: usize| {
+            let name = self.schema().field(at).name();
+            let column = rows.column_by_name(name).ok_or_else(|| stored.changed())?;
+            Ok((name, column))
+        };
+        let cells = self.columns.iter().map(|&at| {
+            let (name, column) = column(at)?;
+            let whole = value_type(column.data_type()).is_integer();
+            let texts = super::arrow_lists::texts(&plain(column).map_err(failed)?);
+            Ok(Cells { name: name.clone(), texts: texts.map_err(failed)?, whole })
+        });
+        let cells = cells.collect::<Result<_>>()?;
+        let ids = match self.id {
+            Some(at) => {
+                let (name, column) = column(at)?;
+                let ids = id_column(column).map_err(failed)?;
+                Some((0..ids.len()).map(|row| id(name, &ids, row)).collect())
+            }
+            None => None,
+        };
+        Ok((cells, ids, stretch.first + 1))
+    }
+
+    fn failed(&self, stored: &Stored, error: &ArrowError) -> Error {
+        match &self.rows {
+            Rows::File(_) => corrupt(stored, error),
+            Rows::Memory(_) => stored.error(format!("cannot be read: {error}")),
+        }
+    }
+
+    /// The wanted rows with all their columns.
+    pub(super) fn copy(
+        &self,
+        stored: &Stored,
+        stretch: &Stretch,
+        wanted: Wanted,
+    ) -> Result<(u32, Option<RecordBatch>)> {
+        let batch = self.read(stored, stretch, true, wanted)?;
+        Ok((stretch.rows as u32, batch))
+    }
+
+    /// Finds the columns of a table that are asked for, which must hold what can be written as a text.
+    fn bind_cells(&mut self, stored: &Stored, names: &[String], ids: &Ids) -> Result<()> {
+        let schema = Arc::clone(self.schema());
+        let fields: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        if let Ids::Field(name) = ids {
+            let at = fields.iter().position(|known| known == name);
+            let advice = "name the id column with --id";
+            let missing = || no_column(&stored.name, name, fields.iter().copied(), advice);
+            self.id = Some(at.ok_or_else(missing)?);
+        }
+        self.columns = columns(&stored.name, names, &fields, self.id)?;
+        for &at in &self.columns {
+            let field = schema.field(at);
+            let (name, kind) = (field.name(), field.data_type());
+            if !is_element(value_type(kind)) {
+                return Err(stored.error(format!(
+                    "column `{name}` is {kind}, not text, numbers or booleans; name another column"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MemoryTable {
+    /// The rows of each batch, and about how many bytes some columns take in it.
+    fn groups(&self, columns: &[usize]) -> Vec<(usize, u64)> {
+        let bytes = |batch: &RecordBatch| {
+            columns.iter().map(|&column| place::bytes(batch.column(column))).sum()
+        };
+        self.batches.iter().map(|batch| (batch.num_rows(), bytes(batch))).collect()
+    }
+
+    fn read(
+        &self,
+        stretch: &Stretch,
+        columns: Option<&[usize]>,
+        wanted: Wanted,
+    ) -> Result<Option<RecordBatch>, ArrowError> {
+        let batch = self.batches[stretch.group].slice(stretch.start, stretch.rows);
+        let batch = columns.map_or(Ok(batch.clone()), |columns| batch.project(columns))?;
+        let wanted: BooleanArray = (0..stretch.rows as u32).map(|row| Some(wanted(row))).collect();
+        match wanted.true_count() {
+            0 => Ok(None),
+            all if all == stretch.rows => Ok(Some(batch)),
+            _ => filter_record_batch(&batch, &wanted).map(Some),
+        }
+    }
+}
+
+/// Each row's id, or why it has none; nothing where the collection has no ids.
+type RowIds = Option<Vec<Result<Id, String>>>;
+
+/// A column of values with the ids beside them.
+pub(super) struct Values {
+    pub(super) values: ArrayRef,
+    pub(super) ids: RowIds,
+    /// The number of the first row.
+    pub(super) first: u64,
+}
+
+/// A column as texts.
+pub(super) struct Cells {
+    pub(super) name: String,
+    pub(super) texts: ArrayRef,
+    /// Whether they are whole numbers.
+    pub(super) whole: bool,
+}
+
+/// No more rows than this in a chunk, however short they are.
+const MOST_ROWS: usize = 1 << 16;
+
+fn parts(
+    asked: Asked,
+    row: usize,
+    text: &ArrayRef,
+    ids: Option<&ArrayRef>,
+    values: Option<&ArrayRef>,
+) -> Result<(Option<Id>, Option<Value>), String> {
+    if text.is_null(row) {
+        let name = &asked.options.text;
+        return Err(format!("column `{name}` is null; fill it, or pass --on-error skip"));
+    }
+    let id = ids.map(|column| id(asked.ids.field_or_id(), column, row)).transpose()?;
+    let name = asked.options.value.as_deref().unwrap_or_default();
+    let value = values.map(|column| value(name, column, row)).transpose()?.flatten();
+    Ok((id, value))
+}
+
+fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, String> {
+    if column.is_null(row) {
+        return Err(format!("id `{name}` is null; an id must be a string or a whole number"));
+    }
+    match column.data_type() {
+        DataType::UInt64 => {
+            let number = column.as_primitive::<UInt64Type>().value(row);
+            i64::try_from(number).map(Id::Int).map_err(|_| item::too_big(name, number))
+        }
+        DataType::Int64 => Ok(Id::Int(column.as_primitive::<Int64Type>().value(row))),
+        _ => Ok(Id::Text(column.as_string::<i64>().value(row).into())),
+    }
+}
+
+fn value(name: &str, column: &ArrayRef, row: usize) -> Result<Option<Value>, String> {
+    if column.is_null(row) {
+        return Ok(None);
+    }
+    Ok(Some(match column.data_type() {
+        DataType::Int64 => Value::Int(column.as_primitive::<Int64Type>().value(row).into()),
+        DataType::UInt64 => Value::Int(column.as_primitive::<UInt64Type>().value(row).into()),
+        DataType::Float64 => match column.as_primitive::<Float64Type>().value(row) {
+            number if number.is_nan() => return Err(not_a_number(name)),
+            number => Value::Number(number),
+        },
+        _ => Value::Text(column.as_string::<i64>().value(row).into()),
+    }))
+}
+
+/// The type of the values, also where they stand in a dictionary.
+fn value_type(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::Dictionary(_, value) => value,
+        other => other,
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+fn is_any_value(kind: &DataType) -> bool {
+    let in_list = super::arrow_lists::value_type(kind).is_some_and(|kind| {
+        kind.is_integer() || kind.is_floating() || matches!(kind, DataType::Boolean)
+    });
+    in_list
+        || is_text(kind)
+        || matches!(
+            kind,
+            DataType::Binary
+                | DataType::LargeBinary
+                | DataType::BinaryView
+                | DataType::FixedSizeBinary(_)
+        )
+}
+
+fn is_id(kind: &DataType) -> bool {
+    is_text(kind) || kind.is_integer()
+}
+
+fn is_value(kind: &DataType) -> bool {
+    is_text(kind)
+        || kind.is_numeric()
+        || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+}
+
+/// Without a dictionary.
+fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    cast(column, value_type(column.data_type()))
+}
+
+/// As `Int64`, `UInt64` or `LargeUtf8`.
+fn id_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match value_type(column.data_type()) {
+        DataType::UInt64 => plain(column),
+        kind if kind.is_integer() => cast(column, &DataType::Int64),
+        _ => cast(column, &DataType::LargeUtf8),
+    }
+}
+
+/// As `Float64` or `LargeUtf8`.
+fn value_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match value_type(column.data_type()) {
+        kind if is_text(kind) => cast(column, &DataType::LargeUtf8),
+        DataType::UInt64 => cast(column, &DataType::UInt64),
+        DataType::Date32 => cast(&cast(column, &DataType::Int32)?, &DataType::Int64),
+        kind if kind.is_integer() || kind.is_temporal() => cast(column, &DataType::Int64),
+        _ => cast(column, &DataType::Float64),
+    }
+}
+
+fn texts(column: &ArrayRef) -> TextColumn<'static> {
+    match column.data_type() {
+        DataType::LargeUtf8 => TextColumn::LargeUtf8(column.as_string::<i64>().clone()),
+        DataType::Utf8View => TextColumn::View(column.as_string_view().clone()),
+        _ => TextColumn::Utf8(column.as_string::<i32>().clone()),
+    }
+}

@@ -1,0 +1,96 @@
+"""The options of a run: the command's flags, with `_` for `-`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+__all__ = ["DedupOptions", "Options", "SearchOptions", "TopOptions", "flags"]
+
+
+class Options(TypedDict, total=False):
+    """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
+
+    # What is read
+    text: str | None
+    id: str | None
+    positions: bool
+    format: str | None
+    delimiter: str | None
+    no_header: bool
+    on_error: Literal["stop", "skip"]
+    # What an item is
+    as_: Literal["text", "set", "bag", "vector", "bits", "string", "answers"] | None
+    group: str | None
+    element: str | None
+    count: str | None
+    rating: str | None
+    ratings: str | None
+    edges: bool | Literal["both", "directed"] | None
+    questions: list[str] | None
+    digits: Literal["told", "binary", "hex"]
+    # How texts become shingles
+    shingle: str | None
+    ignore_case: bool
+    space: Literal["fold", "drop", "keep"]
+    normal_form: Literal["nfc", "nfkc"] | None
+    stop_words: str | os.PathLike[str] | None
+    hash_bits: Literal[32, 64]
+    # What is similar, and how surely it is found
+    measure: str | None
+    threshold: float | None
+    within: float | None
+    recall: float | None
+    exact: bool
+    approximate: bool
+    filters: str | list[str] | None
+    audit: int | None
+    bands: int | None
+    rows: int | None
+    seed: int
+    # How it is done
+    threads: int | None
+    memory: str | int | None
+    temp: str | os.PathLike[str] | None
+
+
+class SearchOptions(Options, total=False):
+    """What `pairs` takes."""
+
+    and_or: object
+    probes: int | None
+
+
+class TopOptions(SearchOptions, total=False):
+    """What `top` takes."""
+
+
+class DedupOptions(Options, total=False):
+    """What `dedup` takes."""
+
+    no_chains: bool
+
+
+def flags(options: Mapping[str, Any], allowed: type) -> list[str]:
+    """The options as words of a command line."""
+    known: dict[str, Any] = {}
+    for base in allowed.__mro__:
+        known.update(getattr(base, "__annotations__", {}))
+    words = []
+    for name, value in options.items():
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"there is no option {name!r}{hint}")
+        if value is None or value is False:
+            continue
+        flag = "--" + name.rstrip("_").replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, (list, tuple)):
+            words.append(f"{flag}={','.join(map(str, value))}")
+        else:
+            words.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    return words

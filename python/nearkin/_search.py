@@ -1,0 +1,226 @@
+"""Similar pairs, the most similar of each item, and one item of each group kept."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin import _nearkin
+from nearkin._errors import NearkinWarning
+from nearkin._inputs import Input, one_input
+from nearkin._options import DedupOptions, SearchOptions, TopOptions, flags
+from nearkin._progress import Progress, chosen
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Unpack
+
+__all__ = ["Deduplicated", "dedup", "pairs", "stats", "top"]
+
+#: Where the account of a run stands in the metadata of its table.
+_STATS = b"nearkin"
+
+
+@contextmanager
+def _shown(progress: bool | None) -> Iterator[Progress | None]:
+    shown = chosen(progress)
+    try:
+        yield shown
+    finally:
+        if shown:
+            shown.finish()
+
+
+def _warn(messages: list[str]) -> None:
+    for message in messages:
+        warnings.warn(message, NearkinWarning, stacklevel=4)
+
+
+def _search(
+    job: str, words: list[str], data: Input, against: Input | None, progress: bool | None
+) -> pa.Table:
+    with _shown(progress) as shown:
+        table, account, messages = _nearkin.search(
+            job, words, data.given, against.given if against else [], shown
+        )
+    _warn(messages)
+    return table.replace_schema_metadata({_STATS: account})
+
+
+def pairs(
+    data: object,
+    against: object = None,
+    *,
+    progress: bool | None = None,
+    **options: Unpack[SearchOptions],
+) -> pa.Table:
+    """Every similar pair, with its exact similarity.
+
+    Parameters
+    ----------
+    data
+        A list of texts, a dict of ids and texts, a NumPy array, a pandas or polars DataFrame or Series, a pyarrow Table
+        or record-batch reader, anything with the Arrow stream interface, a path, or a list of `pathlib.Path`. A table's
+        texts are in its column ``text`` and its ids in ``id`` unless `text` and `id` say otherwise; without ids, an
+        item's id is its position, from 0.
+    against
+        Another collection: then pairs of one item of each.
+    progress
+        Whether to show how far it is; by itself in a terminal or a notebook.
+    **options
+        The flags of the command, with ``_`` for ``-``: ``threshold=0.8``, ``recall=0.99``, ``exact=True``,
+        ``shingle="chars:5"``, ``measure="containment"``, ``as_="vector"`` and so on.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns ``a``, ``b`` and ``similarity`` (or ``distance``, with `within`), ``a`` before ``b`` in the order of the
+        data, sorted by the positions of ``a``, then ``b``. `stats` gives the account of the run.
+
+    Raises
+    ------
+    ParameterError, InputError, FileError
+        When an option makes no sense, an item cannot be used, or a file cannot be read.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> texts = ["the cat sat on the mat all day", "the cat sat on the mat all day long", "no"]
+    >>> nk.pairs(texts, threshold=0.5).to_pylist()
+    [{'a': 0, 'b': 1, 'similarity': 0.8}]
+    >>> nk.pairs({"x": {1, 2, 3}, "y": {2, 3, 4}}, as_="set", threshold=0.5).to_pylist()
+    [{'a': 'x', 'b': 'y', 'similarity': 0.5}]
+    """
+    words = flags(options, SearchOptions)
+    other = None if against is None else one_input(against, options, "<against>")
+    return _search("pairs", words, one_input(data, options), other, progress)
+
+
+def top(
+    data: object,
+    against: object = None,
+    *,
+    k: int = 10,
+    progress: bool | None = None,
+    **options: Unpack[TopOptions],
+) -> pa.Table:
+    """For each item the `k` most similar ones, the most similar first.
+
+    Takes what `pairs` takes. Of texts, sets and bags only those count that reach `threshold` (0.3 unless you say
+    otherwise); of other items there is no limit unless you give one.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> import numpy as np
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 0.0]])
+    >>> nk.top(points, k=1, as_="vector").to_pylist()
+    [{'a': 0, 'b': 1, 'distance': 1.0}, {'a': 1, 'b': 0, 'distance': 1.0}, {'a': 2, 'b': 1, 'distance': 4.0}]
+    """
+    words = [*flags(options, TopOptions), f"-k={k}"]
+    other = None if against is None else one_input(against, options, "<against>")
+    return _search("top", words, one_input(data, options), other, progress)
+
+
+def stats(table: pa.Table) -> dict[str, Any]:
+    """The account of the run that gave a table: counts, the recall promised and audited, seconds a stage.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> nk.stats(nk.pairs(["a b c d e f", "a b c d e f", "x"]))["identical"]
+    1
+    """
+    account = (table.schema.metadata or {}).get(_STATS)
+    if account is None:
+        raise TypeError("this table does not come from nearkin.pairs or nearkin.top")
+    told: dict[str, Any] = json.loads(account)
+    return told
+
+
+class Deduplicated:
+    """A collection with one item of each group of similar ones kept.
+
+    Attributes
+    ----------
+    stats : dict
+        The account of the run: what the command's ``--stats`` has.
+    """
+
+    def __init__(self, found: _nearkin.Deduplicated, given: Input, account: str) -> None:
+        self._found = found
+        self._given = given
+        self.stats: dict[str, Any] = json.loads(account)
+
+    @cached_property
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """For each record whether it is kept."""
+        rows = self._given.rows
+        if rows is None:
+            rows = self.stats["items"] + self.stats["skipped"]
+        return np.asarray(self._found.kept(rows).to_numpy(zero_copy_only=False))
+
+    @cached_property
+    def kept(self) -> Any:
+        """What is kept, in the order of the data and of its kind: a list of a list, a DataFrame of a DataFrame, a
+        pyarrow Table of other tables and of files."""
+        if self._given.keep is None or self._given.rows is None:
+            return self._found.records()
+        return self._given.keep(self._found.kept(self._given.rows))
+
+    @cached_property
+    def clusters(self) -> pa.Table:
+        """A row an item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
+        return self._found.clusters()
+
+    def __repr__(self) -> str:
+        told = self.stats
+        return f"<{told['items']} items, {told['kept']} kept, {told['clusters']} groups of similar ones>"
+
+
+def dedup(
+    data: object,
+    *,
+    keep: str = "first",
+    progress: bool | None = None,
+    **options: Unpack[DedupOptions],
+) -> Deduplicated:
+    """Keep one item of each group of similar ones.
+
+    Items that are similar to one another, directly or through others, form a group (``no_chains=True``: only items
+    that are similar to the kept one themselves).
+
+    Parameters
+    ----------
+    data
+        As for `pairs`.
+    keep
+        Which item of a group: ``first``, ``longest``, ``max:FIELD`` or ``min:FIELD``.
+    progress, **options
+        As for `pairs`.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> texts = ["the cat sat on the mat all day", "the cat sat on the mat all day long", "no"]
+    >>> result = nk.dedup(texts, threshold=0.5, keep="longest")
+    >>> result
+    <3 items, 2 kept, 1 groups of similar ones>
+    >>> result.kept
+    ['the cat sat on the mat all day long', 'no']
+    >>> result.clusters.to_pylist()[0]
+    {'id': 0, 'cluster': 1, 'kept': False, 'similarity': 0.8}
+    """
+    given = one_input(data, {**options, "keep": keep})
+    words = [*flags(options, DedupOptions), f"--keep={keep}"]
+    with _shown(progress) as shown:
+        found, account, messages = _nearkin.dedup(words, given.given, shown)
+    _warn(messages)
+    return Deduplicated(found, given, account)

@@ -1,0 +1,140 @@
+"""What happens while a run goes: Ctrl-C, other threads, progress."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import nearkin as nk
+from nearkin import _progress
+
+
+def long_job() -> list[str]:
+    """Texts of one template with words of their own: all pairs are compared, which takes many seconds."""
+    rng = random.Random(1)
+    template = [f"t{i}" for i in range(60)]
+    return [
+        " ".join(template + [f"w{rng.randrange(10**9)}" for _ in range(12)]) for _ in range(40_000)
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_stops_within_a_second() -> None:
+    code = textwrap.dedent(
+        """
+        import sys, time
+        sys.path.insert(0, sys.argv[1])
+        from test_running import long_job
+        import nearkin as nk
+        texts = long_job()
+        print("ready", flush=True)
+        try:
+            nk.pairs(texts, threshold=0.8, approximate=True, recall=0.9999)
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+        """
+    )
+    words = [sys.executable, "-c", code, os.path.dirname(__file__)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        # The work has begun when the process has used a second of processor time.
+        until = time.monotonic() + 60
+        used = _seconds(run.pid)
+        while _seconds(run.pid) < used + 1 and time.monotonic() < until:
+            pass
+        start = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        assert run.stdout.readline() == "stopped\n"
+        assert time.monotonic() - start < 1
+
+
+def _seconds(process: int) -> float:
+    with open(f"/proc/{process}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_other_threads_run_meanwhile() -> None:
+    texts = [f"{i} " + " ".join(f"w{i * j % 997}" for j in range(300)) for i in range(3000)]
+    done = threading.Event()
+    counted = []
+
+    def count() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+        counted.append(number)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    start = time.process_time()
+    nk.pairs(texts)
+    took = time.process_time() - start
+    done.set()
+    thread.join()
+    assert counted[0] > 1000 * took  # a loop that held the lock would have stood still
+
+
+def test_progress_is_called_with_stages_and_drawn_on_a_line() -> None:
+    out = io.StringIO()
+    lines: list[str] = []
+    progress = _progress.Progress(lines.append, lambda: lines.append(""))
+    progress("sketch", 0, 1000)
+    progress("sketch", 500, 1000)
+    progress("verify", 0, 0)
+    progress.finish()
+    assert "sketch" in lines[0] and "500 bytes of 1.0 kB" in lines[1]
+    assert "verify" in lines[2] and lines[3] == ""
+    assert out.getvalue() == ""
+
+
+def test_progress_shows_by_itself_only_where_somebody_can_see_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nk.pairs(long_job()[:2000])
+    assert capfd.readouterr().err == ""
+    seen: list[tuple[str, int, int]] = []
+    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Recorder(seen))
+    nk.pairs(long_job()[:8000], approximate=True)
+    stages = {stage for stage, _, _ in seen}
+    assert stages <= {"read", "sketch", "audit", "candidates", "load", "verify", "join", "write"}
+
+
+class Recorder:
+    def __init__(self, seen: list[tuple[str, int, int]]) -> None:
+        self.seen = seen
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.seen.append((stage, done, total))
+
+    def finish(self) -> None:
+        pass
+
+
+def test_an_exception_in_the_progress_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Breaks(Recorder):
+        def __call__(self, stage: str, done: int, total: int) -> None:
+            raise RuntimeError("no more")
+
+    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Breaks([]))
+    with pytest.raises(RuntimeError, match="no more"):
+        nk.pairs(long_job(), threshold=0.8, approximate=True)
+
+
+def test_the_command_is_there() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "nearkin", "--version"], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == f"nearkin {nk.__version__}\n"
+    wrong = subprocess.run([sys.executable, "-m", "nearkin", "pairs", "nothing.jsonl"], capture_output=True, text=True)
+    assert wrong.returncode == 1 and "does not exist" in wrong.stderr

@@ -1,0 +1,285 @@
+"""Pairs, top and dedup: every kind of input gives what brute force gives."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin as nk
+
+
+def shingles(text: str, k: int = 5) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    if not words:
+        return set()
+    return {tuple(words[i : i + k]) for i in range(max(1, len(words) - k + 1))}
+
+
+def brute_force(texts: list[str], threshold: float) -> list[tuple[int, int, float]]:
+    sets = [shingles(text) for text in texts]
+    found = []
+    for (i, a), (j, b) in itertools.combinations(enumerate(sets), 2):
+        if a and b and len(a & b) / len(a | b) >= threshold:
+            found.append((i, j, len(a & b) / len(a | b)))
+    return found
+
+
+def collection(items: int, seed: int) -> list[str]:
+    """Texts of which many are changed copies of earlier ones, some copies, some empty."""
+    rng = random.Random(seed)
+    words = ["näher", "kin", "東京", "the", "of", "🦀", *(f"w{i}" for i in range(300))]
+    texts: list[str] = []
+    for i in range(items):
+        if texts and rng.random() < 0.5:
+            new = rng.choice(texts).split()
+            for _ in range(rng.randrange(3)):
+                if new:
+                    new[rng.randrange(len(new))] = rng.choice(words)
+        else:
+            new = rng.choices(words, k=rng.randrange(0, 60))
+        texts.append(" ".join(new))
+    return texts
+
+
+TEXTS = collection(300, 1)
+#: No pair is missed, so that it can be compared with brute force.
+EXACT = {"threshold": 0.5, "exact": True}
+TRUTH = brute_force(TEXTS, 0.5)
+
+
+def rows(table: pa.Table) -> list[tuple[object, object, float]]:
+    a, b, value = (table.column(i).to_pylist() for i in range(3))
+    return list(zip(a, b, value, strict=True))
+
+
+def test_there_is_something_to_find() -> None:
+    assert len(TRUTH) > 100
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        lambda texts: np.array(texts, dtype=object),
+        pd.Series,
+        pl.Series,
+        pa.array,
+        lambda texts: pa.chunked_array([texts[:100], texts[100:]]),
+        lambda texts: pd.DataFrame({"text": texts, "odd": [object()] * len(texts)}),
+        lambda texts: pd.DataFrame({"text": pd.array(texts, dtype="string[pyarrow]")}),
+        lambda texts: pl.DataFrame({"text": texts}),
+        lambda texts: pa.table({"text": texts}),
+        lambda texts: pa.table({"text": pa.array(texts, pa.large_string())}),
+        lambda texts: pa.table({"text": pa.array(texts, pa.string_view())}),
+        lambda texts: pa.table({"text": pa.array(texts).dictionary_encode()}),
+        lambda texts: pa.table({"text": ["x"] + texts + ["x"]}).slice(1, len(texts)),
+        lambda texts: pa.record_batch({"text": pa.array(texts)}),
+        lambda texts: pa.table({"text": texts}).to_reader(max_chunksize=7),
+    ],
+)
+def test_every_kind_of_input_gives_what_brute_force_gives(make) -> None:  # type: ignore[no-untyped-def]
+    assert rows(nk.pairs(make(TEXTS), **EXACT)) == TRUTH
+
+
+def test_files_give_the_same(tmp_path: Path) -> None:
+    jsonl, parquet = tmp_path / "a.jsonl", tmp_path / "a.parquet"
+    jsonl.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    pq.write_table(pa.table({"text": TEXTS}), parquet)
+    for path in (str(jsonl), jsonl, parquet, [jsonl]):
+        assert rows(nk.pairs(path, **EXACT)) == TRUTH
+    halves = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    for path, half in zip(halves, (TEXTS[:150], TEXTS[150:]), strict=True):
+        pq.write_table(pa.table({"text": half}), path)
+    assert rows(nk.pairs(halves, **EXACT)) == TRUTH
+
+
+def test_ids_are_the_users_own() -> None:
+    ids = [f"t{i}" for i in range(len(TEXTS))]
+    named = [(f"t{a}", f"t{b}", s) for a, b, s in TRUTH]
+    assert rows(nk.pairs(dict(zip(ids, TEXTS, strict=True)), **EXACT)) == named
+    table = pa.table({"body": TEXTS, "key": ids, "id": list(range(len(TEXTS)))})
+    assert rows(nk.pairs(table, text="body", id="key", **EXACT)) == named
+    assert rows(nk.pairs(table, text="body", **EXACT)) == TRUTH
+
+
+def test_two_collections_are_joined() -> None:
+    left, right = TEXTS[:120], TEXTS[120:]
+    across = [(a, b - 120, s) for a, b, s in TRUTH if a < 120 <= b]
+    assert rows(nk.pairs(left, right, **EXACT)) == across
+
+
+def test_bands_find_nearly_all_and_say_so() -> None:
+    table = nk.pairs(TEXTS, threshold=0.5, approximate=True, recall=0.9999)
+    assert rows(table) == TRUTH  # each of the pairs is missed with a chance of at most 1e-4
+    told = nk.stats(table)
+    assert told["way"] == "bands" and told["pairs"] == len(TRUTH)
+    assert told["recall"]["promised"] == 0.9999
+
+
+def test_a_view_of_a_large_table_is_not_read_beyond_its_end() -> None:
+    lists = pa.array([["x"], *[text.split() for text in TEXTS], ["x"]]).slice(1, len(TEXTS))
+    got = rows(nk.pairs(pa.table({"items": lists}), as_="set", threshold=0.5))
+    sets = [set(text.split()) for text in TEXTS]
+    want = [
+        (i, j, len(a & b) / len(a | b))
+        for (i, a), (j, b) in itertools.combinations(enumerate(sets), 2)
+        if a and b and len(a & b) / len(a | b) >= 0.5
+    ]
+    assert got == want
+    assert rows(nk.pairs(sets, as_="set", threshold=0.5, exact=True)) == want
+    counts = [Counter(text.split()) for text in TEXTS]
+    bags = rows(nk.pairs(counts, as_="bag", threshold=0.5, exact=True))
+    brute = [
+        (i, j)
+        for (i, a), (j, b) in itertools.combinations(enumerate(counts), 2)
+        if a and b and (a & b).total() / (a | b).total() >= 0.5
+    ]
+    assert [(a, b) for a, b, _ in bags] == brute
+
+
+def test_vectors_bits_and_strings() -> None:
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(200, 8)).astype(np.float32)
+    distance = np.linalg.norm(points[:, None].astype(float) - points[None].astype(float), axis=2)
+    want = [(i, j) for i, j in itertools.combinations(range(200), 2) if distance[i, j] <= 2.0]
+    for data in (points, points.astype(float), points.tolist(), pa.table({"vector": points.tolist()})):
+        got = rows(nk.pairs(data, as_="vector", within=2.0))
+        assert [(a, b) for a, b, _ in got] == want
+        assert all(abs(value - distance[a, b]) < 1e-5 for a, b, value in got)
+    codes = rng.integers(0, 256, size=(100, 4), dtype=np.uint8)
+    codes[50:] = codes[:50] ^ (1 << rng.integers(0, 8, size=(50, 4))).astype(np.uint8)
+    ones = np.unpackbits(codes[:, None] ^ codes[None], axis=2).sum(axis=2)
+    near = [(i, j, float(ones[i, j])) for i, j in itertools.combinations(range(100), 2) if ones[i, j] <= 6]
+    assert near and rows(nk.pairs(codes, as_="bits", within=6)) == near
+    assert rows(nk.pairs(np.unpackbits(codes, axis=1).astype(bool), as_="bits", within=6)) == near
+    names = ["anna", "ana", "hanna", "otto", ""]
+    assert rows(nk.pairs(names, as_="string", within=1)) == [(0, 1, 1.0), (0, 2, 1.0)]
+
+
+def test_top_gives_the_closest_first() -> None:
+    truth: dict[int, list[tuple[float, int]]] = {}
+    for a, b, s in brute_force(TEXTS, 0.3):
+        truth.setdefault(a, []).append((-s, b))
+        truth.setdefault(b, []).append((-s, a))
+    want = [(a, b, -s) for a in sorted(truth) for s, b in sorted(truth[a])[:3]]
+    assert rows(nk.top(TEXTS, k=3, exact=True)) == want
+
+
+def groups(items: int, found: list[tuple[int, int, float]]) -> list[int]:
+    """For each item the first of its group."""
+    root = list(range(items))
+
+    def find(item: int) -> int:
+        while root[item] != item:
+            item = root[item]
+        return item
+
+    for a, b, _ in found:
+        a, b = find(a), find(b)
+        root[max(a, b)] = min(a, b)
+    return [find(item) for item in range(items)]
+
+
+def test_dedup_keeps_one_of_each_group_in_the_kind_it_was_given() -> None:
+    first = groups(len(TEXTS), TRUTH)
+    kept = [text for i, text in enumerate(TEXTS) if first[i] == i]
+    table = pa.table({"text": TEXTS, "n": list(range(len(TEXTS)))})
+    assert nk.dedup(TEXTS, **EXACT).kept == kept
+    assert nk.dedup(table, **EXACT).kept == table.filter(pa.array([f == i for i, f in enumerate(first)]))
+    frame = pd.DataFrame({"text": TEXTS}, index=[f"r{i}" for i in range(len(TEXTS))])
+    assert list(nk.dedup(frame, **EXACT).kept["text"]) == kept
+    assert list(nk.dedup(frame, **EXACT).kept.index) == [f"r{i}" for i, f in enumerate(first) if f == i]
+    assert nk.dedup(pl.DataFrame({"text": TEXTS}), **EXACT).kept["text"].to_list() == kept
+    assert list(nk.dedup(np.array(TEXTS), **EXACT).kept) == kept
+    named = {f"t{i}": text for i, text in enumerate(TEXTS)}
+    assert list(nk.dedup(named, **EXACT).kept.values()) == kept
+    result = nk.dedup(TEXTS, **EXACT)
+    assert result.clusters["cluster"].to_pylist() == first
+    assert result.mask.tolist() == [f == i for i, f in enumerate(first)]
+    assert result.stats["kept"] == len(kept)
+
+
+def test_dedup_of_a_file_gives_its_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    records = [{"text": text, "n": i, "more": {"x": [i]}} for i, text in enumerate(TEXTS)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    first = groups(len(TEXTS), TRUTH)
+    result = nk.dedup(path, **EXACT)
+    assert result.kept.to_pylist() == [record for i, record in enumerate(records) if first[i] == i]
+    assert result.mask.tolist() == [f == i for i, f in enumerate(first)]
+
+
+def test_keep_by_a_field() -> None:
+    table = pa.table({"text": ["a b c d e f g"] * 3, "score": [1.0, 3.0, 2.0]})
+    assert nk.dedup(table, keep="max:score").kept["score"].to_pylist() == [3.0]
+    assert nk.dedup(table.to_pandas(), keep="min:score").kept["score"].tolist() == [1.0]
+
+
+def test_strings_are_not_copied() -> None:
+    text = pa.array(["word " * 200_000] * 20)  # 20 MB
+    table = pa.table({"text": text})
+    given = nk._inputs.one_input(table, {}).given[0]
+    assert given[1].column("text").chunk(0).buffers()[2].address == text.buffers()[2].address
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: nk.pairs(["a"], threshold=2), nk.ParameterError, "threshold"),
+        (lambda: nk.pairs(["a"], threshold="x"), nk.ParameterError, "--threshold"),
+        (lambda: nk.pairs(["a"], shingle="words:0"), nk.ParameterError, "words:K"),
+        (lambda: nk.pairs(["a"], exact=True, recall=0.5), nk.ParameterError, "--recall"),
+        (lambda: nk.pairs(["a"], treshold=0.5), TypeError, "did you mean 'threshold'"),
+        (lambda: nk.pairs("nothing.jsonl"), nk.FileError, "does not exist"),
+        (lambda: nk.pairs(pa.table({"body": ["x"]})), nk.FileError, "text"),
+        (lambda: nk.pairs(pa.table({"text": [1, 2]})), nk.FileError, "not text"),
+        (lambda: nk.pairs(["a", None]), nk.InputError, "<table>:2"),
+        (lambda: nk.pairs({"text": 3}), nk.FileError, "not text"),
+        (lambda: nk.pairs(3), nk.ParameterError, "int"),
+        (lambda: nk.pairs(b"abc"), nk.ParameterError, "bytes"),
+        (lambda: nk.pairs(["a", 1]), nk.ParameterError, "one kind"),
+        (lambda: nk.pairs(np.zeros((2, 2, 2))), nk.ParameterError, "3 dimensions"),
+        (lambda: nk.pairs(np.array([[1.0, np.nan]]), as_="vector", within=1), nk.InputError, "NaN"),
+        (lambda: nk.pairs(pa.table({"id": [1, 1], "text": ["a", "b"]})), nk.InputError, "was there before"),
+        (lambda: nk.top(["a"], k=0), nk.ParameterError, "-k"),
+        (lambda: nk.dedup(["a"], keep="last"), nk.ParameterError, "longest"),
+        (lambda: nk.dedup([[0.5]], as_="vector"), nk.ParameterError, "vector"),
+    ],
+)
+def test_errors_say_what_to_do(call, error, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_errors_are_a_small_family() -> None:
+    for error in (nk.ParameterError, nk.InputError, nk.FileError):
+        assert issubclass(error, nk.NearkinError)
+    assert issubclass(nk.ParameterError, ValueError) and issubclass(nk.FileError, OSError)
+
+
+def test_records_that_are_skipped_are_warned_of() -> None:
+    with pytest.warns(nk.NearkinWarning, match="<table>:2"):
+        table = nk.pairs(["a b c d e", None, "a b c d e"], on_error="skip")
+    assert rows(table) == [(0, 2, 1.0)]
+
+
+def test_nothing_and_little() -> None:
+    for data in ([], pa.table({"text": pa.array([], pa.string())}), pd.DataFrame({"text": []}, dtype=str)):
+        assert rows(nk.pairs(data)) == []
+    assert nk.dedup([]).kept == []
+    assert nk.dedup(["", "", " "]).kept == ["", "", " "]
+    assert nk.dedup(["one"]).kept == ["one"]
