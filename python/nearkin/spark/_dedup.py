@@ -30,6 +30,12 @@ class Deduplicated:
     flags: list[str]
     #: Counts: items, empty, identical, bytes, buckets, clusters, removed, kept, rounds.
     stats: dict[str, int] = field(default_factory=dict)
+    found: Found | None = None
+
+    def release(self) -> None:
+        """Gives back what executors hold; `kept` and `clusters` are computed anew if they are asked for again."""
+        if self.found is not None:
+            self.found.release()
 
     @property
     def removed(self) -> DataFrame:
@@ -104,7 +110,7 @@ def deduplicate(
     removed = int(items) - clusters
     stats = found.seen | {"clusters": clusters, "removed": removed, "rounds": rounds}
     stats["kept"] = stats["items"] - removed
-    return Deduplicated(texts, settled, found.flags, stats)
+    return Deduplicated(texts, settled, found.flags, stats, found)
 
 
 def _preference(keep: str) -> Any:
@@ -113,7 +119,7 @@ def _preference(keep: str) -> Any:
     if keep == "first":
         return F.struct("position")
     if keep == "longest":
-        return F.struct((-F.col("value")).alias("value"), "position")
+        return F.struct("value", "position")
     if how == "min" and column:
         return F.struct(F.isnull("value"), "value", "position")
     if how == "max" and column:
@@ -136,7 +142,8 @@ def _members(found: Found, joined: DataFrame, edges: DataFrame) -> DataFrame:
 
 def _with_values(members: DataFrame, candidates: DataFrame, texts: Texts, keep: str) -> DataFrame:
     if keep == "longest":
-        lengths = candidates.select(F.col("position").alias("first"), texts.length().alias("value"))
+        length = (-texts.length()).alias("value")
+        lengths = candidates.select(F.col("position").alias("first"), length)
         return members.join(lengths, "first")
     values = texts.values(keep.partition(":")[2])
     kind = dict(values.dtypes)["value"]

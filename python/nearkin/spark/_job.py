@@ -115,12 +115,16 @@ def _pairs(
     search: dict[str, Any],
     options: dict[str, Any],
 ) -> None:
+    found = None
     if files is None:
         rows = pairs(_read(session, inputs, search), **search)
     else:
-        rows = _named(Found(files, _similarity(search)), files)
+        found = Found(files, _similarity(search))
+        rows = _named(found, files)
     value = "distance" if "within" in search else "similarity"
     write(rows.withColumnRenamed("similarity", value), options.get("output"), files is not None)
+    if found is not None:
+        found.release()
 
 
 def _dedup(
@@ -145,6 +149,7 @@ def _dedup(
             result.stats["written"] = int(sizes[0][0] or 0)
     if options.get("clusters"):
         write(result.clusters, options["clusters"], files is not None)
+    result.release()
     return dict(result.stats)
 
 
