@@ -73,7 +73,7 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
 
 def _named(found: Found, texts: Texts) -> DataFrame:
     """Every pair, by ids."""
-    matches = found.matches(found.candidates(), True).dropDuplicates(["a", "b"])
+    matches = found.matches(True).dropDuplicates(["a", "b"])
     matches = among_copies(matches, found.copies_of(), found.copies)
     ids = texts.ids()
     one = ids.select(F.col("position").alias("a"), F.col("id").alias("id_a"))

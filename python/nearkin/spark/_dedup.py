@@ -61,7 +61,7 @@ class Deduplicated:
             rows = rows.join(self.texts.texts().mapInArrow(self._alone(), _ALONE), "position")
             alone: Column = F.col("alone")
         else:
-            alone = F.lit(_rust.Likeness(self.flags).to_themselves(_ANY)["similarity"][0].as_py())
+            alone = identical(self.flags)
         return rows.select(
             "id",
             F.coalesce("cluster", "id").alias("cluster"),
@@ -90,20 +90,18 @@ def deduplicate(
 ) -> Deduplicated:
     """Groups the items that are similar and keeps one of each."""
     kept_by = _preference(keep)
-    candidates = found.candidates()
-    edges = found.hold(found.matches(candidates, not chains))
+    edges = found.hold(found.matches(not chains))
     joined, rounds = components(edges.select("a", "b"), few)
-    members = _members(found, joined, edges)
+    members = _members(found, joined)
     if keep != "first":
-        members = _with_values(members, candidates, texts, keep)
+        members = _with_values(members, texts, keep)
     members = found.hold(members)
     if chains:
         centres = _leaders(members, kept_by)
     else:
         members, centres = _stars(found, members, edges, kept_by)
     members = found.hold(members.join(centres, "component"))
-    alike = _likeness(members, candidates, found.flags)
-    settled = found.hold(members.join(alike, "first").select("position", "to", "similarity"))
+    settled = found.hold(_settled(found, texts, members, edges))
     kept = F.sum((F.col("position") == F.col("to")).cast("long"))
     clusters, items = settled.agg(kept, F.count("*")).collect()[0]
     clusters = int(clusters or 0)
@@ -127,7 +125,7 @@ def _preference(keep: str) -> Any:
     raise ParameterError(f"keep is {keep!r}, must be first, longest, max:COLUMN or min:COLUMN")
 
 
-def _members(found: Found, joined: DataFrame, edges: DataFrame) -> DataFrame:
+def _members(found: Found, joined: DataFrame) -> DataFrame:
     """The items of components: `position`, `component`, and `first`, the first with the same text."""
     if found.copies == 0:
         return joined.withColumn("first", F.col("position"))
@@ -140,10 +138,11 @@ def _members(found: Found, joined: DataFrame, edges: DataFrame) -> DataFrame:
     return firsts.union(others)
 
 
-def _with_values(members: DataFrame, candidates: DataFrame, texts: Texts, keep: str) -> DataFrame:
+def _with_values(members: DataFrame, texts: Texts, keep: str) -> DataFrame:
     if keep == "longest":
+        firsts = members.where("position = first").select("position")
         length = (-texts.length()).alias("value")
-        lengths = candidates.select(F.col("position").alias("first"), length)
+        lengths = texts.at(firsts).select(F.col("position").alias("first"), length)
         return members.join(lengths, "first")
     values = texts.values(keep.partition(":")[2])
     kind = dict(values.dtypes)["value"]
@@ -201,17 +200,48 @@ def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield stars.rename_columns(["first", "centre"])
 
 
-def _likeness(members: DataFrame, candidates: DataFrame, flags: list[str]) -> DataFrame:
-    """How similar each first text is to its component's centre: `first`, `similarity`."""
+def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -> DataFrame:
+    """Every member with the kept item of its group, and how similar they are: `position`, `to`, `similarity`."""
     firsts = members.where("position = first").select("first", "component", "centre")
-    rows = candidates.join(firsts, F.col("position") == F.col("first"))
-    rows = rows.repartition("component")
-    rows = rows.sortWithinPartitions("component", F.col("first") != F.col("centre"), "first")
+    counted = any(flag in ("--measure=overlap", "--measure=hamming") for flag in found.flags)
+    if counted or any(flag.startswith("--within") for flag in found.flags):
+        # What is known of a pair is no similarity, or copies have another one.
+        alike = _likeness(firsts, texts, found.flags)
+        return members.join(alike, "first").select("position", "to", "similarity")
+    # Most were compared with their centre where they met.
+    either = edges.select("a", "b", "similarity").union(edges.select("b", "a", "similarity"))
+    known = either.select(F.col("a").alias("centre"), F.col("b").alias("first"), "similarity")
+    known = known.dropDuplicates(["centre", "first"])
+    copy = F.when(F.col("first") == F.col("centre"), identical(found.flags))
+    firsts = firsts.join(known, ["centre", "first"], "left")
+    firsts = found.hold(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
+    unknown = firsts.where("similarity is null").select("first", "component", "centre")
+    alike = firsts.where("similarity is not null").select("first", "similarity")
+    if not unknown.isEmpty():
+        centres = unknown.select(F.col("centre").alias("first"), "component", "centre").distinct()
+        more = _likeness(unknown.union(centres), texts, found.flags).where("not is_centre")
+        alike = alike.union(more.select("first", "similarity"))
+    return members.join(alike, "first").select("position", "to", "similarity")
+
+
+def identical(flags: list[str]) -> Column:
+    """How similar copies are, where that does not depend on what they are copies of."""
+    return F.lit(_rust.Likeness(flags).to_themselves(_ANY)["similarity"][0].as_py())
+
+
+def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
+    """How similar each first text is to its component's centre: `first`, `is_centre`, `similarity`."""
+    rows = firsts.select(F.col("first").alias("position"), "component", "centre")
+    rows = texts.at(rows).repartition("component")
+    rows = rows.withColumn("is_centre", F.col("position") == F.col("centre"))
+    rows = rows.sortWithinPartitions("component", F.col("is_centre").desc(), "position")
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         likeness = _rust.Likeness(flags)
         for batch in batches:
             alike = likeness.to_first(batch)["similarity"]
-            yield pa.RecordBatch.from_arrays([batch["first"], alike], ["first", "similarity"])
+            columns = [batch["position"], batch["is_centre"], alike]
+            yield pa.RecordBatch.from_arrays(columns, ["first", "is_centre", "similarity"])
 
-    return rows.select("first", "component", "text").mapInArrow(run, "first long, similarity double")
+    rows = rows.select("position", "component", "text", "is_centre")
+    return rows.mapInArrow(run, "first long, is_centre boolean, similarity double")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
@@ -175,25 +176,59 @@ class FileTexts:
         split = F.shiftright("position", ROW_BITS).alias("split")
         return to_partitions(frame.select(split, "*"), self.partitions, "split")
 
+    packed = True
+
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame:
-        """The texts at the positions in `wanted`, with its column `places`."""
-        all_splits, reads, text = self.splits, [self.reads(split) for split in self.splits], self.text
+        """The texts that travel, in blocks: `place`, `block`."""
+        read = self._reader()
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for number, rows in _grouped(batches):
-                split, positions = all_splits[number], rows["position"].combine_chunks()
-                at = [position & ((1 << ROW_BITS) - 1) for position in positions.to_pylist()]
-                if split.kind == "parquet":
-                    texts = split.column(text).take(pa.array(at, pa.int64()))
-                else:
-                    lines = _rust.read_lines(split.read(), number << ROW_BITS, reads[number], at)
-                    texts = lines["text"]
-                columns = [positions, texts, rows["places"].combine_chunks()]
-                for batch in pa.table(columns, ["position", "text", "places"]).to_batches(2_000):
-                    yield batch
+                pieces = [np.frombuffer(block, "<u4").reshape(2, -1) for block in rows["block"].to_pylist()]
+                row, place = np.concatenate(pieces, axis=1).astype(np.int64)
+                both = np.unique(place << 32 | row)
+                place, row = both >> 32, both & 0xFFFF_FFFF
+                wanted = np.unique(row)
+                texts = read(number, wanted)
+                cuts = np.flatnonzero(np.diff(place)) + 1
+                for here, to in zip(np.split(row, cuts), np.split(place, cuts)):
+                    some = texts.take(pa.array(np.searchsorted(wanted, here)))
+                    block = pa.array([some.serialize().to_pybytes()], pa.binary())
+                    yield pa.RecordBatch.from_arrays([pa.array([int(to[0])]), block], ["place", "block"])
 
-        schema = "position long, text string, places array<long>"
-        return self._by_split(wanted).mapInArrow(run, schema)
+        return self._by_split(wanted.select("position", "block")).mapInArrow(run, "place long, block binary")
+
+    def _reader(self) -> Any:
+        """Reads some rows of a split: `position`, `text`."""
+        all_splits, reads, text = self.splits, [self.reads(split) for split in self.splits], self.text
+
+        def read(number: int, rows: Any) -> pa.RecordBatch:
+            split, start = all_splits[number], number << ROW_BITS
+            if split.kind == "parquet":
+                texts = split.column(text).take(pa.array(rows))
+                return pa.RecordBatch.from_arrays([pa.array(start + rows), texts], schema=_TEXTS)
+            lines = _rust.read_lines(split.read(), start, reads[number], rows.tolist())
+            return lines.select(["position", "text"])
+
+        return read
+
+    def at(self, positions: DataFrame, rows: int | None = None) -> DataFrame:
+        """The texts at some positions, with the other columns that came with these."""
+        read = self._reader()
+        others = [name for name in positions.columns if name != "position"]
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for number, rows in _grouped(batches):
+                at = rows["position"].to_numpy() & ((1 << ROW_BITS) - 1)
+                wanted, where = np.unique(at, return_inverse=True)
+                texts = read(number, wanted).take(pa.array(where))
+                columns = [texts["position"], texts["text"], *[rows[name] for name in others]]
+                table = pa.table(columns, ["position", "text", *others]).combine_chunks()
+                yield from table.to_batches(2_000)
+
+        kinds = dict(positions.dtypes)
+        schema = ", ".join(["position long", "text string", *[f"{name} {kinds[name]}" for name in others]])
+        return self._by_split(positions).mapInArrow(run, schema)
 
     def length(self) -> Column:
         """The length of the column `text`."""

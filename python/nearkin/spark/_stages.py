@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
@@ -12,7 +13,7 @@ from pyspark.sql import functions as F
 from nearkin import _nearkin
 from nearkin._options import DedupOptions, flags
 from nearkin.spark import _rust
-from nearkin.spark._texts import broadcast
+from nearkin.spark._texts import ROW_BITS, broadcast
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,15 +26,17 @@ HEAVY = 200_000
 DRAWN = 2_000
 
 WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS = range(6)
-_MET = "kind int, position long, other long"
+_MET = "kind int, position long, other long, block binary"
 _PAIRS = "a long, b long, similarity double"
-_EDGES = "a long, b long"
+_TEXTS = pa.schema([("position", pa.int64()), ("text", pa.string())])
 
 
 class Texts(Protocol):
     """A collection of texts on many machines."""
 
     partitions: int
+    #: Whether who travels where comes packed, a row a partition.
+    packed: bool
     starts: dict[int, int]
 
     @property
@@ -41,6 +44,7 @@ class Texts(Protocol):
     def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame: ...
     def texts(self) -> DataFrame: ...
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
+    def at(self, positions: DataFrame, rows: int | None = None) -> DataFrame: ...
     def length(self) -> Column: ...
     def ids(self) -> DataFrame: ...
     def values(self, field: str) -> DataFrame: ...
@@ -60,12 +64,32 @@ def to_partitions(frame: DataFrame, count: int, number: str) -> DataFrame:
     return frame.repartition(count, number)
 
 
-def _kind(kind: int, position: Any, other: Any) -> pa.RecordBatch:
+def _kind(kind: int, position: Any, other: Any, block: Any = None) -> pa.RecordBatch:
     kinds = pa.repeat(pa.scalar(kind, pa.int32()), len(position))
-    return pa.RecordBatch.from_arrays([kinds, position, other], ["kind", "position", "other"])
+    block = pa.nulls(len(position), pa.binary()) if block is None else block
+    names = ["kind", "position", "other", "block"]
+    return pa.RecordBatch.from_arrays([kinds, position, other, block], names)
 
 
-def _meet(places: int, heavy: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _packed(wanted: pa.RecordBatch) -> pa.RecordBatch:
+    """Who travels where, a row a split: rows and places as numbers of 32 bits."""
+    positions, places = wanted["position"].to_numpy(), wanted["place"].to_numpy()
+    numbers = positions >> ROW_BITS
+    cuts = np.flatnonzero(np.diff(numbers)) + 1
+    rows = np.split((positions & ((1 << ROW_BITS) - 1)).astype("<u4"), cuts)
+    to = np.split(places.astype("<u4"), cuts)
+    firsts = [int(some[0]) << ROW_BITS for some in np.split(numbers, cuts) if len(some)]
+    counts = [len(some) for some in rows if len(some)]
+    blocks = [a.tobytes() + b.tobytes() for a, b in zip(rows, to) if len(a)]
+    return _kind(
+        WANTED,
+        pa.array(firsts, pa.int64()),
+        pa.array(counts, pa.int64()),
+        pa.array(blocks, pa.binary()),
+    )
+
+
+def _meet(places: int, heavy: int, packed: bool) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What gathered blocks say of who has to meet."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -77,7 +101,7 @@ def _meet(places: int, heavy: int) -> Callable[[Iterator[pa.RecordBatch]], Itera
             blocks.append(batch.select(["block"]))
         copies, wanted, buckets = _rust.meet(blocks, places, heavy)
         yield _kind(COPY, copies["position"], copies["first"])
-        yield _kind(WANTED, wanted["position"], wanted["place"])
+        yield _packed(wanted) if packed else _kind(WANTED, wanted["position"], wanted["place"])
         yield _kind(BUCKETS, pa.array([0], pa.int64()), pa.array([buckets], pa.int64()))
 
     return run
@@ -119,7 +143,7 @@ class Found:
         frequent = self._frequent() if exact else None
         keys = self.texts.keys(self.flags, self.places, frequent)
         met = to_partitions(keys, self.places, "gatherer").mapInArrow(
-            _meet(self.places, self.heavy), _MET
+            _meet(self.places, self.heavy, self.texts.packed), _MET
         )
         self.met = self.hold(met)
         counts = {row.kind: row for row in self._counts()}
@@ -163,28 +187,28 @@ class Found:
         answer = self.texts.texts().coalesce(1).mapInArrow(run, "exact boolean").collect()
         return bool(answer[0][0])
 
-    def candidates(self) -> DataFrame:
-        """The texts that meet others: `position`, `text`, `places`."""
-        by_position = self.met.where(F.col("kind") == WANTED).groupBy("position")
-        wanted = by_position.agg(F.collect_set("other").alias("places"))
-        return self.hold(self.texts.wanted(wanted, self.wanted))
-
     def copies_of(self) -> DataFrame:
         """The copies: `position`, `first`."""
         copies = self.met.where(F.col("kind") == COPY)
         return copies.select("position", F.col("other").alias("first"))
 
-    def matches(self, candidates: DataFrame, every_pair: bool) -> DataFrame:
-        """What is found where texts meet: every pair (`a`, `b`, `similarity`), or edges that join the same texts."""
-        flags = self.flags
+    def matches(self, every_pair: bool) -> DataFrame:
+        """What is found where texts meet: every pair, or edges that join the same texts (`a`, `b`, `similarity`)."""
+        flags, packed = self.flags, self.texts.packed
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            texts = list(batches)
+            texts = _unpacked(batches) if packed else list(batches)
             yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
 
-        here = candidates.select(F.explode("places").alias("place"), "position", "text")
-        here = to_partitions(here, self.places, "place").select("position", "text")
-        return here.mapInArrow(run, _PAIRS if every_pair else _EDGES)
+        wanted = self.met.where(F.col("kind") == WANTED)
+        here = to_partitions(self.texts.wanted(wanted, self.wanted), self.places, "place")
+        return here.drop("place").mapInArrow(run, _PAIRS)
+
+
+def _unpacked(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Texts that came in blocks."""
+    blocks = (block for batch in batches for block in batch["block"])
+    return [pa.ipc.read_record_batch(block.as_buffer(), _TEXTS) for block in blocks]
 
 
 def among_copies(pairs: DataFrame, copies: DataFrame, count: int) -> DataFrame:

@@ -50,9 +50,9 @@ def key_rows(keys: Any, finish: bool, partition: int = 0) -> Iterator[pa.RecordB
         yield pa.RecordBatch.from_pylist([row | dict(texts=texts, empty=empty, bytes=size)], _KEYS)
 
 
-def broadcast(frame: DataFrame, rows: int) -> DataFrame:
+def broadcast(frame: DataFrame, rows: int | None) -> DataFrame:
     """Every executor gets it whole where it is small; else Spark decides."""
-    return F.broadcast(frame) if rows <= BROADCAST else frame
+    return frame if rows is None or rows > BROADCAST else F.broadcast(frame)
 
 
 class FrameTexts:
@@ -124,9 +124,18 @@ class FrameTexts:
         """All texts: `position`, `text`."""
         return self._with(text=self.text)
 
+    packed = False
+
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame:
-        """The texts at the positions in `wanted`, with its other columns."""
-        return self._with(text=self.text).join(broadcast(wanted, rows), "position")
+        """The texts that travel: `place`, `position`, `text`."""
+        places = F.collect_set("other").alias("places")
+        named = wanted.groupBy("position").agg(places)
+        texts = self.at(named, rows)
+        return texts.select(F.explode("places").alias("place"), "position", "text")
+
+    def at(self, positions: DataFrame, rows: int | None = None) -> DataFrame:
+        """The texts at some positions, with the other columns that came with these."""
+        return self._with(text=self.text).join(broadcast(positions, rows), "position")
 
     def length(self) -> Column:
         """The length of the column `text`."""

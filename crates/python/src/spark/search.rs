@@ -62,7 +62,8 @@ pub(crate) fn pairs(
     py.detach(work).raise(py).map(PyArrowType)
 }
 
-/// Groups of similar texts among those that met: for every text but the first of its group, `a` the first and `b` it.
+/// Groups of similar texts among those that met: for every text but the first of its group, `a` the first, `b` it, and
+/// how similar they are.
 #[pyfunction]
 pub(crate) fn clusters(
     py: Python<'_>,
@@ -73,15 +74,18 @@ pub(crate) fn clusters(
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
-        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (at, cluster) in positions.iter().zip(found.clusters()) {
-            let first = cluster.map_or(*at, |(first, _)| positions[first as usize]);
+            let Some((first, similarity)) = cluster else { continue };
+            let first = positions[first as usize];
             if first != *at {
                 a.push(first);
                 b.push(*at);
+                values.push(similarity);
             }
         }
-        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b))]))
+        let values = Float64Array::from(values);
+        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b)), ("similarity", Arc::new(values))]))
     };
     py.detach(work).raise(py).map(PyArrowType)
 }
