@@ -219,7 +219,7 @@ pub fn is_exact(
     inputs: Vec<Place>,
     observer: &dyn Observer,
 ) -> Result<bool> {
-    let (settings, ..) = settings(job, flags)?;
+    let (settings, _, chains) = settings(job, flags)?;
     if settings.promised()? == 1.0 && settings.bands.is_none() {
         return Ok(true);
     }
@@ -230,7 +230,11 @@ pub fn is_exact(
         _ => return Err(other_job(job)),
     };
     let source = fields.open(&inputs, None, Some(&settings))?;
-    let choice = pipeline::choose(&Watched { source: &source, observer }, &settings)?;
+    let source = Watched { source: &source, observer };
+    let choice = match job == "dedup" && chains {
+        true => pipeline::choose_for_groups(&source, &settings)?,
+        false => pipeline::choose(&source, &settings)?,
+    };
     Ok(choice.is_some_and(|choice| choice.way() == pipeline::Way::Exact))
 }
 

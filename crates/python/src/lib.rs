@@ -4,6 +4,7 @@ mod datasketch;
 mod error;
 mod parts;
 mod run;
+mod spark;
 mod watch;
 
 use pyo3::prelude::*;
@@ -11,6 +12,16 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _nearkin {
     use super::*;
+
+    /// What `nearkin.spark` runs on executors.
+    #[pymodule]
+    mod spark {
+        #[pymodule_export]
+        use crate::spark::{
+            Keys, Likeness, clusters, components, copy_lines, frequent, meet, misses_none, pairs,
+            read_lines, sketches, stars,
+        };
+    }
 
     #[pymodule_export]
     use crate::datasketch::{Buckets, Permutations, Signature, best_bands};

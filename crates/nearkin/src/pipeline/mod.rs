@@ -21,6 +21,7 @@ mod resume;
 mod run;
 mod sample;
 mod sketch;
+pub mod spread;
 mod survey;
 mod top;
 mod watch;
@@ -140,6 +141,18 @@ impl Settings {
             (way, true, None) => Ok(way),
             (_, true, Some(_)) => Ok(Way::Bands),
         }
+    }
+
+    /// Whether no pair may be missed: by the way that was set, or by the measure.
+    ///
+    /// # Errors
+    /// When the settings contradict themselves.
+    pub fn is_exact(&self) -> Result<bool> {
+        let exact = self.way()? == Way::Exact;
+        if !exact {
+            self.bands()?;
+        }
+        Ok(exact)
     }
 
     /// The bands to use: those that were set, or the cheapest that keep the recall.
@@ -315,6 +328,16 @@ impl Similar {
 /// When a record cannot be used, as in a run.
 pub fn choose<S: Source>(source: &S, settings: &Settings) -> Result<Option<Choice>> {
     in_pool(settings.threads, || Run::new(&[source], settings, &NoObserver)?.choose())
+}
+
+/// The same where only groups are asked for, as [`dedup`] with chains does: pairs of one group need not all be met.
+///
+/// # Errors
+/// When a record cannot be used, as in a run.
+pub fn choose_for_groups<S: Source>(source: &S, settings: &Settings) -> Result<Option<Choice>> {
+    in_pool(settings.threads, || {
+        Run { every_pair: false, ..Run::new(&[source], settings, &NoObserver)? }.choose()
+    })
 }
 
 /// Reads, decodes and shingles every text of `source` and keeps nothing: the time that takes is what a run

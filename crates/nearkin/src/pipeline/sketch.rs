@@ -502,11 +502,11 @@ fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
 
 /// Buffers a thread keeps.
 #[derive(Default)]
-struct Buffers {
+pub(super) struct Buffers {
     scratch: Scratch,
     bag: Vec<u64>,
-    elements: Vec<u64>,
-    sketch: Vec<u32>,
+    pub(super) elements: Vec<u64>,
+    pub(super) sketch: Vec<u32>,
     looking: Looking,
     sorted: Vec<u64>,
 }
@@ -518,7 +518,7 @@ thread_local! {
 impl Buffers {
     /// Puts the elements by which a text is compared into `elements`, not yet sorted: its shingles, or
     /// for a bag its shingles numbered by occurrence.
-    fn take(&mut self, text: &str, settings: &Settings) {
+    pub(super) fn take(&mut self, text: &str, settings: &Settings) {
         let Self { scratch, bag, elements, .. } = self;
         elements.clear();
         if settings.measure.counts_repeats() {

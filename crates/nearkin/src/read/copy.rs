@@ -74,7 +74,7 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    fn new(ends: &'static [u8]) -> Self {
+    pub(super) fn new(ends: &'static [u8]) -> Self {
         Self { ends, ranges: Vec::new() }
     }
 
@@ -86,7 +86,7 @@ impl Stretches {
     }
 
     /// The bytes of each, and a line feed where the last record of a file has no end.
-    fn of<'a>(&'a self, data: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn of<'a>(&'a self, data: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let last = self.ranges.last().and_then(|last| data[..last.end].last());
         let ended = last.is_none_or(|last| self.ends.contains(last));
         let missing = (!ended).then_some(&b"\n"[..]);

@@ -1,0 +1,11 @@
+//! What `nearkin.spark` runs on executors: Arrow batches in, Arrow batches out.
+
+mod columns;
+mod lines;
+mod search;
+mod settings;
+mod spread;
+
+pub(crate) use lines::{copy_lines, read_lines};
+pub(crate) use search::{Likeness, clusters, components, frequent, pairs, sketches, stars};
+pub(crate) use spread::{Keys, meet, misses_none};

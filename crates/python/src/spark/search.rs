@@ -1,0 +1,267 @@
+//! The search where texts have met, and what groups its matches make.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, ListBuilder};
+use arrow_array::{Float64Array, RecordBatch, UInt64Array};
+use arrow_pyarrow::PyArrowType;
+use nearkin::Result;
+use nearkin::cluster::{Keep, UnionFind};
+use nearkin::family::OnePermutation;
+use nearkin::item::Texts;
+use nearkin::pipeline::spread;
+use nearkin::pipeline::{self, NoObserver, Settings};
+use pyo3::prelude::*;
+
+use super::columns::{batch, longs, numbers, texts};
+use super::settings::settings;
+use super::spread::of_elements;
+use crate::error::Raise;
+
+/// Batches from Python.
+type Batches = Vec<PyArrowType<RecordBatch>>;
+
+/// The texts of some batches in the order of their positions, each once.
+fn gathered<'a>(
+    batches: &'a Batches,
+    settings: &Settings,
+) -> Result<(Vec<u64>, Vec<Cow<'a, str>>)> {
+    let mut all = Vec::new();
+    for batch in batches {
+        let texts = texts(&batch.0, of_elements(settings))?;
+        all.extend(longs(&batch.0, "position")?.values().iter().map(|&at| at as u64).zip(texts));
+    }
+    all.sort_unstable_by_key(|text| text.0);
+    all.dedup_by_key(|text| text.0);
+    Ok(all.into_iter().unzip())
+}
+
+/// Every similar pair of the texts (`position`, `text`) that met: `a`, `b`, `similarity`.
+#[pyfunction]
+pub(crate) fn pairs(
+    py: Python<'_>,
+    batches: Batches,
+    flags: Vec<String>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let settings = settings(py, &flags)?;
+    let work = || -> Result<RecordBatch> {
+        let (positions, texts) = gathered(&batches, &settings)?;
+        let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
+        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        similar.each(|one, other, value| {
+            a.push(positions[one as usize]);
+            b.push(positions[other as usize]);
+            values.push(value);
+            Ok(())
+        })?;
+        let values = Float64Array::from(values);
+        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b)), ("similarity", Arc::new(values))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}
+
+/// Groups of similar texts among those that met: for every text but the first of its group, `a` the first, `b` it, and
+/// how similar they are.
+#[pyfunction]
+pub(crate) fn clusters(
+    py: Python<'_>,
+    batches: Batches,
+    flags: Vec<String>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let settings = settings(py, &flags)?;
+    let work = || -> Result<RecordBatch> {
+        let (positions, texts) = gathered(&batches, &settings)?;
+        let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
+        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, cluster) in positions.iter().zip(found.clusters()) {
+            let Some((first, similarity)) = cluster else { continue };
+            let first = positions[first as usize];
+            if first != *at {
+                a.push(first);
+                b.push(*at);
+                values.push(similarity);
+            }
+        }
+        let values = Float64Array::from(values);
+        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b)), ("similarity", Arc::new(values))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}
+
+/// Positions as numbers from 0, in their order.
+fn numbered(batches: &Batches) -> Result<(Vec<u64>, Vec<(u32, u32)>)> {
+    let mut edges = Vec::new();
+    for batch in batches {
+        let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
+        edges.extend(a.iter().zip(b.iter()).map(|(&a, &b)| (a as u64, b as u64)));
+    }
+    let mut positions: Vec<u64> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    let number = |position: u64| positions.partition_point(|&other| other < position) as u32;
+    let edges = edges.into_iter().map(|(a, b)| (number(a), number(b))).collect();
+    Ok((positions, edges))
+}
+
+/// The connected components of edges (`a`, `b`): for every `position` in one, its smallest as `component`.
+#[pyfunction]
+pub(crate) fn components(py: Python<'_>, batches: Batches) -> PyResult<PyArrowType<RecordBatch>> {
+    let work = || -> Result<RecordBatch> {
+        let (positions, edges) = numbered(&batches)?;
+        let mut sets = UnionFind::new(positions.len());
+        edges.into_iter().for_each(|(a, b)| sets.join(a, b));
+        let component = (0..positions.len() as u32).map(|item| positions[sets.find(item) as usize]);
+        let component = numbers(component.collect::<Vec<u64>>());
+        Ok(batch(vec![("position", numbers(positions)), ("component", component)]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}
+
+/// Stars of pairs (`a`, `b`) of the positions in `order` of preference, others left out: for every `position`, its
+/// `centre`.
+#[pyfunction]
+pub(crate) fn stars(
+    py: Python<'_>,
+    batches: Batches,
+    order: Vec<u64>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let work = || -> Result<RecordBatch> {
+        let places: HashMap<u64, u32> = order.iter().copied().zip(0u32..).collect();
+        let mut partners = vec![Vec::new(); order.len()];
+        for batch in &batches {
+            let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
+            for (a, b) in a.iter().zip(b.iter()) {
+                let place = |position: &i64| places.get(&(*position as u64)).copied();
+                if let Some((a, b)) = place(a).zip(place(b)) {
+                    partners[a as usize].push(b);
+                    partners[b as usize].push(a);
+                }
+            }
+        }
+        let all: Vec<u32> = (0..order.len() as u32).collect();
+        let centres = nearkin::cluster::stars(&all, |item, partner| {
+            partners[item as usize].iter().for_each(|&other| partner(other));
+            Ok(())
+        })?;
+        let centres: Vec<u64> = centres.iter().map(|&centre| order[centre as usize]).collect();
+        Ok(batch(vec![("position", numbers(order)), ("centre", numbers(centres))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}
+
+/// How many of these texts (`position`, `text`) have an element, where several have: `element`, `count`.
+#[pyfunction]
+pub(crate) fn frequent(
+    py: Python<'_>,
+    batches: Batches,
+    flags: Vec<String>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let settings = settings(py, &flags)?;
+    let work = || -> Result<RecordBatch> {
+        let (_, texts) = gathered(&batches, &settings)?;
+        let mut all: Vec<u64> = texts.iter().flat_map(|text| settings.elements(text)).collect();
+        all.sort_unstable();
+        let runs = || all.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+        let elements: UInt64Array = runs().map(|run| run[0]).collect::<Vec<u64>>().into();
+        let counts: UInt64Array = runs().map(|run| run.len() as u64).collect::<Vec<u64>>().into();
+        Ok(batch(vec![("element", Arc::new(elements)), ("count", Arc::new(counts))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}
+
+/// How similar texts are to the first of their component.
+#[pyclass(module = "nearkin._nearkin")]
+pub(crate) struct Likeness {
+    likeness: spread::Likeness,
+    component: Option<i64>,
+    of_elements: bool,
+}
+
+#[pymethods]
+impl Likeness {
+    #[new]
+    fn new(py: Python<'_>, flags: Vec<String>) -> PyResult<Self> {
+        let settings = settings(py, &flags)?;
+        let likeness = spread::Likeness::new(&settings).raise(py)?;
+        Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
+    }
+
+    /// For a batch of `component` and `text`, sorted by component, the similarity of each text to the first of its
+    /// component, which may have come with an earlier batch.
+    fn to_first(
+        &mut self,
+        py: Python<'_>,
+        batch: PyArrowType<RecordBatch>,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let work = || -> Result<RecordBatch> {
+            let texts = texts(&batch.0, self.of_elements)?;
+            let mut values = Vec::with_capacity(texts.len());
+            for (component, text) in longs(&batch.0, "component")?.values().iter().zip(&texts) {
+                values.push(if self.component == Some(*component) {
+                    self.likeness.to_centre(text)
+                } else {
+                    self.component = Some(*component);
+                    self.likeness.set_centre(text);
+                    self.likeness.to_itself(text)
+                });
+            }
+            let values = Arc::new(Float64Array::from(values));
+            Ok(super::columns::batch(vec![("similarity", values)]))
+        };
+        py.detach(work).raise(py).map(PyArrowType)
+    }
+
+    /// How similar the texts of a batch are to their copies.
+    fn to_themselves(
+        &self,
+        py: Python<'_>,
+        batch: PyArrowType<RecordBatch>,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let work = || -> Result<RecordBatch> {
+            let texts = texts(&batch.0, self.of_elements)?;
+            let values = texts.iter().map(|text| self.likeness.to_itself(text));
+            Ok(super::columns::batch(vec![(
+                "similarity",
+                Arc::new(Float64Array::from_iter_values(values)),
+            )]))
+        };
+        py.detach(work).raise(py).map(PyArrowType)
+    }
+}
+
+/// The sketches of the texts of a batch, as lists of `functions` numbers; with `partial`, what parts of sets say of
+/// them, of which the smaller number counts.
+#[pyfunction]
+pub(crate) fn sketches(
+    py: Python<'_>,
+    batch: PyArrowType<RecordBatch>,
+    flags: Vec<String>,
+    functions: usize,
+    partial: bool,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let settings = settings(py, &flags)?;
+    let work = || -> Result<RecordBatch> {
+        let sketcher = OnePermutation::new(functions, settings.seed)?;
+        let mut lists = ListBuilder::new(Int64Builder::new());
+        let (mut values, mut parts) = (vec![0; functions], vec![0; functions]);
+        for text in texts(&batch.0, of_elements(&settings))? {
+            let elements = settings.elements(&text);
+            if partial {
+                sketcher.partial(&elements, &mut parts);
+                lists
+                    .values()
+                    .append_slice(&parts.iter().map(|&value| value as i64).collect::<Vec<_>>());
+            } else {
+                sketcher.sketch(&elements, &mut values);
+                lists
+                    .values()
+                    .append_slice(&values.iter().map(|&value| value.into()).collect::<Vec<_>>());
+            }
+            lists.append(true);
+        }
+        Ok(super::columns::batch(vec![("sketch", Arc::new(lists.finish()))]))
+    };
+    py.detach(work).raise(py).map(PyArrowType)
+}

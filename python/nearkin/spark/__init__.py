@@ -1,0 +1,106 @@
+"""The same search on Spark: the executors run the Rust code on Arrow batches.
+
+>>> from pyspark.sql import SparkSession
+>>> import nearkin.spark
+>>> session = SparkSession.builder.master("local[1]").getOrCreate()
+>>> frame = session.createDataFrame([(1, "to be or not to be that is"), (2, "To be, or not to be: that is")],
+...                                 "id long, text string").coalesce(1)
+>>> nearkin.spark.pairs(frame).collect()
+[Row(a=1, b=2, similarity=1.0)]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from nearkin.spark import _rust
+from nearkin.spark._dedup import Deduplicated, deduplicate
+from nearkin.spark._sketch import sketch
+from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, words
+from nearkin.spark._texts import FrameTexts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Deduplicated", "dedup", "pairs", "sketch"]
+
+
+#: Options that say how a DataFrame is read, not what is similar in it.
+_READING = ("text", "id", "positions", "order", "on_error")
+#: Options that are Spark's own affair.
+_SPARKS = ("threads", "audit", "temp", "format", "delimiter", "no_header")
+
+
+def _found(
+    frame: DataFrame, options: dict[str, Any], no_chains: bool | None = None
+) -> tuple[FrameTexts, Found]:
+    """The texts of a DataFrame, and which of them have to meet."""
+    given = {name: value for name, value in options.items() if value is not None}
+    reading = {name: given.pop(name) for name in _READING if name in given}
+    reading["skip"] = reading.pop("on_error", "stop") == "skip"
+    heavy = int(given.pop("heavy", HEAVY))
+    for name in _SPARKS:
+        given.pop(name, None)
+    _rust.misses_none(words(given))  # what contradicts itself is told before anything runs
+    if no_chains is not None:
+        given["no_chains"] = no_chains
+    texts = FrameTexts(frame, **reading)
+    return texts, Found(texts, given, heavy)
+
+
+def pairs(frame: DataFrame, **options: Any) -> DataFrame:
+    """Every similar pair of the texts of a DataFrame.
+
+    Parameters
+    ----------
+    frame
+        Has a column `text` (or the one named by `text=`) of strings, or of arrays of strings with `as_="set"`.
+    **options
+        The command's flags, with `_` for `-`: `threshold`, `within`, `recall`, `exact`, `approximate`,
+        `bands`, `rows`, `shingle`, `measure`, `seed`, `text`, `id`, `positions`, `on_error`, …; and `order`,
+        a column (or several) that says which row comes first where the order of rows does not.
+
+    Returns
+    -------
+    DataFrame
+        `a`, `b` (ids, `a` before `b` in the order of rows) and `similarity`: the pairs that the command finds.
+    """
+    texts, found = _found(frame, options)
+    return _named(found, texts)
+
+
+def _named(found: Found, texts: Texts) -> DataFrame:
+    """Every pair, by ids."""
+    matches = found.matches(True).dropDuplicates(["a", "b"])
+    matches = among_copies(matches, found.copies_of(), found.copies)
+    ids = texts.ids()
+    one = ids.select(F.col("position").alias("a"), F.col("id").alias("id_a"))
+    two = ids.select(F.col("position").alias("b"), F.col("id").alias("id_b"))
+    named = matches.join(one, "a").join(two, "b")
+    return named.select(F.col("id_a").alias("a"), F.col("id_b").alias("b"), "similarity")
+
+
+def dedup(
+    frame: DataFrame, *, keep: str = "first", no_chains: bool = False, **options: Any
+) -> Deduplicated:
+    """Keeps one row of each group of similar texts.
+
+    Parameters
+    ----------
+    frame, **options
+        As for `pairs`.
+    keep
+        Which row of a group: `first`, `longest`, `max:COLUMN` or `min:COLUMN`.
+    no_chains
+        Whether only rows belong together that are similar to the kept one themselves, not through others.
+
+    Returns
+    -------
+    Deduplicated
+        `.kept`, the rows that are kept with all their columns; `.clusters`, a row a text: `id`, `cluster` (the id
+        that was kept), `kept`, `similarity` to it; `.stats`.
+    """
+    texts, found = _found(frame, options, no_chains)
+    return deduplicate(found, texts, keep, not no_chains)

@@ -1,0 +1,86 @@
+"""Connected components of a graph whose edges are a DataFrame.
+
+Where there are few edges, one task joins them. Else the graph is contracted: every vertex goes to the smallest of
+itself and its neighbours in a random order, until no edge is left (Bögeholz, Brand and Todor, "In-database connected
+component analysis", ICDE 2020). An expected constant share of the vertices goes in each round, whatever the graph, so
+the rounds are logarithmic; each is two joins and a grouping, which Spark spills, balances and repeats by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import functions as F
+
+from nearkin.spark import _rust
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Edges up to which one task joins them: some 100 MB there.
+FEW = 5_000_000
+
+_EDGES = "a long, b long"
+_COMPONENTS = "position long, component long"
+
+
+def components(edges: DataFrame, few: int = FEW) -> tuple[DataFrame, int]:
+    """The smallest position of the component of every position that has an edge, and the rounds it took.
+
+    `edges` has the columns `a` and `b`; it is read more than once.
+    """
+    if edges.count() <= few:
+        return edges.coalesce(1).mapInArrow(_join, _COMPONENTS), 0
+    return contract(edges)
+
+
+def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The components of all edges of a partition."""
+    yield _rust.components(list(batches))
+
+
+def _forest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Fewer edges with the same components as those of a partition."""
+    joined = _rust.components(list(batches))
+    edges = pa.RecordBatch.from_arrays([joined["component"], joined["position"]], ["a", "b"])
+    yield edges.filter(pa.compute.not_equal(edges["a"], edges["b"]))
+
+
+def _order(vertex: str, number: int) -> Column:
+    """Vertices in the random order of a round."""
+    return F.struct(F.xxhash64(F.lit(number), F.col(vertex)).alias("hash"), F.col(vertex).alias("at"))
+
+
+def _settled(frame: DataFrame) -> DataFrame:
+    """A DataFrame that is not computed again, nor its plan looked through again where checkpoints can be kept."""
+    if frame.sparkSession.sparkContext.getCheckpointDir() is not None:
+        return frame.checkpoint(eager=True)
+    return frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def contract(edges: DataFrame) -> tuple[DataFrame, int]:
+    """The components by contraction, and the rounds it took."""
+    edges = _settled(edges.select("a", "b").mapInArrow(_forest, _EDGES))
+    vertices = edges.select("a").union(edges.select("b")).distinct()
+    steps: list[DataFrame] = []
+    while not edges.isEmpty():
+        number = len(steps)
+        both = edges.union(edges.select("b", "a"))
+        nearest = both.groupBy("a").agg(F.min(_order("b", number)).alias("nearest"))
+        step = nearest.select("a", F.least("nearest", _order("a", number))["at"].alias("to"))
+        step = _settled(step)
+        steps.append(step)
+        moved = edges.join(step, "a").select(F.col("to").alias("a"), "b")
+        moved = moved.join(step.withColumnRenamed("a", "b"), "b").select("a", F.col("to").alias("b"))
+        moved = moved.select(F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b"))
+        edges = _settled(moved.where("a != b").distinct())
+    at = vertices.select(F.col("a").alias("position"), F.col("a").alias("at"))
+    for step in steps:
+        further = step.withColumnRenamed("a", "at")
+        at = at.join(further, "at", "left")
+        at = at.select("position", F.coalesce("to", "at").alias("at"))
+    named = at.groupBy("at").agg(F.min("position").alias("component"))
+    return at.join(named, "at").select("position", "component"), len(steps)

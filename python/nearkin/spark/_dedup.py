@@ -1,0 +1,247 @@
+"""From matches to groups, and one row of each kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from nearkin import ParameterError
+from nearkin.spark import _rust
+from nearkin.spark._components import FEW, components
+from nearkin.spark._stages import Found, Texts
+from nearkin.spark._texts import broadcast
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass
+class Deduplicated:
+    """A DataFrame with one row of each group kept."""
+
+    texts: Texts
+    #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`.
+    members: DataFrame
+    flags: list[str]
+    #: Counts: items, empty, identical, bytes, buckets, clusters, removed, kept, rounds.
+    stats: dict[str, int] = field(default_factory=dict)
+    found: Found | None = None
+
+    def release(self) -> None:
+        """Gives back what executors hold; `kept` and `clusters` are computed anew if they are asked for again."""
+        if self.found is not None:
+            self.found.release()
+
+    @property
+    def removed(self) -> DataFrame:
+        """Positions of the items that are not kept."""
+        return self.members.where("position != to").select("position")
+
+    @cached_property
+    def kept(self) -> DataFrame:
+        """The rows that are kept, with all their columns."""
+        return self.texts.without(self.removed, self.stats["removed"])
+
+    @cached_property
+    def clusters(self) -> DataFrame:
+        """A row an item: `id`, `cluster`, `kept`, `similarity`."""
+        ids = self.texts.ids()
+        small = self.stats["removed"] + self.stats["clusters"]
+        leaders = self.members.where("position = to").select("position")
+        names = ids.join(broadcast(leaders, self.stats["clusters"]), "position")
+        names = names.select(F.col("position").alias("to"), F.col("id").alias("cluster"))
+        named = self.members.join(broadcast(names, self.stats["clusters"]), "to")
+        rows = ids.join(broadcast(named, small), "position", "left")
+        if "--measure=overlap" in self.flags:
+            rows = rows.join(self.texts.texts().mapInArrow(self._alone(), _ALONE), "position")
+            alone: Column = F.col("alone")
+        else:
+            alone = identical(self.flags)
+        return rows.select(
+            "id",
+            F.coalesce("cluster", "id").alias("cluster"),
+            F.coalesce(F.col("position") == F.col("to"), F.lit(True)).alias("kept"),
+            F.coalesce("similarity", alone).alias("similarity"),
+        )
+
+    def _alone(self) -> Any:
+        flags = self.flags
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            likeness = _rust.Likeness(flags)
+            for batch in batches:
+                alone = likeness.to_themselves(batch)["similarity"]
+                yield pa.RecordBatch.from_arrays([batch["position"], alone], ["position", "alone"])
+
+        return run
+
+
+_ALONE = "position long, alone double"
+_ANY = pa.RecordBatch.from_pydict({"text": [""]})
+
+
+def deduplicate(
+    found: Found, texts: Texts, keep: str = "first", chains: bool = True, few: int = FEW
+) -> Deduplicated:
+    """Groups the items that are similar and keeps one of each."""
+    kept_by = _preference(keep)
+    edges = found.hold(found.matches(not chains))
+    joined, rounds = components(edges.select("a", "b"), few)
+    members = _members(found, joined)
+    if keep != "first":
+        members = _with_values(members, texts, keep)
+    members = found.hold(members)
+    if chains:
+        centres = _leaders(members, kept_by)
+    else:
+        members, centres = _stars(found, members, edges, kept_by)
+    members = found.hold(members.join(centres, "component"))
+    settled = found.hold(_settled(found, texts, members, edges))
+    kept = F.sum((F.col("position") == F.col("to")).cast("long"))
+    clusters, items = settled.agg(kept, F.count("*")).collect()[0]
+    clusters = int(clusters or 0)
+    removed = int(items) - clusters
+    stats = found.seen | {"clusters": clusters, "removed": removed, "rounds": rounds}
+    stats["kept"] = stats["items"] - removed
+    return Deduplicated(texts, settled, found.flags, stats, found)
+
+
+def _preference(keep: str) -> Any:
+    """The order of preference as a column, the most preferred first."""
+    how, _, column = keep.partition(":")
+    if keep == "first":
+        return F.struct("position")
+    if keep == "longest":
+        return F.struct("value", "position")
+    if how == "min" and column:
+        return F.struct(F.isnull("value"), "value", "position")
+    if how == "max" and column:
+        return None
+    raise ParameterError(f"keep is {keep!r}, must be first, longest, max:COLUMN or min:COLUMN")
+
+
+def _members(found: Found, joined: DataFrame) -> DataFrame:
+    """The items of components: `position`, `component`, and `first`, the first with the same text."""
+    if found.copies == 0:
+        return joined.withColumn("first", F.col("position"))
+    copies = broadcast(found.copies_of(), found.copies)
+    firsts = joined.join(copies.select("position"), "position", "left_anti")
+    firsts = firsts.withColumn("first", F.col("position"))
+    # Copies that are not similar, for what they share is too little, are in no component.
+    similar = joined.select(F.col("position").alias("first"), "component")
+    others = copies.join(similar, "first").select("position", "component", "first")
+    return firsts.union(others)
+
+
+def _with_values(members: DataFrame, texts: Texts, keep: str) -> DataFrame:
+    if keep == "longest":
+        firsts = members.where("position = first").select("position")
+        length = (-texts.length()).alias("value")
+        lengths = texts.at(firsts).select(F.col("position").alias("first"), length)
+        return members.join(lengths, "first")
+    values = texts.values(keep.partition(":")[2])
+    kind = dict(values.dtypes)["value"]
+    if kind in ("float", "double"):
+        values = values.withColumn("value", F.nanvl("value", F.lit(None).cast(kind)))
+    return members.join(values, "position", "left")
+
+
+def _best(kept_by: Any) -> Column:
+    """The preferred item of a group: its position and the first with its text."""
+    item = F.struct("position", "first")
+    if kept_by is None:
+        return F.max_by(item, F.struct(F.col("value"), -F.col("position")))
+    return F.min_by(item, kept_by)
+
+
+def _leaders(members: DataFrame, kept_by: Any) -> DataFrame:
+    """The kept item of each component: `component`, `to`, and `centre`, the first with its text."""
+    best = members.groupBy("component").agg(_best(kept_by).alias("best"))
+    return best.select("component", F.col("best.position").alias("to"), F.col("best.first").alias("centre"))
+
+
+def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> tuple[DataFrame, DataFrame]:
+    """Members with their star as component, and the stars' leaders."""
+    best = members.groupBy("component", "first").agg(_best(kept_by).alias("best"), *_merit(members))
+    order = best.select("component", F.col("first").alias("a"), F.col("best.position").alias("position"), "value")
+    of = members.select(F.col("position").alias("a"), "component")
+    pairs = edges.select("a", "b").distinct().join(of, "a")
+    nodes = order.select("component", "a", F.lit(None).cast("long").alias("b"), "position", "value")
+    pairs = pairs.select("component", "a", "b", F.lit(None).cast("long").alias("position"), F.lit(None).alias("value"))
+    rows = nodes.unionByName(pairs).repartition("component")
+    preferred = [F.isnull("position"), *_sorting(kept_by), "position"]
+    rows = rows.sortWithinPartitions(*preferred).select("a", "b")
+    stars = found.hold(rows.mapInArrow(_run_stars, "first long, centre long"))
+    starred = members.drop("component").join(stars, "first")
+    kept = starred.where("first = centre").groupBy("centre").agg(_best(kept_by).alias("best"))
+    leaders = kept.select(F.col("centre").alias("component"), F.col("best.position").alias("to"), "centre")
+    return starred.withColumnRenamed("centre", "component"), leaders
+
+
+def _merit(members: DataFrame) -> list[Column]:
+    value = F.first("value") if "value" in members.columns else F.lit(None).cast("long")
+    return [value.alias("value")]
+
+
+def _sorting(kept_by: Any) -> list[Any]:
+    return [F.col("value").desc_nulls_last()] if kept_by is None else [F.col("value").asc_nulls_last()]
+
+
+def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    rows = pa.Table.from_batches(list(batches), pa.schema([("a", pa.int64()), ("b", pa.int64())]))
+    is_pair = pa.compute.is_valid(rows["b"])
+    order = rows.filter(pa.compute.invert(is_pair))["a"].to_pylist()
+    stars = _rust.stars(rows.filter(is_pair).to_batches(), order)
+    yield stars.rename_columns(["first", "centre"])
+
+
+def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -> DataFrame:
+    """Every member with the kept item of its group, and how similar they are: `position`, `to`, `similarity`."""
+    firsts = members.where("position = first").select("first", "component", "centre")
+    counted = any(flag in ("--measure=overlap", "--measure=hamming") for flag in found.flags)
+    if counted or any(flag.startswith("--within") for flag in found.flags):
+        # What is known of a pair is no similarity, or copies have another one.
+        alike = _likeness(firsts, texts, found.flags)
+        return members.join(alike, "first").select("position", "to", "similarity")
+    # Most were compared with their centre where they met.
+    either = edges.select("a", "b", "similarity").union(edges.select("b", "a", "similarity"))
+    known = either.select(F.col("a").alias("centre"), F.col("b").alias("first"), "similarity")
+    known = known.dropDuplicates(["centre", "first"])
+    copy = F.when(F.col("first") == F.col("centre"), identical(found.flags))
+    firsts = firsts.join(known, ["centre", "first"], "left")
+    firsts = found.hold(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
+    unknown = firsts.where("similarity is null").select("first", "component", "centre")
+    alike = firsts.where("similarity is not null").select("first", "similarity")
+    if not unknown.isEmpty():
+        centres = unknown.select(F.col("centre").alias("first"), "component", "centre").distinct()
+        more = _likeness(unknown.union(centres), texts, found.flags).where("not is_centre")
+        alike = alike.union(more.select("first", "similarity"))
+    return members.join(alike, "first").select("position", "to", "similarity")
+
+
+def identical(flags: list[str]) -> Column:
+    """How similar copies are, where that does not depend on what they are copies of."""
+    return F.lit(_rust.Likeness(flags).to_themselves(_ANY)["similarity"][0].as_py())
+
+
+def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
+    """How similar each first text is to its component's centre: `first`, `is_centre`, `similarity`."""
+    rows = firsts.select(F.col("first").alias("position"), "component", "centre")
+    rows = texts.at(rows).repartition("component")
+    rows = rows.withColumn("is_centre", F.col("position") == F.col("centre"))
+    rows = rows.sortWithinPartitions("component", F.col("is_centre").desc(), "position")
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        likeness = _rust.Likeness(flags)
+        for batch in batches:
+            alike = likeness.to_first(batch)["similarity"]
+            columns = [batch["position"], batch["is_centre"], alike]
+            yield pa.RecordBatch.from_arrays(columns, ["first", "is_centre", "similarity"])
+
+    rows = rows.select("position", "component", "text", "is_centre")
+    return rows.mapInArrow(run, "first long, is_centre boolean, similarity double")

@@ -1,0 +1,207 @@
+"""The command's `pairs` and `dedup` as a Spark job, with the command's flags."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from nearkin import NearkinError, ParameterError, _nearkin
+from nearkin.spark import _READING, _SPARKS, _named, dedup, pairs
+from nearkin.spark._dedup import Deduplicated, deduplicate
+from nearkin.spark._files import FileTexts, kind_of
+from nearkin.spark._stages import Found
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: What a job takes that is no option of a search.
+_JOBS = ("inputs", "output", "clusters", "stats", "quiet", "keep", "no_chains", "against")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs a command line such as ``dedup corpus.jsonl -o kept``; the status to end with."""
+    session = None
+    try:
+        job, options = parse(list(sys.argv[1:] if words is None else words))
+        session = SparkSession.builder.appName(f"nearkin {job}").getOrCreate()
+        run(session, job, options)
+    except NearkinError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """The job and its options, by the names that Python uses."""
+    job, given = _nearkin.take_apart(words)
+    if job not in ("pairs", "dedup"):
+        raise ParameterError(f"`{job}` does not run on Spark; pairs and dedup do")
+    options: dict[str, Any] = {}
+    for name, values in given:
+        name = name.replace("-", "_")
+        name = {"as": "as_", "INPUT": "inputs"}.get(name, name)
+        many = name in ("inputs", "against")
+        options[name] = values if many or isinstance(values, bool) else os.fsdecode(values[-1])
+    return job, options
+
+
+def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Runs a job; what `--stats` has."""
+    start = time.monotonic()
+    if options.get("against"):
+        raise ParameterError("--against does not run on Spark yet; search both collections as one")
+    inputs = [os.fsdecode(path) for path in options.get("inputs", [])]
+    search = {name: value for name, value in options.items() if name not in _JOBS}
+    files = _files(session, inputs, search, str(options.get("keep", "first")))
+    stats: dict[str, Any] = {}
+    if job == "pairs":
+        _pairs(session, inputs, files, search, options)
+    else:
+        stats = _dedup(session, inputs, files, search, options)
+    stats["seconds"] = round(time.monotonic() - start, 3)
+    if options.get("stats"):
+        with open(options["stats"], "w", encoding="utf-8") as file:
+            json.dump(stats, file)
+    return stats
+
+
+def _files(session: SparkSession, inputs: list[str], search: dict[str, Any], keep: str) -> FileTexts | None:
+    """The files, where executors can read them themselves."""
+    format = search.get("format")
+    if keep.partition(":")[1] or any(kind_of(path, format) is None for path in inputs):
+        return None
+    skip = search.get("on_error") == "skip"
+    elements = search.get("as_") in ("set", "bag")
+    text, id = search.get("text", "text"), search.get("id")
+    positions = bool(search.get("positions"))
+    return FileTexts(session, inputs, text, id, positions, skip, elements, format)
+
+
+def _read(session: SparkSession, inputs: list[str], search: dict[str, Any]) -> DataFrame:
+    """The files in their order, read by Spark."""
+
+    def one(path: str) -> DataFrame:
+        kind = search.get("format") or path.removesuffix(".gz").rsplit(".", 1)[-1]
+        if kind == "parquet":
+            return session.read.parquet(path)
+        if kind in ("csv", "tsv"):
+            tab = "\t" if kind == "tsv" else ","
+            reader = session.read.option("header", "no_header" not in search).option("escape", '"')
+            return reader.option("multiLine", True).csv(path, sep=search.get("delimiter", tab))
+        if kind in ("jsonl", "ndjson", "json"):
+            return session.read.json(path)
+        raise ParameterError(f"{path}: its name does not tell the format; pass --format")
+
+    return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), map(one, inputs))
+
+
+def _similarity(search: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in search.items() if name not in (*_READING, *_SPARKS)}
+
+
+def _pairs(
+    session: SparkSession,
+    inputs: list[str],
+    files: FileTexts | None,
+    search: dict[str, Any],
+    options: dict[str, Any],
+) -> None:
+    found = None
+    if files is None:
+        rows = pairs(_read(session, inputs, search), **search)
+    else:
+        found = Found(files, _similarity(search))
+        rows = _named(found, files)
+    value = "distance" if "within" in search else "similarity"
+    write(rows.withColumnRenamed("similarity", value), options.get("output"), files is not None)
+    if found is not None:
+        found.release()
+
+
+def _dedup(
+    session: SparkSession,
+    inputs: list[str],
+    files: FileTexts | None,
+    search: dict[str, Any],
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    keep, no_chains = str(options.get("keep", "first")), bool(options.get("no_chains"))
+    output = options.get("output")
+    result: Deduplicated
+    if files is None:
+        result = dedup(_read(session, inputs, search), keep=keep, no_chains=no_chains, **search)
+        if output:
+            write(result.kept, output, False)
+    else:
+        found = Found(files, _similarity(search) | {"no_chains": no_chains})
+        result = deduplicate(found, files, keep, not no_chains)
+        if output:
+            sizes = files.copy(result.removed, output).agg(F.sum("bytes")).collect()
+            result.stats["written"] = int(sizes[0][0] or 0)
+    if options.get("clusters"):
+        write(result.clusters, options["clusters"], files is not None)
+    result.release()
+    return dict(result.stats)
+
+
+def write(rows: DataFrame, target: str | None, json_ids: bool) -> None:
+    """Writes rows into a folder, in the format that its name ends with, else as JSON lines."""
+    kind = (target or "").rsplit(".", 1)[-1]
+    if kind in ("csv", "tsv", "parquet") and json_ids:
+        names = [name for name in rows.columns if name in ("a", "b", "id", "cluster")]
+        rows = rows.select(*[_plain(name) if name in names else F.col(name) for name in rows.columns])
+    if target is not None and kind == "parquet":
+        return rows.write.mode("overwrite").parquet(target)
+    if target is not None and kind in ("csv", "tsv"):
+        tab = "\t" if kind == "tsv" else ","
+        return rows.write.mode("overwrite").csv(target, header=True, sep=tab)
+    lines = rows.mapInArrow(_Lines(json_ids), "value string")
+    if target is None:
+        for line in lines.toLocalIterator():
+            print(line.value)
+        return None
+    return lines.write.mode("overwrite").text(target)
+
+
+def _plain(name: str) -> Any:
+    """An id that came as JSON, as a text."""
+    quoted = F.get_json_object(F.concat(F.lit('{"x":'), F.col(name), F.lit("}")), "$.x")
+    return quoted.alias(name)
+
+
+class _Lines:
+    """Rows as lines of JSON, as the command writes them."""
+
+    def __init__(self, json_ids: bool) -> None:
+        self.json_ids = json_ids
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            raw = [self.json_ids and name in ("a", "b", "id", "cluster") for name in batch.schema.names]
+            columns = [
+                column.to_pylist() if as_is else [_json(value) for value in column.to_pylist()]
+                for as_is, column in zip(raw, batch.columns)
+            ]
+            names = [json.dumps(name) for name in batch.schema.names]
+            lines = [
+                "{" + ",".join(f"{name}:{value}" for name, value in zip(names, row)) + "}"
+                for row in zip(*columns)
+            ]
+            yield pa.RecordBatch.from_pydict({"value": pa.array(lines, pa.string())})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

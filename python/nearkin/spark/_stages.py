@@ -1,0 +1,240 @@
+"""The stages between texts and pairs: keys, meetings, matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import functions as F
+
+from nearkin import _nearkin
+from nearkin._options import DedupOptions, flags
+from nearkin.spark import _rust
+from nearkin.spark._texts import ROW_BITS, broadcast
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Bytes of text up to which a look at all of it decides how pairs are found, as in the command.
+SMALL = 128 << 20
+#: Texts of one bucket that meet at one place.
+HEAVY = 200_000
+#: Texts drawn to see which elements are frequent.
+DRAWN = 2_000
+
+WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS = range(6)
+_MET = "kind int, position long, other long, block binary"
+_PAIRS = "a long, b long, similarity double"
+_TEXTS = pa.schema([("position", pa.int64()), ("text", pa.string())])
+
+
+class Texts(Protocol):
+    """A collection of texts on many machines."""
+
+    partitions: int
+    #: Whether who travels where comes packed, a row a partition.
+    packed: bool
+    starts: dict[int, int]
+
+    @property
+    def session(self) -> Any: ...
+    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame: ...
+    def texts(self) -> DataFrame: ...
+    def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
+    def at(self, positions: DataFrame, rows: int | None = None) -> DataFrame: ...
+    def length(self) -> Column: ...
+    def ids(self) -> DataFrame: ...
+    def values(self, field: str) -> DataFrame: ...
+    def without(self, removed: DataFrame, rows: int) -> DataFrame: ...
+
+
+def words(options: dict[str, Any], job: str = "pairs") -> list[str]:
+    """Options as words of a command line."""
+    given = {name: value for name, value in options.items() if job == "dedup" or name != "no_chains"}
+    return flags(given, DedupOptions)
+
+
+def to_partitions(frame: DataFrame, count: int, number: str) -> DataFrame:
+    """Rows in the partition of their number."""
+    if hasattr(frame, "repartitionById"):
+        return frame.repartitionById(count, F.col(number).cast("int"))
+    return frame.repartition(count, number)
+
+
+def _kind(kind: int, position: Any, other: Any, block: Any = None) -> pa.RecordBatch:
+    kinds = pa.repeat(pa.scalar(kind, pa.int32()), len(position))
+    block = pa.nulls(len(position), pa.binary()) if block is None else block
+    names = ["kind", "position", "other", "block"]
+    return pa.RecordBatch.from_arrays([kinds, position, other, block], names)
+
+
+def _packed(wanted: pa.RecordBatch) -> pa.RecordBatch:
+    """Who travels where, a row a split: rows and places as numbers of 32 bits."""
+    positions, places = wanted["position"].to_numpy(), wanted["place"].to_numpy()
+    numbers = positions >> ROW_BITS
+    cuts = np.flatnonzero(np.diff(numbers)) + 1
+    rows = np.split((positions & ((1 << ROW_BITS) - 1)).astype("<u4"), cuts)
+    to = np.split(places.astype("<u4"), cuts)
+    firsts = [int(some[0]) << ROW_BITS for some in np.split(numbers, cuts) if len(some)]
+    counts = [len(some) for some in rows if len(some)]
+    blocks = [a.tobytes() + b.tobytes() for a, b in zip(rows, to) if len(a)]
+    return _kind(
+        WANTED,
+        pa.array(firsts, pa.int64()),
+        pa.array(counts, pa.int64()),
+        pa.array(blocks, pa.binary()),
+    )
+
+
+def _meet(places: int, heavy: int, packed: bool) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What gathered blocks say of who has to meet."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        blocks = []
+        for batch in batches:
+            seen = batch.filter(pa.compute.is_valid(batch["partition"]))
+            for kind, name in ((TEXTS, "texts"), (EMPTY, "empty"), (BYTES, "bytes")):
+                yield _kind(kind, seen["partition"], seen[name])
+            blocks.append(batch.select(["block"]))
+        copies, wanted, buckets = _rust.meet(blocks, places, heavy)
+        yield _kind(COPY, copies["position"], copies["first"])
+        yield _packed(wanted) if packed else _kind(WANTED, wanted["position"], wanted["place"])
+        yield _kind(BUCKETS, pa.array([0], pa.int64()), pa.array([buckets], pa.int64()))
+
+    return run
+
+
+class Found:
+    """Who has to meet, and the texts that do."""
+
+    def __init__(self, texts: Texts, options: dict[str, Any], heavy: int = HEAVY) -> None:
+        self.texts, self.heavy = texts, heavy
+        self.held: list[DataFrame] = []
+        self.places = texts.partitions
+        self.flags = words(options)
+        exact = _rust.misses_none(self.flags)
+        self._gather(exact)
+        decided = exact or any(options.get(name) for name in ("approximate", "bands"))
+        if not decided and self.seen["bytes"] <= SMALL and self._is_exact_cheaper(options):
+            # What is left out here says how much may be missed.
+            given = {name: options[name] for name in options if name != "recall"}
+            self.flags = words(given | {"exact": True})
+            self.release()
+            self._gather(True)
+        elif not exact:
+            # Where texts meet there are few of them, which must not decide again.
+            self.flags = words(options | {"approximate": True})
+
+    def hold(self, frame: DataFrame) -> DataFrame:
+        """A DataFrame that is not computed twice."""
+        self.held.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        return self.held[-1]
+
+    def release(self) -> None:
+        """Gives back what is held."""
+        for frame in self.held:
+            frame.unpersist()
+        self.held.clear()
+
+    def _gather(self, exact: bool) -> None:
+        frequent = self._frequent() if exact else None
+        keys = self.texts.keys(self.flags, self.places, frequent)
+        met = to_partitions(keys, self.places, "gatherer").mapInArrow(
+            _meet(self.places, self.heavy, self.texts.packed), _MET
+        )
+        self.met = self.hold(met)
+        counts = {row.kind: row for row in self._counts()}
+
+        def of(kind: int, name: str) -> int:
+            return int(counts[kind][name] or 0) if kind in counts else 0
+
+        self.copies, self.wanted = of(COPY, "rows"), of(WANTED, "rows")
+        self.seen = {
+            "items": of(TEXTS, "sum"),
+            "empty": of(EMPTY, "sum"),
+            "bytes": of(BYTES, "sum"),
+            "identical": self.copies,
+            "buckets": of(BUCKETS, "sum"),
+        }
+        sizes = self.met.where(F.col("kind") == TEXTS).select("position", "other").collect()
+        start = 0
+        for partition, rows in sorted((int(row[0]), int(row[1])) for row in sizes):
+            self.texts.starts[partition] = start
+            start += rows
+
+    def _counts(self) -> list[Any]:
+        rows = F.count("*").alias("rows")
+        return self.met.groupBy("kind").agg(rows, F.sum("other").alias("sum")).collect()
+
+    def _frequent(self) -> pa.RecordBatch:
+        """Elements that several of some texts have: whichever are drawn, the same pairs are found."""
+        drawn = self.texts.texts().limit(DRAWN).toArrow().to_batches()
+        return _rust.frequent(drawn, self.flags)
+
+    def _is_exact_cheaper(self, options: dict[str, Any]) -> bool:
+        """What the command decides for as little text as this."""
+        job = "dedup" if "no_chains" in options else "pairs"
+        flags = [*words(options, job), "--text=text", "--positions"]
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            texts = pa.Table.from_batches(batches).sort_by("position").select(["text"])
+            exact = _nearkin.is_exact(job, flags, [("texts", texts)])
+            yield pa.RecordBatch.from_pydict({"exact": [exact]})
+
+        answer = self.texts.texts().coalesce(1).mapInArrow(run, "exact boolean").collect()
+        return bool(answer[0][0])
+
+    def copies_of(self) -> DataFrame:
+        """The copies: `position`, `first`."""
+        copies = self.met.where(F.col("kind") == COPY)
+        return copies.select("position", F.col("other").alias("first"))
+
+    def matches(self, every_pair: bool) -> DataFrame:
+        """What is found where texts meet: every pair, or edges that join the same texts (`a`, `b`, `similarity`)."""
+        flags, packed = self.flags, self.texts.packed
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            texts = _unpacked(batches) if packed else list(batches)
+            yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
+
+        wanted = self.met.where(F.col("kind") == WANTED)
+        here = to_partitions(self.texts.wanted(wanted, self.wanted), self.places, "place")
+        return here.drop("place").mapInArrow(run, _PAIRS)
+
+
+def _unpacked(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Texts that came in blocks."""
+    blocks = (block for batch in batches for block in batch["block"])
+    return [pa.ipc.read_record_batch(block.as_buffer(), _TEXTS) for block in blocks]
+
+
+def among_copies(pairs: DataFrame, copies: DataFrame, count: int) -> DataFrame:
+    """Pairs of all texts from those of first ones: a text's copies are as similar to others as it is."""
+    if count == 0:
+        return pairs
+    copies = broadcast(copies, count)
+    one = copies.select(F.col("position").alias("a"), F.col("first").alias("first_a"))
+    two = copies.select(F.col("position").alias("b"), F.col("first").alias("first_b"))
+    known = pairs.join(one, "a", "left").join(two, "b", "left")
+    # A text and its second copy travelled together, to learn how similar copies are.
+    own = known.where("first_a is null and first_b = a").select("a", "similarity")
+    firsts = known.where("first_a is null and first_b is null").select("a", "b", "similarity")
+    with_first = copies.select("first").distinct().select("first", F.col("first").alias("position"))
+    members = copies.select("first", "position").union(with_first)
+
+    def spread(frame: DataFrame, name: str) -> DataFrame:
+        of = members.select(F.col("first").alias(name), F.col("position").alias("member"))
+        others = [column for column in frame.columns if column != name]
+        joined = frame.join(of, name, "left")
+        return joined.select(F.coalesce("member", name).alias(name), *others)
+
+    across = spread(spread(firsts, "a"), "b")
+    across = across.select(
+        F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b"), "similarity"
+    )
+    within = own.select(F.col("a"), F.col("a").alias("b"), "similarity")
+    within = spread(spread(within, "a"), "b").where("a < b").select("a", "b", "similarity")
+    return across.union(within)

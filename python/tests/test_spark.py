@@ -1,0 +1,244 @@
+"""Command, Python and Spark give one answer; Spark on a real master with two workers, one of which dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("pyspark")
+
+import nearkin as nk  # noqa: E402
+import nearkin.spark as nks  # noqa: E402
+from nearkin.spark._components import components, contract  # noqa: E402
+from nearkin.spark._job import parse, run  # noqa: E402
+from standalone import Standalone, standalone  # noqa: E402
+
+Row = tuple[str, str, float | None]
+
+
+def corpus(count: int) -> list[Row]:
+    """Texts of which two in five are like an earlier one, or copies, or chains of these; some have no shingle."""
+    draw = random.Random(3)
+    words = [f"w{i}" for i in range(400)]
+    rows: list[Row] = []
+    for i in range(count):
+        if rows and draw.random() < 0.4:
+            text = draw.choice(rows)[1].split()
+            for _ in range(draw.choice([0, 1, 2, 4])):
+                text[draw.randrange(len(text))] = draw.choice(words)
+        elif draw.random() < 0.02:
+            text = ["no", "shingle"]
+        else:
+            text = draw.choices(words, k=draw.randint(20, 120))
+        rows.append((f"id{i}", " ".join(text), draw.choice([None, 1.5, 2.5, float(i)])))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Standalone]:
+    with standalone() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def session(cluster: Standalone) -> Iterator[Any]:
+    session = cluster.session()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return corpus(1200)
+
+
+@pytest.fixture(scope="module")
+def table(rows: list[Row]) -> pa.Table:
+    names = ["id", "text", "v"]
+    return pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+
+@pytest.fixture(scope="module")
+def frame(session: Any, rows: list[Row]) -> Any:
+    parts = session.sparkContext.parallelize(rows, 5)
+    return session.createDataFrame(parts, "id string, text string, v double").persist()
+
+
+def same(rows: Any, expected: pa.Table) -> None:
+    """Whether a DataFrame has the rows of a table, byte for byte once both are sorted."""
+    got = sorted(json.dumps(row.asDict()) for row in rows.collect())
+    assert got == sorted(json.dumps(row) for row in expected.to_pylist())
+    assert got
+
+
+PAIRS: list[dict[str, Any]] = [
+    {"approximate": True},
+    {"exact": True},
+    {},
+    {"approximate": True, "shingle": "chars:5", "measure": "bag", "threshold": 0.7, "seed": 7},
+    {"measure": "overlap", "threshold": 30},
+    {"within": 0.3, "approximate": True, "heavy": 2},
+]
+
+
+@pytest.mark.parametrize("options", PAIRS, ids=str)
+def test_pairs_are_the_same_as_in_python(frame: Any, table: pa.Table, options: dict[str, Any]) -> None:
+    expected = nk.pairs(table, **{name: value for name, value in options.items() if name != "heavy"})
+    found = nks.pairs(frame, **options)
+    if "within" in options:
+        found = found.withColumnRenamed("similarity", "distance")
+    same(found, expected)
+
+
+DEDUP: list[dict[str, Any]] = [
+    {"approximate": True},
+    {"approximate": True, "keep": "longest", "no_chains": True},
+    {"approximate": True, "keep": "max:v"},
+    {"exact": True, "keep": "min:v", "no_chains": True},
+    {"measure": "overlap", "threshold": 30},
+    {},
+]
+
+
+@pytest.mark.parametrize("options", DEDUP, ids=str)
+def test_groups_are_the_same_as_in_python(frame: Any, table: pa.Table, options: dict[str, Any]) -> None:
+    expected, found = nk.dedup(table, **options), nks.dedup(frame, **options)
+    same(found.clusters, expected.clusters)
+    same(found.kept, expected.kept)
+    assert found.stats["kept"] == expected.kept.num_rows
+
+
+def test_positions_are_ids_where_there_are_none(session: Any, rows: list[Row]) -> None:
+    texts = [(row[1],) for row in rows[:300]]
+    frame = session.createDataFrame(session.sparkContext.parallelize(texts, 4), "text string")
+    same(nks.pairs(frame, threshold=0.6), nk.pairs([text for (text,) in texts], threshold=0.6))
+
+
+def test_sets_come_as_arrays(session: Any, rows: list[Row]) -> None:
+    sets = [(row[0], row[1].split()) for row in rows[:400]]
+    frame = session.createDataFrame(session.sparkContext.parallelize(sets, 3), "id string, text array<string>")
+    table = pa.table({"id": [id for id, _ in sets], "text": [elements for _, elements in sets]})
+    options: dict[str, Any] = {"as_": "set", "measure": "cosine", "threshold": 0.8}
+    same(nks.pairs(frame, **options), nk.pairs(table, **options))
+
+
+def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
+    with pytest.raises(nk.ParameterError, match="threshold"):
+        nks.pairs(frame, threshold=2.0)
+    with pytest.raises(nk.ParameterError, match="'words'"):
+        nks.pairs(frame, text="words")
+    with pytest.raises(nk.ParameterError, match="keep"):
+        nks.dedup(frame, keep="last", approximate=True)
+    with pytest.raises(TypeError, match="did you mean 'threshold'"):
+        nks.pairs(frame, treshold=0.5)
+
+
+def test_sketches_of_parts_make_that_of_the_whole(session: Any) -> None:
+    draw = random.Random(5)
+    parts = [(i, [f"e{draw.randrange(10 ** 6)}" for _ in range(draw.choice([1, 5, 60]))]) for i in range(40) for _ in range(3)]
+    whole: dict[int, list[str]] = {}
+    for i, elements in parts:
+        whole.setdefault(i, []).extend(elements)
+    rows = lambda given, n: session.createDataFrame(session.sparkContext.parallelize(given, n), "id int, text array<string>")  # noqa: E731
+    one = nks.sketch(rows(list(whole.items()), 2), functions=64, as_="set").collect()
+    combined = nks.sketch(rows(parts, 5), functions=64, as_="set", combine=True).collect()
+    assert sorted(one) == sorted(combined)
+    assert len({len(row.sketch) for row in one}) == 1
+
+
+@pytest.mark.parametrize("shape", ["path", "random", "stars"])
+def test_both_ways_find_the_same_components(session: Any, shape: str) -> None:
+    draw = random.Random(9)
+    n = 3000
+    edges = {
+        "path": [(i, i + 1) for i in range(n)],
+        "random": [(draw.randrange(2 * n), draw.randrange(2 * n)) for _ in range(n)],
+        "stars": [(i - i % 50, i) for i in range(n) if i % 50],
+    }[shape]
+    edges = [edge for edge in edges if edge[0] != edge[1]]
+    frame = session.createDataFrame(session.sparkContext.parallelize(edges, 7), "a long, b long").persist()
+    one, none = components(frame)
+    other, rounds = contract(frame)
+    assert none == 0
+    # A path of n vertices takes n rounds where neighbours only tell neighbours.
+    assert rounds <= 3 * n.bit_length()
+    assert sorted(one.collect()) == sorted(other.collect())
+
+
+def command(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "nearkin", *words, "--quiet"], check=True)
+
+
+def lines(path: Path) -> list[bytes]:
+    """The sorted lines of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else [file for file in path.iterdir() if file.name.startswith("part-")]
+    return sorted(line for file in files for line in file.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_the_job_writes_what_the_command_writes(
+    session: Any, table: pa.Table, tmp_path: Path, kind: str
+) -> None:
+    halves = [table.slice(0, 700), table.slice(700)]
+    inputs = [str(tmp_path / f"{name}.{kind}") for name in ("one", "two")]
+    for path, half in zip(inputs, halves):
+        if kind == "parquet":
+            pq.write_table(half, path, row_group_size=150)
+        else:
+            Path(path).write_text("".join(json.dumps(row) + "\n" for row in half.to_pylist()))
+    here, there = tmp_path / "command", tmp_path / "spark"
+    here.mkdir(), there.mkdir()
+    for job, words in (
+        ("pairs", ["-o", "pairs.jsonl", "--approximate"]),
+        ("dedup", ["-o", f"kept.{kind}", "--clusters", "clusters.jsonl", "--keep", "longest", "--approximate"]),
+    ):
+        for folder in (here, there):
+            out = [str(folder / word) if "." in word else word for word in words]
+            if folder == here:
+                command(job, *inputs, *out)
+            else:
+                run(session, *parse([job, *inputs, *out]))
+    for name in ("pairs.jsonl", "clusters.jsonl"):
+        assert lines(here / name) == lines(there / name)
+    if kind == "jsonl":
+        assert lines(here / "kept.jsonl") == lines(there / "kept.jsonl")
+    else:
+        kept = pq.read_table(there / "kept.parquet")
+        assert kept.equals(pq.read_table(here / "kept.parquet"))
+
+
+def test_a_worker_that_dies_changes_nothing(cluster: Standalone, session: Any, frame: Any, table: pa.Table) -> None:
+    expected = nk.dedup(table, approximate=True)
+    timer = threading.Event()
+
+    def kill_when_running() -> None:
+        status = session.sparkContext.statusTracker()
+        while not timer.is_set():
+            if any(status.getStageInfo(stage).numActiveTasks for stage in status.getActiveStageIds() if status.getStageInfo(stage)):
+                cluster.kill_worker(0)
+                return
+
+    killer = threading.Thread(target=kill_when_running)
+    killer.start()
+    try:
+        found = nks.dedup(frame, approximate=True)
+        same(found.clusters, expected.clusters)
+    finally:
+        timer.set()
+        killer.join()
+    assert cluster.processes[1].poll() is not None
+    cluster.until(lambda: cluster.alive() == 1, "the master's notice of the dead worker")
+    same(found.kept, expected.kept)
+    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
