@@ -19,7 +19,7 @@ mod _nearkin {
         #[pymodule_export]
         use crate::spark::{
             Keys, Likeness, clusters, components, copy_lines, frequent, meet, misses_none, pairs,
-            read_lines, sketches, stars,
+            read_lines, sketches, stars, starts,
         };
     }
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark import StorageLevel
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nearkin.spark import _rust
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
 #: Edges up to which one task joins them: some 100 MB there.
 FEW = 5_000_000
@@ -55,10 +56,15 @@ def _order(vertex: str, number: int) -> Column:
 
 
 def _settled(frame: DataFrame) -> DataFrame:
-    """A DataFrame that is not computed again, nor its plan looked through again where checkpoints can be kept."""
-    if frame.sparkSession.sparkContext.getCheckpointDir() is not None:
+    """A DataFrame that is not computed again, and whose plan ends there: plans that use each other twice would double
+    with every round. What an executor loses is computed again from what came before, or read from the checkpoint.
+    """
+    session = frame.sparkSession
+    if session.sparkContext.getCheckpointDir() is not None:
         return frame.checkpoint(eager=True)
-    return frame.persist(StorageLevel.MEMORY_AND_DISK)
+    held = frame.persist(StorageLevel.MEMORY_AND_DISK)
+    java = session._jsparkSession  # type: ignore[attr-defined]
+    return DataFrame(java.createDataFrame(held._jdf.toJavaRDD(), held._jdf.schema()), session)
 
 
 def contract(edges: DataFrame) -> tuple[DataFrame, int]:

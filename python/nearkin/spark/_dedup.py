@@ -151,9 +151,9 @@ def _with_values(members: DataFrame, texts: Texts, keep: str) -> DataFrame:
     return members.join(values, "position", "left")
 
 
-def _best(kept_by: Any) -> Column:
+def _best(kept_by: Any, *others: str) -> Column:
     """The preferred item of a group: its position and the first with its text."""
-    item = F.struct("position", "first")
+    item = F.struct("position", "first", *others)
     if kept_by is None:
         return F.max_by(item, F.struct(F.col("value"), -F.col("position")))
     return F.min_by(item, kept_by)
@@ -167,8 +167,10 @@ def _leaders(members: DataFrame, kept_by: Any) -> DataFrame:
 
 def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> tuple[DataFrame, DataFrame]:
     """Members with their star as component, and the stars' leaders."""
-    best = members.groupBy("component", "first").agg(_best(kept_by).alias("best"), *_merit(members))
-    order = best.select("component", F.col("first").alias("a"), F.col("best.position").alias("position"), "value")
+    if "value" not in members.columns:
+        members = members.withColumn("value", F.lit(None).cast("long"))
+    best = members.groupBy("component", "first").agg(_best(kept_by, "value").alias("best"))
+    order = best.select("component", F.col("first").alias("a"), "best.position", "best.value")
     of = members.select(F.col("position").alias("a"), "component")
     pairs = edges.select("a", "b").distinct().join(of, "a")
     nodes = order.select("component", "a", F.lit(None).cast("long").alias("b"), "position", "value")
@@ -181,11 +183,6 @@ def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> 
     kept = starred.where("first = centre").groupBy("centre").agg(_best(kept_by).alias("best"))
     leaders = kept.select(F.col("centre").alias("component"), F.col("best.position").alias("to"), "centre")
     return starred.withColumnRenamed("centre", "component"), leaders
-
-
-def _merit(members: DataFrame) -> list[Column]:
-    value = F.first("value") if "value" in members.columns else F.lit(None).cast("long")
-    return [value.alias("value")]
 
 
 def _sorting(kept_by: Any) -> list[Any]:

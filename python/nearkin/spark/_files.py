@@ -6,8 +6,12 @@ two cores, a pass over 1 GB of JSON lines takes Spark's reader alone longer than
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +23,7 @@ from pyspark.sql import functions as F
 
 from nearkin import FileError, ParameterError
 from nearkin.spark import _rust
-from nearkin.spark._stages import to_partitions
+from nearkin.spark._stages import to_partitions, unpacked
 from nearkin.spark._texts import KEYS, ROW_BITS, key_rows
 
 if TYPE_CHECKING:
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Bytes of a file that one task takes on at most.
 SPLIT = 64 << 20
+
+ROWS = (1 << ROW_BITS) - 1
 
 _TEXTS = pa.schema([("position", pa.int64()), ("text", pa.string())])
 
@@ -40,14 +46,16 @@ class Split:
     start: int
     end: int
 
-    def read(self) -> bytes:
-        """The bytes of lines."""
-        if self.kind.endswith(".gz"):
-            with gzip.open(self.path, "rb") as file:
-                return file.read()
-        with open(self.path, "rb") as file:
-            file.seek(self.start)
-            return file.read(self.end - self.start)
+    @contextlib.contextmanager
+    def lines(self, reading: dict[str, Any]) -> Iterator[tuple[dict[str, Any], tuple[int, int]]]:
+        """How its lines are read, and which bytes they are: where the file is packed, of a copy that is not."""
+        if not self.kind.endswith(".gz"):
+            yield reading, (self.start, self.end)
+            return
+        with gzip.open(self.path, "rb") as packed, tempfile.NamedTemporaryFile() as plain:
+            shutil.copyfileobj(packed, plain)
+            plain.flush()
+            yield reading | {"path": plain.name}, (0, plain.tell())
 
     def column(self, name: str) -> pa.Array:
         """A column of a row group."""
@@ -73,18 +81,14 @@ def splits(path: str, kind: str, most: int) -> list[Split]:
     size = os.path.getsize(path)
     if kind.endswith(".gz"):
         return [Split(path, kind, 0, size)]
-    starts = [0]
-    with open(path, "rb") as file:
-        while starts[-1] + most < size:
-            file.seek(starts[-1] + most)
-            file.readline()
-            starts.append(file.tell())
+    starts = _rust.starts(path, most)
     ends = [*starts[1:], size]
     return [Split(path, kind, start, end) for start, end in zip(starts, ends) if start < end]
 
 
 class FileTexts:
-    """The records of files, numbered by split and row."""
+    """The records of files. A position is the split and the byte in it at which a line starts, or the row of a table: so
+    whoever has it can read the record."""
 
     def __init__(
         self,
@@ -122,10 +126,9 @@ class FileTexts:
             return "id" if "id" in pq.ParquetFile(first.path).schema_arrow.names else None
         if first.kind.startswith("txt"):
             return None
-        line = next((line for line in first.read()[: 1 << 22].splitlines() if line.strip()), b"{}")
-        import json
-
-        record = json.loads(line)
+        opened = gzip.open if first.kind.endswith(".gz") else open
+        with opened(first.path, "rb") as file:
+            record = json.loads(next((line for line in file if line.strip()), b"{}"))
         return "id" if isinstance(record, dict) and "id" in record else None
 
     def reads(self, split: Split) -> dict[str, Any]:
@@ -154,7 +157,8 @@ class FileTexts:
                 for batch in _columns(number, split, text):
                     keys.add(batch)
             else:
-                keys.add_lines(split.read(), number << ROW_BITS, reading)
+                with split.lines(reading) as (how, part):
+                    keys.add_lines(how, part, number << ROW_BITS)
             yield from key_rows(keys, True, number)
 
         return self._each(task, KEYS)
@@ -167,8 +171,9 @@ class FileTexts:
             if split.kind == "parquet":
                 yield from _columns(number, split, text)
             else:
-                lines = _rust.read_lines(split.read(), number << ROW_BITS, reading)
-                yield lines.select(["position", "text"])
+                with split.lines(reading) as (how, part):
+                    lines = _rust.read_lines(how, part, number << ROW_BITS)
+                yield from _cut(lines.select(["position", "text"]))
 
         return self._each(task, "position long, text string")
 
@@ -176,27 +181,46 @@ class FileTexts:
         split = F.shiftright("position", ROW_BITS).alias("split")
         return to_partitions(frame.select(split, "*"), self.partitions, "split")
 
-    packed = True
+    @property
+    def packed(self) -> str:
+        """Lines are read by whoever compares them; tables and packed files once, where they are."""
+        return "place" if all(split.kind in ("jsonl", "txt") for split in self.splits) else "partition"
 
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame:
-        """The texts that travel, in blocks: `place`, `block`."""
+        """The texts that meet, or where they are: `place`, `block`."""
+        if self.packed == "place":
+            return wanted.select(F.col("position").alias("place"), "block")
         read = self._reader()
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for number, rows in _grouped(batches):
-                pieces = [np.frombuffer(block, "<u4").reshape(2, -1) for block in rows["block"].to_pylist()]
-                row, place = np.concatenate(pieces, axis=1).astype(np.int64)
-                both = np.unique(place << 32 | row)
-                place, row = both >> 32, both & 0xFFFF_FFFF
-                wanted = np.unique(row)
-                texts = read(number, wanted)
-                cuts = np.flatnonzero(np.diff(place)) + 1
-                for here, to in zip(np.split(row, cuts), np.split(place, cuts)):
-                    some = texts.take(pa.array(np.searchsorted(wanted, here)))
+                positions, places = unpacked(rows["block"].to_pylist())
+                at = np.unique(positions)
+                texts = read(number, at & ROWS)
+                cuts = np.flatnonzero(np.diff(places)) + 1
+                for here, to in zip(np.split(positions, cuts), np.split(places, cuts)):
+                    some = texts.take(pa.array(np.searchsorted(at, here)))
                     block = pa.array([some.serialize().to_pybytes()], pa.binary())
                     yield pa.RecordBatch.from_arrays([pa.array([int(to[0])]), block], ["place", "block"])
 
-        return self._by_split(wanted.select("position", "block")).mapInArrow(run, "place long, block binary")
+        here = wanted.select(F.col("position").alias("split"), "position", "block")
+        here = to_partitions(here, self.partitions, "split")
+        return here.mapInArrow(run, "place long, block binary")
+
+    def gathered(self) -> Any:
+        """The texts that meet at a place."""
+        read, packed = self._reader(), self.packed
+
+        def texts(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+            blocks = [block for batch in batches for block in batch["block"]]
+            if packed == "partition":
+                return [pa.ipc.read_record_batch(block.as_buffer(), _TEXTS) for block in blocks]
+            positions = np.unique(unpacked([block.as_py() for block in blocks])[0])
+            cuts = np.flatnonzero(np.diff(positions >> ROW_BITS)) + 1
+            parts = [part for part in np.split(positions, cuts) if len(part)]
+            return [read(int(part[0]) >> ROW_BITS, part & ROWS) for part in parts]
+
+        return texts
 
     def _reader(self) -> Any:
         """Reads some rows of a split: `position`, `text`."""
@@ -207,7 +231,8 @@ class FileTexts:
             if split.kind == "parquet":
                 texts = split.column(text).take(pa.array(rows))
                 return pa.RecordBatch.from_arrays([pa.array(start + rows), texts], schema=_TEXTS)
-            lines = _rust.read_lines(split.read(), start, reads[number], rows.tolist())
+            with split.lines(reads[number]) as (how, part):
+                lines = _rust.read_lines(how, part, start, rows.tolist())
             return lines.select(["position", "text"])
 
         return read
@@ -219,7 +244,7 @@ class FileTexts:
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for number, rows in _grouped(batches):
-                at = rows["position"].to_numpy() & ((1 << ROW_BITS) - 1)
+                at = rows["position"].to_numpy() & ROWS
                 wanted, where = np.unique(at, return_inverse=True)
                 texts = read(number, wanted).take(pa.array(where))
                 columns = [texts["position"], texts["text"], *[rows[name] for name in others]]
@@ -242,21 +267,20 @@ class FileTexts:
             if name is not None and split.kind == "parquet":
                 ids = split.column(name)
                 quoted = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-                import json
-
                 texts = [json.dumps(id, ensure_ascii=False) if quoted else str(id) for id in ids.to_pylist()]
                 yield pa.RecordBatch.from_arrays([_positions(number, len(ids)), pa.array(texts)], ["position", "id"])
                 return
-            lines = (
-                pa.RecordBatch.from_arrays([_positions(number, split.column(reading["text"]))], ["position"])
-                if split.kind == "parquet"
-                else _rust.read_lines(split.read(), number << ROW_BITS, reading)
-            )
+            if split.kind == "parquet":
+                positions = _positions(number, split.column(reading["text"]))
+                lines = pa.RecordBatch.from_arrays([positions], ["position"])
+            else:
+                with split.lines(reading) as (how, part):
+                    lines = _rust.read_lines(how, part, number << ROW_BITS)
             if name is not None:
                 yield lines.select(["position", "id"])
                 return
-            first = starts.get(number, 0) - (number << ROW_BITS)
-            ids = pa.compute.add(lines["position"], first).cast(pa.string())
+            first = starts.get(number, 0)
+            ids = pa.array(range(first, first + lines.num_rows)).cast(pa.string())
             yield pa.RecordBatch.from_arrays([lines["position"], ids], ["position", "id"])
 
         return self._each(task, "position long, id string")
@@ -281,7 +305,7 @@ class FileTexts:
             for number, rows in _grouped(batches):
                 split = all_splits[number]
                 gone = rows.filter(rows["gone"])["position"].to_pylist()
-                at = [position & ((1 << ROW_BITS) - 1) for position in gone]
+                at = [position & ROWS for position in gone]
                 kind = split.kind.removesuffix(".gz")
                 path = os.path.join(target, f"part-{number:05}.{kind}")
                 # Two tries of one task write the same bytes; the name appears when they are complete.
@@ -289,13 +313,19 @@ class FileTexts:
                 if kind == "parquet":
                     _copy_group(split, at, fresh)
                 else:
-                    with open(fresh, "wb") as file:
-                        file.write(_rust.copy_lines(split.read(), reads[number], at))
+                    with split.lines(reads[number]) as (how, part):
+                        _rust.copy_lines(how, part, at, fresh)
                 size = os.path.getsize(fresh)
                 os.replace(fresh, path)
                 yield pa.RecordBatch.from_pydict({"split": [number], "bytes": [size]})
 
         return self._by_split(rows).mapInArrow(run, "split long, bytes long")
+
+
+def _cut(batch: pa.RecordBatch, rows: int = 2_000) -> Iterator[pa.RecordBatch]:
+    """A batch in smaller ones."""
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
 
 
 def _positions(number: int, rows: Any) -> pa.Array:

@@ -14,3 +14,4 @@ pairs = _nearkin.spark.pairs
 read_lines = _nearkin.spark.read_lines
 sketches = _nearkin.spark.sketches
 stars = _nearkin.spark.stars
+starts = _nearkin.spark.starts

@@ -28,15 +28,14 @@ DRAWN = 2_000
 WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS = range(6)
 _MET = "kind int, position long, other long, block binary"
 _PAIRS = "a long, b long, similarity double"
-_TEXTS = pa.schema([("position", pa.int64()), ("text", pa.string())])
 
 
 class Texts(Protocol):
     """A collection of texts on many machines."""
 
     partitions: int
-    #: Whether who travels where comes packed, a row a partition.
-    packed: bool
+    #: Whether who travels where comes packed: a row a place, or a row a partition.
+    packed: str | None
     starts: dict[int, int]
 
     @property
@@ -44,6 +43,7 @@ class Texts(Protocol):
     def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame: ...
     def texts(self) -> DataFrame: ...
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
+    def gathered(self) -> Callable[[Iterator[pa.RecordBatch]], list[pa.RecordBatch]]: ...
     def at(self, positions: DataFrame, rows: int | None = None) -> DataFrame: ...
     def length(self) -> Column: ...
     def ids(self) -> DataFrame: ...
@@ -71,25 +71,29 @@ def _kind(kind: int, position: Any, other: Any, block: Any = None) -> pa.RecordB
     return pa.RecordBatch.from_arrays([kinds, position, other, block], names)
 
 
-def _packed(wanted: pa.RecordBatch) -> pa.RecordBatch:
-    """Who travels where, a row a split: rows and places as numbers of 32 bits."""
+def _packed(wanted: pa.RecordBatch, by: str) -> pa.RecordBatch:
+    """Who travels where, a row a place or a partition: positions, then places, as numbers of 64 bits."""
     positions, places = wanted["position"].to_numpy(), wanted["place"].to_numpy()
-    numbers = positions >> ROW_BITS
-    cuts = np.flatnonzero(np.diff(numbers)) + 1
-    rows = np.split((positions & ((1 << ROW_BITS) - 1)).astype("<u4"), cuts)
-    to = np.split(places.astype("<u4"), cuts)
-    firsts = [int(some[0]) << ROW_BITS for some in np.split(numbers, cuts) if len(some)]
-    counts = [len(some) for some in rows if len(some)]
-    blocks = [a.tobytes() + b.tobytes() for a, b in zip(rows, to) if len(a)]
+    numbers = places if by == "place" else positions >> ROW_BITS
+    order = np.argsort(numbers, kind="stable")
+    cuts = np.flatnonzero(np.diff(numbers[order])) + 1
+    parts = [part for part in np.split(order, cuts) if len(part)]
+    blocks = [np.stack([positions[part], places[part]]).astype("<i8").tobytes() for part in parts]
     return _kind(
         WANTED,
-        pa.array(firsts, pa.int64()),
-        pa.array(counts, pa.int64()),
+        pa.array(np.unique(numbers), pa.int64()),
+        pa.array([len(part) for part in parts], pa.int64()),
         pa.array(blocks, pa.binary()),
     )
 
 
-def _meet(places: int, heavy: int, packed: bool) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def unpacked(blocks: list[bytes]) -> Any:
+    """Positions and places of such rows, each once, by place."""
+    pieces = [np.frombuffer(block, "<i8").reshape(2, -1) for block in blocks]
+    return np.unique(np.concatenate([np.zeros((2, 0), np.int64), *pieces], axis=1)[::-1], axis=1)[::-1]
+
+
+def _meet(places: int, heavy: int, packed: str | None) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What gathered blocks say of who has to meet."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -101,7 +105,7 @@ def _meet(places: int, heavy: int, packed: bool) -> Callable[[Iterator[pa.Record
             blocks.append(batch.select(["block"]))
         copies, wanted, buckets = _rust.meet(blocks, places, heavy)
         yield _kind(COPY, copies["position"], copies["first"])
-        yield _packed(wanted) if packed else _kind(WANTED, wanted["position"], wanted["place"])
+        yield _packed(wanted, packed) if packed else _kind(WANTED, wanted["position"], wanted["place"])
         yield _kind(BUCKETS, pa.array([0], pa.int64()), pa.array([buckets], pa.int64()))
 
     return run
@@ -194,21 +198,15 @@ class Found:
 
     def matches(self, every_pair: bool) -> DataFrame:
         """What is found where texts meet: every pair, or edges that join the same texts (`a`, `b`, `similarity`)."""
-        flags, packed = self.flags, self.texts.packed
+        flags, gathered = self.flags, self.texts.gathered()
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            texts = _unpacked(batches) if packed else list(batches)
+            texts = gathered(batches)
             yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
 
         wanted = self.met.where(F.col("kind") == WANTED)
         here = to_partitions(self.texts.wanted(wanted, self.wanted), self.places, "place")
         return here.drop("place").mapInArrow(run, _PAIRS)
-
-
-def _unpacked(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Texts that came in blocks."""
-    blocks = (block for batch in batches for block in batch["block"])
-    return [pa.ipc.read_record_batch(block.as_buffer(), _TEXTS) for block in blocks]
 
 
 def among_copies(pairs: DataFrame, copies: DataFrame, count: int) -> DataFrame:

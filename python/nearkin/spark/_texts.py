@@ -124,7 +124,11 @@ class FrameTexts:
         """All texts: `position`, `text`."""
         return self._with(text=self.text)
 
-    packed = False
+    packed: str | None = None
+
+    def gathered(self) -> Any:
+        """Texts come as they are."""
+        return list
 
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame:
         """The texts that travel: `place`, `position`, `text`."""

@@ -65,6 +65,17 @@ pub(super) fn copy(data: &[u8], with_blank: bool, wanted: Wanted, out: &mut Stre
     ordinal
 }
 
+/// Where the records start; blank lines are records or nothing.
+pub(super) fn offsets(data: &[u8], with_blank: bool, out: &mut Vec<u32>) {
+    let mut start = 0;
+    for (_, line) in whole_lines(data, 1) {
+        if with_blank || !is_blank(line) {
+            out.push(start as u32);
+        }
+        start += line.len();
+    }
+}
+
 /// Lines of text: each is an item.
 pub(super) fn decode_txt(
     data: &[u8],

@@ -1,9 +1,16 @@
 //! Pieces of files with a record a line, for whoever reads only a part of a file: another machine, say.
 
-use super::{Format, Ids, ReadOptions, Wanted, copy::Stretches, gather::Asked, lines};
-use crate::Result;
+use super::{
+    Format, Ids, ReadOptions, Wanted,
+    copy::Stretches,
+    gather::Asked,
+    lines,
+    stored::{At, unreadable},
+};
 use crate::item::Batch;
-use std::path::PathBuf;
+use crate::{Error, Result};
+use memchr::{memchr, memrchr};
+use std::{fs::File, io::Read, ops::Range, path::PathBuf, sync::Arc};
 
 /// How the records of a file with one a line are read, where its bytes come from elsewhere.
 #[derive(Debug)]
@@ -44,5 +51,112 @@ impl Pieces {
         let records = lines::copy(piece, self.is_text, wanted, &mut stretches);
         stretches.of(piece).for_each(|stretch| out.extend_from_slice(stretch));
         records
+    }
+
+    /// Where the records of a piece start.
+    pub fn offsets(&self, piece: &[u8], out: &mut Vec<u32>) {
+        out.clear();
+        lines::offsets(piece, self.is_text, out);
+    }
+
+    /// The record that starts at this byte of the file, into `line`.
+    ///
+    /// # Errors
+    /// When the file cannot be read there.
+    pub fn line_at(&self, file: &Arc<File>, offset: u64, line: &mut Vec<u8>) -> Result<()> {
+        /// Most records are shorter.
+        const STEP: usize = 8 << 10;
+        line.clear();
+        let mut at = At { file: Arc::clone(file), offset };
+        loop {
+            let filled = line.len();
+            line.resize(filled + STEP.max(filled), 0);
+            let read =
+                at.read(&mut line[filled..]).map_err(|error| unreadable(&self.path, &error))?;
+            line.truncate(filled + read);
+            match memchr(b'\n', &line[filled..]) {
+                Some(end) => line.truncate(filled + end + 1),
+                None if read > 0 => continue,
+                None => {}
+            }
+            return Ok(());
+        }
+    }
+
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn open(&self) -> Result<Arc<File>> {
+        File::open(&self.path).map(Arc::new).map_err(|error| unreadable(&self.path, &error))
+    }
+
+    /// Reads these bytes of the file, which are whole lines, and calls `each` with some at a time, and with the byte at
+    /// which those start: they stay in a near cache, and nothing is allocated for more.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or ends before.
+    pub fn each(
+        &self,
+        bytes: Range<u64>,
+        mut each: impl FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |error: &std::io::Error| unreadable(&self.path, error);
+        let file = self.open()?;
+        let mut left = bytes.end.saturating_sub(bytes.start) as usize;
+        let mut at = At { file, offset: bytes.start };
+        let (mut buffer, mut filled) = (vec![0; self.options.chunk_bytes], 0);
+        let mut start = bytes.start;
+        while left > 0 || filled > 0 {
+            if filled == buffer.len() {
+                buffer.resize(2 * filled, 0);
+            }
+            let room = (buffer.len() - filled).min(left);
+            let read =
+                at.read(&mut buffer[filled..filled + room]).map_err(|error| failed(&error))?;
+            if read == 0 && left > 0 {
+                let what = "changed while it was being read; run again".to_owned();
+                return Err(Error::File { path: self.path.clone(), what });
+            }
+            left -= read;
+            let fresh = filled;
+            filled += read;
+            let end = match left {
+                0 => filled,
+                _ => memrchr(b'\n', &buffer[fresh..filled]).map_or(0, |at| fresh + at + 1),
+            };
+            if end > 0 {
+                each(&buffer[..end], start)?;
+                start += end as u64;
+                buffer.copy_within(end..filled, 0);
+                filled -= end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the parts of a file with so many bytes start, none larger than `most` but for its last line.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn starts(&self, bytes: u64, most: u64) -> Result<Vec<u64>> {
+        const STEP: usize = 64 << 10;
+        let failed = |error: &std::io::Error| unreadable(&self.path, error);
+        let file = self.open()?;
+        let (mut starts, mut buffer) = (vec![0], vec![0; STEP]);
+        let mut offset = most;
+        while offset < bytes {
+            let mut at = At { file: Arc::clone(&file), offset };
+            let read = at.read(&mut buffer).map_err(|error| failed(&error))?;
+            match memchr(b'\n', &buffer[..read]) {
+                Some(end) if offset + (end as u64) + 1 < bytes => {
+                    starts.push(offset + end as u64 + 1);
+                    offset += end as u64 + 1 + most;
+                }
+                None if read > 0 => offset += read as u64,
+                _ => break,
+            }
+        }
+        Ok(starts)
     }
 }

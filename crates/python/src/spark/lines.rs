@@ -1,14 +1,18 @@
 //! Pieces of files with a record a line, read by executors themselves.
 
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, StringArray};
+use arrow_array::RecordBatch;
+use arrow_array::builder::StringBuilder;
 use arrow_pyarrow::PyArrowType;
 use nearkin::item::Id;
 use nearkin::read::{Format, OnError, Pieces, ReadOptions, Shape};
 use nearkin::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use super::columns::{batch, numbers};
 use crate::error::Raise;
@@ -38,33 +42,67 @@ pub(super) fn pieces(reading: &Bound<'_, PyDict>) -> PyResult<Pieces> {
     Ok(Pieces::new(text("path")?.unwrap_or_default().into(), options))
 }
 
-/// The records of a piece in these rows, ascending; all where none are given: `position`, `text`, and `id` as JSON where
-/// there are ids. The first record of the piece has this position.
+/// Records as columns.
+#[derive(Default)]
+struct Columns {
+    positions: Vec<u64>,
+    texts: StringBuilder,
+    ids: StringBuilder,
+}
+
+impl Columns {
+    fn push(&mut self, position: u64, text: &str, id: Option<&Id>) {
+        self.positions.push(position);
+        self.texts.append_value(text);
+        self.ids.append_option(id.map(json));
+    }
+
+    fn finish(mut self) -> RecordBatch {
+        batch(vec![
+            ("position", numbers(self.positions)),
+            ("text", Arc::new(self.texts.finish())),
+            ("id", Arc::new(self.ids.finish())),
+        ])
+    }
+}
+
+/// The records that start at these bytes, counted from the first of `bytes` of a file, or all of `bytes` where none are
+/// given: `position` (`position` and the byte), `text`, and `id` as JSON where there are ids.
 #[pyfunction]
-#[pyo3(signature = (piece, position, reading, rows = None))]
+#[pyo3(signature = (reading, bytes, position, offsets = None))]
 pub(crate) fn read_lines(
     py: Python<'_>,
-    piece: &[u8],
-    position: u64,
     reading: &Bound<'_, PyDict>,
-    rows: Option<Vec<u32>>,
+    bytes: (u64, u64),
+    position: u64,
+    offsets: Option<Vec<u64>>,
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let pieces = pieces(reading)?;
     let work = || -> Result<RecordBatch> {
-        let wanted = |row: u32| rows.as_ref().is_none_or(|rows| rows.binary_search(&row).is_ok());
-        let decoded = pieces.decode(piece, 1, &wanted)?;
-        if rows.as_ref().is_some_and(|rows| rows.len() != decoded.items.len()) {
-            let what = "changed while it was being read; run again".to_owned();
-            return Err(Error::File { path: decoded.path, what });
+        let mut columns = Columns::default();
+        if let Some(offsets) = &offsets {
+            let (file, mut line) = (pieces.open()?, Vec::new());
+            for offset in offsets {
+                pieces.line_at(&file, bytes.0 + offset, &mut line)?;
+                let batch = pieces.decode(&line, 1, &|_| true)?;
+                let Some(item) = batch.items.first() else { continue };
+                columns.push(position + offset, batch.text(0), item.id.as_ref());
+            }
+            return Ok(columns.finish());
         }
-        let texts = (0..decoded.items.len()).map(|at| decoded.text(at));
-        let ids = decoded.items.iter().map(|item| item.id.as_ref().map(json));
-        let positions = decoded.items.iter().map(|item| position + u64::from(item.ordinal));
-        Ok(batch(vec![
-            ("position", numbers(positions)),
-            ("text", Arc::new(StringArray::from_iter_values(texts))),
-            ("id", Arc::new(ids.collect::<StringArray>())),
-        ]))
+        let (mut records, mut starts) = (0, Vec::new());
+        pieces.each(bytes.0..bytes.1, |piece, start| {
+            let batch = pieces.decode(piece, records + 1, &|_| true)?;
+            pieces.offsets(piece, &mut starts);
+            let first = position + (start - bytes.0);
+            for (at, item) in batch.items.iter().enumerate() {
+                let offset = starts[item.ordinal as usize];
+                columns.push(first + u64::from(offset), batch.text(at), item.id.as_ref());
+            }
+            records += u64::from(batch.records);
+            Ok(())
+        })?;
+        Ok(columns.finish())
     };
     py.detach(work).raise(py).map(PyArrowType)
 }
@@ -95,22 +133,46 @@ fn json(id: &Id) -> String {
     out
 }
 
-/// The records of a piece as they came, but for those in these rows, ascending.
+/// Writes the records in these bytes of a file to `target` as they came, but for those that start at the bytes `without`,
+/// ascending, counted from the first of these. How many bytes that makes.
 #[pyfunction]
-pub(crate) fn copy_lines<'py>(
-    py: Python<'py>,
-    piece: &[u8],
-    reading: &Bound<'py, PyDict>,
-    without: Vec<u32>,
-) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn copy_lines(
+    py: Python<'_>,
+    reading: &Bound<'_, PyDict>,
+    bytes: (u64, u64),
+    without: Vec<u64>,
+    target: PathBuf,
+) -> PyResult<u64> {
     let pieces = pieces(reading)?;
-    let out = py.detach(|| {
-        let mut out = Vec::with_capacity(piece.len());
-        let mut next = without.iter().copied().peekable();
-        let next = std::cell::RefCell::new(&mut next);
-        // Rows come in order, so one look tells.
-        pieces.copy(piece, &|row| next.borrow_mut().next_if_eq(&row).is_none(), &mut out);
-        out
-    });
-    Ok(PyBytes::new(py, &out))
+    let work =
+        || -> Result<u64> {
+            let failed = |error: std::io::Error| Error::File {
+                path: target.clone(),
+                what: format!("cannot be written: {error}; check the folder and the disk"),
+            };
+            let mut file = File::create(&target).map_err(failed)?;
+            let (mut written, mut gone) = (0, without.iter().peekable());
+            let (mut starts, mut out) = (Vec::new(), Vec::new());
+            pieces.each(bytes.0..bytes.1, |piece, start| {
+                let first = start - bytes.0;
+                let mut kept = Vec::with_capacity(starts.len());
+                pieces.offsets(piece, &mut starts);
+                kept.extend(starts.iter().map(|&offset| {
+                    gone.next_if(|&&gone| gone == first + u64::from(offset)).is_none()
+                }));
+                out.clear();
+                pieces.copy(piece, &|ordinal| kept[ordinal as usize], &mut out);
+                written += out.len() as u64;
+                file.write_all(&out).map_err(failed)
+            })?;
+            Ok(written)
+        };
+    py.detach(work).raise(py)
+}
+
+/// Where the parts of a file with a record a line start, none much larger than `most`.
+#[pyfunction]
+pub(crate) fn starts(path: PathBuf, most: u64, py: Python<'_>) -> PyResult<Vec<u64>> {
+    let size = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    Pieces::new(path, ReadOptions::default()).starts(size, most).raise(py)
 }

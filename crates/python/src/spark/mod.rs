@@ -6,6 +6,6 @@ mod search;
 mod settings;
 mod spread;
 
-pub(crate) use lines::{copy_lines, read_lines};
+pub(crate) use lines::{copy_lines, read_lines, starts};
 pub(crate) use search::{Likeness, clusters, components, frequent, pairs, sketches, stars};
 pub(crate) use spread::{Keys, meet, misses_none};

@@ -86,36 +86,29 @@ impl Keys {
         py.detach(work).raise(py)
     }
 
-    /// Takes up the records of a piece of a file with one a line; the first has this position. How many there are.
+    /// Takes up the records in these bytes of a file with one a line. Their positions are `position` and the byte at which
+    /// they start, after the first of these. How many there are.
     fn add_lines(
         &mut self,
         py: Python<'_>,
-        piece: &[u8],
-        position: u64,
         reading: &Bound<'_, PyDict>,
+        bytes: (u64, u64),
+        position: u64,
     ) -> PyResult<u32> {
-        /// Decoded at a time, so that it stays in a near cache.
-        const STEP: usize = 512 << 10;
         let pieces = pieces(reading)?;
         let work = || -> Result<u32> {
-            let (mut rest, mut records) = (piece, 0);
-            while !rest.is_empty() {
-                let end = rest.len().min(STEP);
-                let end = match rest[..end].iter().rposition(|&byte| byte == b'\n') {
-                    Some(at) => at + 1,
-                    None => rest[end..]
-                        .iter()
-                        .position(|&byte| byte == b'\n')
-                        .map_or(rest.len(), |at| end + at + 1),
-                };
-                let (some, after) = rest.split_at(end);
-                rest = after;
-                let batch = pieces.decode(some, u64::from(records) + 1, &|_| true)?;
+            let (mut records, mut offsets) = (0, Vec::new());
+            pieces.each(bytes.0..bytes.1, |piece, start| {
+                let batch = pieces.decode(piece, u64::from(records) + 1, &|_| true)?;
+                pieces.offsets(piece, &mut offsets);
+                let first = position + (start - bytes.0);
                 for (at, item) in batch.items.iter().enumerate() {
-                    self.keys.add(position + u64::from(records + item.ordinal), batch.text(at));
+                    let offset = offsets[item.ordinal as usize];
+                    self.keys.add(first + u64::from(offset), batch.text(at));
                 }
                 records += batch.records;
-            }
+                Ok(())
+            })?;
             Ok(records)
         };
         py.detach(work).raise(py)
