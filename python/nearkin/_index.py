@@ -46,7 +46,8 @@ class Index:
         The chance that an item at just the threshold is found; more similar ones are found more
         surely.
     shingle
-        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``.
+        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``;
+        ``words:5`` unless said.
     measure
         ``jaccard``, ``bag``, ``bag-sum`` or ``dice``.
     seed
@@ -61,7 +62,7 @@ class Index:
     bands
         Bands and rows to use instead of the cheapest that keep the recall.
     threads
-        Threads for many items at a time; as many as there are, unless said.
+        Threads for many items at a time, up to 65,535; as many as there are, unless said.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class Index:
         *,
         threshold: float = 0.8,
         recall: float = 0.99,
-        shingle: str = "words:5",
+        shingle: str | None = None,
         measure: str = "jaccard",
         seed: int = 1,
         as_: Literal["text", "set"] = "text",
@@ -97,12 +98,15 @@ class Index:
     ) -> None:
         if as_ not in ("text", "set"):
             raise ParameterError(f"as_ is {as_!r}; it must be text or set")
+        if as_ == "set" and shingle not in (None, "elements"):
+            message = f"shingle is {shingle!r}; it must be left out with as_='set'"
+            raise ParameterError(message + ", for elements are not cut")
         self._sets = as_ == "set" or shingle == "elements"
         self._inner = _nearkin.Index(
             threshold=threshold,
             within=within,
             recall=recall,
-            shingle="elements" if as_ == "set" else shingle,
+            shingle="elements" if as_ == "set" else shingle or "words:5",
             measure=measure,
             bands=band_pair(bands),
             seed=whole(seed, "seed", 0),
@@ -245,7 +249,7 @@ class Index:
         return set_column(items) if self._sets else text_column(items)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, (int, str)) and self._inner.contains(id)
+        return self._inner.contains(id)
 
     def __len__(self) -> int:
         return len(self._inner)
@@ -254,7 +258,7 @@ class Index:
         return iter(self.ids())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (self._inner.to_bytes(),)
+        return _loaded, (type(self), self._inner.to_bytes()), getattr(self, "__dict__", None)
 
     @property
     def threshold(self) -> float:
@@ -302,6 +306,6 @@ class Index:
         return f"<Index of {len(self)} items, {limit}, recall={self.recall:g}, {how}>"
 
 
-def _loaded(data: bytes) -> Index:
-    return Index._of(_nearkin.Index.from_bytes(data))
+def _loaded(kind: type[Index], data: bytes) -> Index:
+    return kind._of(_nearkin.Index.from_bytes(data))
 

@@ -41,7 +41,7 @@ class MinHash:
         Whether repeats of a shingle count: the similarity is then that of bags, with the union by
         maximum.
     threads
-        As many as there are, unless said.
+        Up to 65,535; as many as there are, unless said.
 
     Examples
     --------
@@ -226,14 +226,16 @@ class MinHash:
         return matrix(make(column), width or self.functions)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        functions, seed, shingle, bag, threads = self._arguments
-        return _made, (functions, seed, shingle, bag, threads)
+        return _made, (type(self), self._arguments), getattr(self, "__dict__", None)
 
     def __repr__(self) -> str:
         functions, seed, shingle, bag, _ = self._arguments
         return f"MinHash({functions}, {seed}, {shingle!r}{', bag=True' if bag else ''})"
 
 
-def _made(functions: int, seed: int, shingle: str, bag: bool, threads: int | None) -> MinHash:
-    return MinHash(functions, seed, shingle, bag=bag, threads=threads)
+def _made(kind: type[MinHash], arguments: tuple[int, int, str, bool, int | None]) -> MinHash:
+    # The constructor of a subclass may take other things.
+    made = kind.__new__(kind)
+    MinHash.__init__(made, *arguments[:3], bag=arguments[3], threads=arguments[4])
+    return made
 

@@ -7,6 +7,9 @@ import json
 import os
 import pickle
 import random
+import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -183,12 +186,120 @@ def test_what_is_wrong_is_said() -> None:
         {"bands": 5},
         {"seed": -1},
         {"threads": 0},
+        {"threads": 65536},
+        {"threads": 2**60},
+        {"threads": 2**70},
+        {"as_": "set", "shingle": "words:3"},
+        {"as_": "set", "shingle": "words:5"},
     ):
         with pytest.raises(nk.ParameterError):
             nk.Index(**wrong)
     assert 1.5 not in index and index.query("") == []
     with pytest.raises(KeyError):
         index.elements("nobody")
+
+
+def test_ids_are_found_by_what_they_are() -> None:
+    index = nk.Index()
+    index.add(np.int64(7), "some text")
+    index.add(np.str_("x"), "some text")
+    assert 7 in index and np.int64(7) in index and np.uint8(7) in index
+    assert "x" in index and np.str_("x") in index
+    for other in (2**70, -(2**70), "\ud800", "7", 7.5, None, [7], np.float64(7.5)):
+        assert other not in index
+
+
+# Threads cannot be started when each wants a stack as large as the address space.
+UNCHANGED = """
+import nearkin as nk
+index = nk.Index(threads=2)
+index.add(1, "some text")
+for replace in (True, False):
+    try:
+        index.add_many([1 if replace else 2], ["other"], replace=replace)
+    except nk.NearkinError as error:
+        assert "threads" in str(error), error
+    else:
+        raise AssertionError("threads were started")
+    assert index.ids() == [1] and index.query("some text") == [(1, 1.0)]
+try:
+    nk.MinHash(threads=2).sketch(["a", "b"])
+except nk.NearkinError as error:
+    assert "threads" in str(error), error
+else:
+    raise AssertionError("threads were started")
+"""
+
+
+def test_items_stay_when_their_replacement_fails() -> None:
+    environment = os.environ | {"RUST_MIN_STACK": str(2**47)}
+    subprocess.run([sys.executable, "-c", UNCHANGED], env=environment, check=True)
+
+
+def test_replacing_many_is_replacing_each() -> None:
+    collection = texts(5000, 8)
+    index, other = nk.Index(**SURE), nk.Index(**SURE)
+    index.add_many(range(4500), collection[:4500])
+    index.add_many(range(500, 5000), collection[:4500], replace=True)
+    other.add_many(range(500), collection[:500])
+    other.add_many(range(500, 5000), collection[:4500])
+    assert index.ids() == other.ids()
+    assert index.query_many(collection[:500]).equals(other.query_many(collection[:500]))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+def test_an_id_that_comes_during_a_query_keeps_its_name() -> None:
+    index = nk.Index(threshold=0.5, shingle="words:1")
+    index.add(1, "a b")
+    queries = pa.array(["a b"] * 200_000)
+
+    # The handler runs between two portions of the query, before the first or after the last: the
+    # first query that has both kinds of answer ends the test.
+    def come(*_: object) -> None:
+        if "late" not in index:
+            index.add("late", "a b")
+
+    before = signal.signal(signal.SIGALRM, come)
+    try:
+        for _ in range(100):
+            index.remove("late")
+            signal.setitimer(signal.ITIMER_REAL, 0.005)
+            ids = index.query_many(queries)["id"].to_pylist()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert not set(ids) - {1, "1", "late"}
+            if 200_000 < len(ids) < 400_000:
+                break
+        else:
+            raise AssertionError("no query was interrupted")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert set(ids) == {"1", "late"}
+
+
+def test_ids_are_texts_where_one_of_the_index_is() -> None:
+    index = nk.Index(threshold=0.5, shingle="words:1")
+    index.add_many([1, 2], ["a b", "c d"])
+    assert index.query_many(["a b"])["id"].to_pylist() == [1]
+    index.add("x", "e f")
+    assert index.query_many(["a b"])["id"].to_pylist() == ["1"]
+    assert index.query_many(["y"])["id"].type == pa.string()
+
+
+class Own(nk.Index):
+    """An index with something more."""
+
+    note = ""
+
+
+def test_a_subclass_stays_one(tmp_path: Path) -> None:
+    own = Own(threshold=0.5)
+    own.add(1, "some text")
+    own.note = "mine"
+    copy = pickle.loads(pickle.dumps(own))
+    assert type(copy) is Own and copy.note == "mine" and copy.query("some text") == [(1, 1.0)]
+    own.save(tmp_path / "own")
+    assert type(Own.load(tmp_path / "own")) is Own
 
 
 def test_files_and_pickles(tmp_path: Path) -> None:
@@ -212,6 +323,12 @@ def test_files_and_pickles(tmp_path: Path) -> None:
         nk.Index.load(path)
     with pytest.raises(nk.FileError, match="cannot be read"):
         nk.Index.load(tmp_path / "none")
+    path.write_bytes(b"something else")
+    for wrong in (path, tmp_path):
+        with pytest.raises(nk.FileError, match="that an index was saved to"):
+            nk.Index.load(wrong)
+    with pytest.raises(nk.ParameterError, match="threads is 65536"):
+        nk.Index.load(path, threads=65536)
     for sets in (nk.Index(as_="set"), nk.Index(shingle="elements")):
         sets.add(1, ["a", "b"])
         assert pickle.loads(pickle.dumps(sets)).query(["b", "a"]) == [(1, 1.0)]

@@ -107,9 +107,30 @@ def test_sets_bags_and_pickles() -> None:
     assert np.array_equal(again.sketch("a a b"), bags.sketch("a a b"))
 
 
+class Own(nk.MinHash):
+    """One with something more."""
+
+    note = ""
+
+
+def test_a_subclass_stays_one() -> None:
+    own = Own(8, shingle="words:1")
+    own.note = "mine"
+    copy = pickle.loads(pickle.dumps(own))
+    assert type(copy) is Own and copy.note == "mine"
+    assert np.array_equal(copy.sketch("a b"), own.sketch("a b"))
+
+
 def test_what_is_wrong_is_said() -> None:
     minhash = nk.MinHash(12)
-    for wrong in ({"functions": 0}, {"shingle": "x"}):
+    for wrong in (
+        {"functions": 0},
+        {"shingle": "x"},
+        {"threads": 0},
+        {"threads": 65536},
+        {"threads": 2**60},
+        {"threads": 2**70},
+    ):
         with pytest.raises(nk.ParameterError):
             nk.MinHash(**wrong)
     with pytest.raises(nk.ParameterError, match="same MinHash"):

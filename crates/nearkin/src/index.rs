@@ -223,16 +223,30 @@ impl Index {
     /// # Errors
     /// As for [`add`](Self::add), or when an id comes twice.
     pub fn add_many(&mut self, ids: Vec<Id>, contents: &[Content<'_>]) -> Result<()> {
-        if ids.len() != contents.len() {
-            let must = format!("as many as there are contents, {}", contents.len());
-            return Err(Error::parameter("the number of ids", ids.len(), must));
-        }
+        check_as_many(&ids, contents)?;
         self.check_all_new(&ids)?;
-        let (search, settings) = (&self.search, &self.settings);
-        let prepare = |content: &Content<'_>| search.prepare(*content, settings);
-        let prepared =
-            in_pool(settings.threads, || Ok(contents.par_iter().map(prepare).collect()))?;
-        self.insert_many(ids, prepared)
+        in_pool(self.settings.threads, || {
+            let prepared = self.prepare_many(contents);
+            self.insert_many(ids, prepared);
+            Ok(())
+        })
+    }
+
+    /// Adds many items, on many threads, in place of those with the same ids, or none of them. How many there were.
+    ///
+    /// # Errors
+    /// As for [`replace`](Self::replace), when an id comes twice, or no threads can be started; all items are then
+    /// as they were.
+    pub fn replace_many(&mut self, ids: Vec<Id>, contents: &[Content<'_>]) -> Result<usize> {
+        check_as_many(&ids, contents)?;
+        check_different(&ids)?;
+        self.check_room(ids.len())?;
+        in_pool(self.settings.threads, || {
+            let prepared = self.prepare_many(contents);
+            let were_there = ids.iter().filter(|id| self.remove(id)).count();
+            self.insert_many(ids, prepared);
+            Ok(were_there)
+        })
     }
 
     /// Removes an item. Whether it was there.
@@ -312,18 +326,18 @@ impl Index {
         self.place(id, prepared.record);
     }
 
+    fn prepare_many(&self, contents: &[Content<'_>]) -> Vec<Prepared> {
+        let (search, settings) = (&self.search, &self.settings);
+        contents.par_iter().map(|content| search.prepare(*content, settings)).collect()
+    }
+
     /// Adds items that are not there, one table a thread.
-    fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<Prepared>) -> Result<()> {
-        let tables = &mut self.tables;
-        in_pool(self.settings.threads, || {
-            tables.par_iter_mut().enumerate().for_each(|(number, table)| {
-                let keys = prepared.iter().map(|prepared| prepared.keys.get(number).copied());
-                keys.for_each(|key| table.push(key));
-            });
-            Ok(())
-        })?;
+    fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<Prepared>) {
+        self.tables.par_iter_mut().enumerate().for_each(|(number, table)| {
+            let keys = prepared.iter().map(|prepared| prepared.keys.get(number).copied());
+            keys.for_each(|key| table.push(key));
+        });
         ids.into_iter().zip(prepared).for_each(|(id, prepared)| self.place(id, prepared.record));
-        Ok(())
     }
 
     fn place(&mut self, id: Id, record: Box<[u64]>) {
@@ -414,6 +428,29 @@ fn key_of(id: &Id) -> u64 {
         Id::Text(text) => xxh3_64_with_seed(text.as_bytes(), 2),
     };
     hash >> (64 - KEY_BITS)
+}
+
+fn check_as_many(ids: &[Id], contents: &[Content<'_>]) -> Result<()> {
+    if ids.len() == contents.len() {
+        return Ok(());
+    }
+    let must = format!("as many as there are contents, {}", contents.len());
+    Err(Error::parameter("the number of ids", ids.len(), must))
+}
+
+/// An error where an id comes twice: which of its items is to stay is not for us to say.
+///
+/// # Errors
+/// For the first id that comes again.
+pub fn check_different(ids: &[Id]) -> Result<()> {
+    let mut before = HashSet::with_capacity(ids.len());
+    match ids.iter().find(|id| !before.insert(*id)) {
+        None => Ok(()),
+        Some(id) => {
+            let value = format!("{:?} twice", id.to_string());
+            Err(Error::parameter("id", value, "there once; leave the other items out"))
+        }
+    }
 }
 
 fn there_before(id: &Id) -> Error {

@@ -332,7 +332,9 @@ fn files_come_back_and_broken_ones_are_refused() {
     );
     let error = |path: &std::path::Path| Index::load(path).unwrap_err().to_string();
     fs::write(&path, b"{\"text\": \"some other file\"}").unwrap();
-    assert!(error(&path).ends_with("is no index of nearkin; name a file that Index::save wrote"));
+    assert!(
+        error(&path).ends_with("is no index of nearkin; name a file that an index was saved to")
+    );
     assert!(error(folder.path()).contains("is no file"));
     assert!(error(&folder.path().join("none")).contains("cannot be read"));
     assert!(index.save(&folder.path().join("none/x")).is_err());
@@ -348,4 +350,24 @@ fn files_of_the_first_version_stay_readable() {
     assert!(index.ids().eq(&["é".into(), 7.into(), (-1).into()]));
     assert_eq!((index.settings().seed, index.promised().unwrap()), (7, 0.95));
     assert_eq!(index.query("the cat sat on the mats", None), [(&"é".into(), 4.0 / 6.0)]);
+}
+
+#[test]
+fn replacing_many_is_replacing_each_or_none() {
+    let texts = texts(300, 21);
+    let settings = settings(Measure::Jaccard, 0.6, "words:2");
+    let mut index = filled(&settings, &texts[..200]);
+    let mut other = filled(&settings, &texts[..200]);
+    let ids: Vec<Id> = (100..300).map(Id::Int).collect();
+    let contents: Vec<Content> = texts[..200].iter().map(|text| text.as_str().into()).collect();
+    let twice = vec![Id::Int(5); 200];
+    assert!(index.replace_many(twice, &contents).unwrap_err().to_string().contains("twice"));
+    assert!(index.replace_many(ids[1..].to_vec(), &contents).is_err());
+    assert_eq!(found(&index, &texts), found(&other, &texts));
+    assert_eq!(index.replace_many(ids.clone(), &contents).unwrap(), 100);
+    for (id, content) in ids.into_iter().zip(contents) {
+        other.replace(id, content).unwrap();
+    }
+    assert!(index.ids().eq(other.ids()));
+    assert_eq!(found(&index, &texts), found(&other, &texts));
 }

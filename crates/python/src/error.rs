@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 /// The exception of this class, which the Python side defines.
-fn exception(py: Python<'_>, class: &str, message: String) -> PyErr {
+pub(crate) fn exception(py: Python<'_>, class: &str, message: String) -> PyErr {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = MODULE.get_or_try_init(py, || py.import("nearkin._errors").map(Bound::unbind));
     match module.and_then(|module| module.bind(py).getattr(class)?.call1((message,))) {

@@ -28,6 +28,17 @@ fn measure_named(name: &str) -> Result<Measure> {
     })
 }
 
+/// How many threads to use, where that is asked for.
+fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
+    const MOST: usize = u16::MAX as usize;
+    match asked {
+        Some(threads) if !(1..=MOST).contains(&threads) => {
+            Err(Error::parameter("threads", threads, format!("between 1 and {MOST}")))
+        }
+        _ => Ok(asked),
+    }
+}
+
 /// The settings of a search by bands.
 #[derive(Debug, Clone, Copy)]
 struct Asked<'a> {
@@ -53,7 +64,7 @@ impl Asked<'_> {
             bands: self.bands.map(|(count, rows)| Bands::new(count, rows)).transpose()?,
             way: Way::Bands,
             seed: self.seed,
-            threads: self.threads.unwrap_or(default.threads),
+            threads: threads_of(self.threads)?.unwrap_or(default.threads),
             ..default
         })
     }

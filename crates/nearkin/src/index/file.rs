@@ -78,7 +78,7 @@ impl Index {
         let (meta, file) =
             opened.map_err(|error| failed(format!("cannot be read: {error}; check the name")))?;
         if !meta.is_file() {
-            return Err(failed("is no file; name one that Index::save wrote".into()));
+            return Err(failed("is no file; name one that an index was saved to".into()));
         }
         read(BufReader::with_capacity(1 << 20, file), meta.len())
             .map_err(|wrong| failed(wrong.what()))
@@ -135,7 +135,9 @@ enum Wrong {
 impl Wrong {
     fn what(self) -> String {
         match self {
-            Self::Foreign => "is no index of nearkin; name a file that Index::save wrote".into(),
+            Self::Foreign => {
+                "is no index of nearkin; name a file that an index was saved to".into()
+            }
             Self::Newer(version) => format!(
                 "has version {version} of the format, and this nearkin reads {VERSION}; use a newer nearkin, or \
                  build the index again"
@@ -368,11 +370,13 @@ fn read(from: impl Read, length: u64) -> Reading<Index> {
 /// An index of these sets.
 fn fill(settings: Settings, items: Vec<(Id, Vec<u64>)>) -> Result<Index> {
     let mut index = Index::new(settings)?;
-    let search = &index.search;
-    let record = |(id, elements): (Id, Vec<u64>)| (id, search.record(&elements));
-    let (ids, records): (Vec<Id>, Vec<Prepared>) =
-        in_pool(index.settings.threads, || Ok(items.into_par_iter().map(record).unzip()))?;
-    index.check_all_new(&ids)?;
-    index.insert_many(ids, records)?;
+    in_pool(index.settings.threads, || {
+        let search = &index.search;
+        let record = |(id, elements): (Id, Vec<u64>)| (id, search.record(&elements));
+        let (ids, records): (Vec<Id>, Vec<Prepared>) = items.into_par_iter().map(record).unzip();
+        index.check_all_new(&ids)?;
+        index.insert_many(ids, records);
+        Ok(())
+    })?;
     Ok(index)
 }

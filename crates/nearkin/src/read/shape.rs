@@ -3,7 +3,7 @@
 //! Whatever it holds, what leaves the reader is a text: for sets and bags a
 //! [list text](crate::shingle::elements), for vectors and bits the value as it was written.
 
-use crate::shingle::elements::{push_element, push_plain, start_list};
+use crate::shingle::elements::{checked_count, push_element, push_plain, start_list};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -20,9 +20,6 @@ pub enum Shape {
     /// Any value: a text as it is, a list as its JSON.
     Value,
 }
-
-/// The most often that a bag may hold one element: each time is an element to compare.
-const MOST: u64 = 1_000_000;
 
 impl Shape {
     /// Appends to `arena` what stands for a value that was given as JSON.
@@ -72,23 +69,7 @@ impl Shape {
 
 /// A count of an element, or why it cannot be one.
 pub(super) fn count(element: &str, number: f64) -> Result<u32, String> {
-    if number < 0.0 {
-        return Err(format!(
-            "element `{element}` occurs {number} times; counts cannot be negative"
-        ));
-    }
-    if number.fract() != 0.0 {
-        return Err(format!(
-            "element `{element}` occurs {number} times; counts must be whole numbers: round or \
-             scale them"
-        ));
-    }
-    if number > MOST as f64 {
-        return Err(format!(
-            "element `{element}` occurs {number} times; counts go up to {MOST}: scale them down"
-        ));
-    }
-    Ok(number as u32)
+    checked_count(number).map_err(|why| format!("element `{element}` occurs {number} times; {why}"))
 }
 
 /// Reads the elements of a list or the counts of an object into the list text at the end.

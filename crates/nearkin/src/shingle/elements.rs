@@ -14,6 +14,27 @@ use nearkin_kernels::{PADDING, hash_padded};
 /// What a list text begins with.
 const MARK: char = '\u{1f}';
 
+/// The most often that a bag may hold one element: each time is an element to compare.
+const MOST: u32 = 1_000_000;
+
+/// How often an element occurs.
+///
+/// # Errors
+/// When it cannot be so often: what a count must be.
+pub fn checked_count(number: f64) -> Result<u32, String> {
+    if number < 0.0 {
+        return Err("counts cannot be negative".into());
+    }
+    if number > f64::from(MOST) {
+        return Err(format!("counts go up to {MOST}: scale them down"));
+    }
+    // Not a number is not whole either.
+    if number.fract() != 0.0 {
+        return Err("counts must be whole numbers: round or scale them".into());
+    }
+    Ok(number as u32)
+}
+
 /// Starts a list text at the end of `text`: the empty list.
 pub fn start_list(text: &mut String) {
     text.push(MARK);
@@ -56,7 +77,7 @@ pub fn each_element<'a>(text: &'a str, mut each: impl FnMut(&'a str, u32)) {
 fn first(rest: &str) -> Option<(&str, u32, &str)> {
     let (head, after) = rest.split_once(':')?;
     let (length, count) = match head.split_once('*') {
-        Some((length, count)) => (length, count.parse().ok()?),
+        Some((length, count)) => (length, count.parse().ok().filter(|&count| count <= MOST)?),
         None => (head, 1),
     };
     let (element, after) = after.split_at_checked(length.parse().ok()?)?;

@@ -22,15 +22,19 @@ impl<'py> FromPyObject<'_, 'py> for Column {
     }
 }
 
-/// A column of texts; a missing one counts as empty.
+/// A column of texts without gaps.
 pub(super) struct Texts(ArrayRef);
 
 impl Texts {
     pub(super) fn new(py: Python<'_>, column: Column) -> PyResult<Self> {
         let array = column.0;
+        let must = "a column of texts without gaps";
         match array.data_type() {
+            _ if array.null_count() > 0 => {
+                Err(raised(py, &Error::parameter("texts", "missing in places", must)))
+            }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Self(array)),
-            other => Err(raised(py, &Error::parameter("texts", other, "a column of texts"))),
+            other => Err(raised(py, &Error::parameter("texts", other, must))),
         }
     }
 
@@ -39,9 +43,6 @@ impl Texts {
     }
 
     pub(super) fn get(&self, row: usize) -> &str {
-        if self.0.is_null(row) {
-            return "";
-        }
         match self.0.data_type() {
             DataType::Utf8 => self.0.as_string::<i32>().value(row),
             DataType::LargeUtf8 => self.0.as_string::<i64>().value(row),

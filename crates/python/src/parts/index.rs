@@ -1,18 +1,17 @@
 //! The index.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray, UInt64Array};
-use nearkin::index::{Content, Index as Inner};
+use nearkin::index::{Content, Index as Inner, check_different};
 use nearkin::item::Id;
 use nearkin::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::Asked;
 use super::columns::{Column, Texts, handed_out, ids};
+use super::{Asked, threads_of};
 use crate::error::{Raise, raised};
 
 /// Items between two looks for Ctrl-C.
@@ -68,9 +67,10 @@ impl Index {
     fn add_portion(&self, ids: &[Id], contents: &[Content<'_>], replace: bool) -> Result<()> {
         let mut index = self.write();
         if replace {
-            remove_all(&mut index, ids);
+            index.replace_many(ids.to_vec(), contents).map(drop)
+        } else {
+            index.add_many(ids.to_vec(), contents)
         }
-        index.add_many(ids.to_vec(), contents)
     }
 }
 
@@ -159,7 +159,6 @@ impl Index {
         k: Option<usize>,
     ) -> PyResult<[Bound<'py, PyAny>; 3]> {
         let texts = Texts::new(py, texts)?;
-        let has_texts = py.detach(|| self.read().ids().any(|id| matches!(id, Id::Text(_))));
         let (mut rows, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for start in (0..texts.len()).step_by(PORTION) {
             py.check_signals()?;
@@ -179,7 +178,11 @@ impl Index {
             };
             py.detach(portion).raise(py)?;
         }
-        let ids: ArrayRef = py.detach(|| column_of(&ids, has_texts));
+        let ids: ArrayRef = py.detach(|| {
+            // Others may have added and removed some meanwhile, so what was found counts too.
+            let has_texts = ids.iter().any(is_text) || self.read().ids().any(is_text);
+            column_of(&ids, has_texts)
+        });
         Ok([
             handed_out(py, &Int64Array::from(rows))?,
             handed_out(py, &ids)?,
@@ -187,9 +190,9 @@ impl Index {
         ])
     }
 
-    fn contains(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let id = self::id(id)?;
-        Ok(py.detach(|| self.read().contains(&id)))
+    /// Whether there is such an id; what can be none is not there.
+    fn contains(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> bool {
+        self::id(id).is_ok_and(|id| py.detach(|| self.read().contains(&id)))
     }
 
     fn ids(&self, py: Python<'_>) -> Vec<Name> {
@@ -216,6 +219,7 @@ impl Index {
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Self> {
+        let threads = threads_of(threads).raise(py)?;
         let inner = py.detach(|| Inner::load(&path)).raise(py)?;
         Ok(Self::new_from(match threads {
             Some(threads) => inner.with_threads(threads),
@@ -268,19 +272,11 @@ fn remove_all(index: &mut Inner, ids: &[Id]) {
     }
 }
 
-/// An error where an id comes twice: which of its items is to stay is not for us to say.
-fn check_different(ids: &[Id]) -> Result<()> {
-    let mut before = HashSet::with_capacity(ids.len());
-    match ids.iter().find(|id| !before.insert(*id)) {
-        None => Ok(()),
-        Some(id) => {
-            let value = format!("{:?} twice", id.to_string());
-            Err(Error::parameter("id", value, "there once; leave the other items out"))
-        }
-    }
+fn is_text(id: &Id) -> bool {
+    matches!(id, Id::Text(_))
 }
 
-/// Numbers, unless there are texts among the ids of the index: then texts.
+/// Numbers, unless there are texts among the ids found or those of the index: then texts.
 fn column_of(ids: &[Id], has_texts: bool) -> ArrayRef {
     if has_texts {
         return std::sync::Arc::new(StringArray::from_iter_values(ids.iter().map(Id::to_string)));

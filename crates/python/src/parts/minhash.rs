@@ -9,9 +9,11 @@ use nearkin::family::OnePermutation;
 use nearkin::family::one_permutation::EMPTY;
 use nearkin::family::weighted::numbered;
 use nearkin::shingle::{Scratch, Shingling};
+use nearkin::{Error, Result};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, values};
+use super::threads_of;
 use crate::error::Raise;
 
 /// Texts between two looks for Ctrl-C, for each thread.
@@ -44,7 +46,8 @@ impl Sketcher {
             sketcher: OnePermutation::new(functions, seed).raise(py)?,
             shingling: shingle.parse::<Shingling>().raise(py)?,
             bag,
-            threads: threads
+            threads: threads_of(threads)
+                .raise(py)?
                 .unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get())),
         })
     }
@@ -106,14 +109,17 @@ impl Sketcher {
         for (number, out) in all.chunks_mut(portion * width).enumerate() {
             py.check_signals()?;
             let share = (out.len() / width).div_ceil(self.threads.max(1));
-            py.detach(|| {
-                thread::scope(|scope| {
+            let work = || {
+                thread::scope(|scope| -> Result<()> {
                     for (part, out) in out.chunks_mut(share * width).enumerate() {
                         let some = &some;
-                        scope.spawn(move || some(number * portion + part * share, out));
+                        let work = move || some(number * portion + part * share, out);
+                        thread::Builder::new().spawn_scoped(scope, work).map_err(not_started)?;
                     }
-                });
-            });
+                    Ok(())
+                })
+            };
+            py.detach(work).raise(py)?;
         }
         Ok(all)
     }
@@ -133,6 +139,13 @@ impl Sketcher {
             self.shingling.shingle(text, scratch, elements);
         }
         elements
+    }
+}
+
+fn not_started(error: std::io::Error) -> Error {
+    Error::File {
+        path: "threads".into(),
+        what: format!("cannot start one: {error}; ask for fewer"),
     }
 }
 

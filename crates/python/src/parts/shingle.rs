@@ -1,12 +1,12 @@
 //! The elements of a text, and lists as texts.
 
 use arrow_array::{LargeStringArray, UInt64Array};
-use nearkin::shingle::elements::{push_element, start_list};
+use nearkin::shingle::elements::{checked_count, push_element, start_list};
 use nearkin::shingle::{Shingling, StopWords, hash_bytes};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, offsets};
-use crate::error::Raise;
+use crate::error::{Raise, exception};
 
 fn handed<'py>(
     py: Python<'py>,
@@ -53,11 +53,17 @@ pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
 
 /// The text that stands for a list of elements with their counts.
 #[pyfunction]
-pub(crate) fn list_text(elements: Vec<(String, u32)>) -> String {
+pub(crate) fn list_text(py: Python<'_>, elements: Vec<(String, f64)>) -> PyResult<String> {
     let mut text = String::new();
     start_list(&mut text);
-    elements.iter().for_each(|(element, count)| push_element(&mut text, element, *count));
-    text
+    for (element, number) in &elements {
+        let count = checked_count(*number).map_err(|why| {
+            let message = format!("element `{element}` occurs {number} times; {why}");
+            exception(py, "ParameterError", message)
+        })?;
+        push_element(&mut text, element, count);
+    }
+    Ok(text)
 }
 
 /// The texts that stand for the lists of a column, whose values lie one behind the other.
