@@ -98,7 +98,6 @@ class FileTexts:
         id: str | None = None,
         positions: bool = False,
         skip: bool = False,
-        elements: bool = False,
         format: str | None = None,
     ) -> None:
         self.session = session
@@ -117,7 +116,7 @@ class FileTexts:
         self.starts: dict[int, int] = {}
         self.text = text
         self.id = None if positions else id or self._usual_id()
-        self.reading = {"text": text, "id": self.id, "skip": skip, "elements": elements}
+        self.reading = {"text": text, "id": self.id, "skip": skip}
 
     def _usual_id(self) -> str | None:
         """The field `id`, where the first record has one."""
@@ -229,7 +228,7 @@ class FileTexts:
         def read(number: int, rows: Any) -> pa.RecordBatch:
             split, start = all_splits[number], number << ROW_BITS
             if split.kind == "parquet":
-                texts = split.column(text).take(pa.array(rows))
+                texts = split.column(text).cast(pa.string()).take(pa.array(rows))
                 return pa.RecordBatch.from_arrays([pa.array(start + rows), texts], schema=_TEXTS)
             with split.lines(reads[number]) as (how, part):
                 lines = _rust.read_lines(how, part, start, rows.tolist())
@@ -336,7 +335,7 @@ def _positions(number: int, rows: Any) -> pa.Array:
 
 def _columns(number: int, split: Split, text: str) -> Iterator[pa.RecordBatch]:
     """Positions and texts of a row group."""
-    texts = split.column(text)
+    texts = split.column(text).cast(pa.string())
     columns = [_positions(number, texts), texts]
     yield from pa.table(columns, ["position", "text"]).to_batches(4_000)
 

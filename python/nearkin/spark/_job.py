@@ -80,10 +80,12 @@ def _files(session: SparkSession, inputs: list[str], search: dict[str, Any], kee
     if keep.partition(":")[1] or any(kind_of(path, format) is None for path in inputs):
         return None
     skip = search.get("on_error") == "skip"
-    elements = search.get("as_") in ("set", "bag")
+    tables = any(kind_of(path, format) == "parquet" for path in inputs)
+    # Lists, and rows without a text, are Spark's to read.
+    if search.get("as_") in ("set", "bag") or (skip and tables):
+        return None
     text, id = search.get("text", "text"), search.get("id")
-    positions = bool(search.get("positions"))
-    return FileTexts(session, inputs, text, id, positions, skip, elements, format)
+    return FileTexts(session, inputs, text, id, bool(search.get("positions")), skip, format)
 
 
 def _read(session: SparkSession, inputs: list[str], search: dict[str, Any]) -> DataFrame:

@@ -168,7 +168,7 @@ impl Keys {
     }
 
     fn put(&mut self, key: u64, print: u64, position: u64) {
-        let gatherer = (u128::from(mix64(key, SEED)) * self.open.len() as u128 >> 64) as usize;
+        let gatherer = one_of(key, self.open.len() as u64) as usize;
         let block = &mut self.open[gatherer];
         let far = position.saturating_sub(block.base) > u64::from(u32::MAX);
         if block.keys.len() >= BLOCK || (far && !block.keys.is_empty()) {
@@ -197,6 +197,11 @@ impl Keys {
         }
         blocks
     }
+}
+
+/// One of so many, as likely as any other, by a name.
+fn one_of(name: u64, count: u64) -> u64 {
+    ((u128::from(mix64(name, SEED)) * u128::from(count)) >> 64) as u64
 }
 
 /// Which texts have to be brought together.
@@ -229,7 +234,7 @@ pub fn meet<'a>(
     }
     entries.sort_unstable_by_key(|&(key, print, position)| (key, print & !1, position));
     let mut meeting = Meeting::default();
-    let place = |name: u64| (u128::from(mix64(name, SEED)) * u128::from(places) >> 64) as u32;
+    let place = |name: u64| one_of(name, places.into()) as u32;
     let mut firsts: Vec<u64> = Vec::new();
     for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
         firsts.clear();
