@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -96,10 +97,7 @@ PAIRS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", PAIRS, ids=str)
 def test_pairs_are_the_same_as_in_python(frame: Any, table: pa.Table, options: dict[str, Any]) -> None:
     expected = nk.pairs(table, **{name: value for name, value in options.items() if name != "heavy"})
-    found = nks.pairs(frame, **options)
-    if "within" in options:
-        found = found.withColumnRenamed("similarity", "distance")
-    same(found, expected)
+    same(nks.pairs(frame, **options), expected)
 
 
 DEDUP: list[dict[str, Any]] = [
@@ -118,6 +116,15 @@ def test_groups_are_the_same_as_in_python(frame: Any, table: pa.Table, options: 
     same(found.clusters, expected.clusters)
     same(found.kept, expected.kept)
     assert found.stats["kept"] == expected.kept.num_rows
+
+
+def test_the_snippet_of_the_readme(frame: Any, table: pa.Table) -> None:
+    readme = (Path(os.environ.get("NEARKIN_ROOT") or Path(__file__).parent.parent.parent) / "README.md").read_text()
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", readme, flags=re.S) if "nearkin.spark" in block]
+    assert len(blocks) == 1
+    names: dict[str, Any] = {"articles": frame}
+    exec(blocks[0], names)
+    same(names["kept"], nk.dedup(table, threshold=0.8).kept)
 
 
 def test_positions_are_ids_where_there_are_none(session: Any, rows: list[Row]) -> None:

@@ -65,13 +65,14 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
     Returns
     -------
     DataFrame
-        `a`, `b` (ids, `a` before `b` in the order of rows) and `similarity`: the pairs that the command finds.
+        `a`, `b` (ids, `a` before `b` in the order of rows) and `similarity` (or `distance`, with `within`): the
+        pairs that the command finds.
     """
     texts, found = _found(frame, options)
-    return _named(found, texts)
+    return _named(found, texts, options)
 
 
-def _named(found: Found, texts: Texts) -> DataFrame:
+def _named(found: Found, texts: Texts, options: dict[str, Any]) -> DataFrame:
     """Every pair, by ids."""
     matches = found.matches(True).dropDuplicates(["a", "b"])
     matches = among_copies(matches, found.copies_of(), found.copies)
@@ -79,7 +80,10 @@ def _named(found: Found, texts: Texts) -> DataFrame:
     one = ids.select(F.col("position").alias("a"), F.col("id").alias("id_a"))
     two = ids.select(F.col("position").alias("b"), F.col("id").alias("id_b"))
     named = matches.join(one, "a").join(two, "b")
-    return named.select(F.col("id_a").alias("a"), F.col("id_b").alias("b"), "similarity")
+    value = "similarity" if options.get("within") is None else "distance"
+    return named.select(
+        F.col("id_a").alias("a"), F.col("id_b").alias("b"), F.col("similarity").alias(value)
+    )
 
 
 def dedup(

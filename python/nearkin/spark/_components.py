@@ -63,7 +63,7 @@ def _settled(frame: DataFrame) -> DataFrame:
     if session.sparkContext.getCheckpointDir() is not None:
         return frame.checkpoint(eager=True)
     held = frame.persist(StorageLevel.MEMORY_AND_DISK)
-    java = session._jsparkSession  # type: ignore[attr-defined]
+    java = session._jsparkSession
     return DataFrame(java.createDataFrame(held._jdf.toJavaRDD(), held._jdf.schema()), session)
 
 

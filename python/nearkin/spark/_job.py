@@ -122,9 +122,8 @@ def _pairs(
         rows = pairs(_read(session, inputs, search), **search)
     else:
         found = Found(files, _similarity(search))
-        rows = _named(found, files)
-    value = "distance" if "within" in search else "similarity"
-    write(rows.withColumnRenamed("similarity", value), options.get("output"), files is not None)
+        rows = _named(found, files, search)
+    write(rows, options.get("output"), files is not None)
     if found is not None:
         found.release()
 

@@ -34,9 +34,11 @@ class Texts(Protocol):
     """A collection of texts on many machines."""
 
     partitions: int
-    #: Whether who travels where comes packed: a row a place, or a row a partition.
-    packed: str | None
     starts: dict[int, int]
+
+    @property
+    def packed(self) -> str | None:
+        """Whether who travels where comes packed: a row a place, or a row a partition."""
 
     @property
     def session(self) -> Any: ...

@@ -87,7 +87,7 @@ class FrameTexts:
         if shuffled or order is not None:
             # Computed again for other columns, rows could come in other partitions.
             self.frame = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
-            self.partitions = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+            self.partitions = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
         else:
             self.partitions = max(frame.rdd.getNumPartitions(), 1)
         kind = frame.schema[text].dataType
