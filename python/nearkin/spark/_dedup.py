@@ -75,7 +75,7 @@ class Deduplicated:
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             likeness = _rust.Likeness(flags)
             for batch in batches:
-                alone = likeness.to_themselves(batch)["similarity"]
+                alone = likeness.compare_with_themselves(batch)["similarity"]
                 yield pa.RecordBatch.from_arrays([batch["position"], alone], ["position", "alone"])
 
         return run
@@ -223,7 +223,7 @@ def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -
 
 def identical(flags: list[str]) -> Column:
     """How similar copies are, where that does not depend on what they are copies of."""
-    return F.lit(_rust.Likeness(flags).to_themselves(_ANY)["similarity"][0].as_py())
+    return F.lit(_rust.Likeness(flags).compare_with_themselves(_ANY)["similarity"][0].as_py())
 
 
 def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
@@ -236,7 +236,7 @@ def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         likeness = _rust.Likeness(flags)
         for batch in batches:
-            alike = likeness.to_first(batch)["similarity"]
+            alike = likeness.compare_with_first(batch)["similarity"]
             columns = [batch["position"], batch["is_centre"], alike]
             yield pa.RecordBatch.from_arrays(columns, ["first", "is_centre", "similarity"])
 

@@ -90,8 +90,10 @@ pub(crate) fn clusters(
     py.detach(work).raise(py).map(PyArrowType)
 }
 
-/// Positions as numbers from 0, in their order.
-fn numbered(batches: &Batches) -> Result<(Vec<u64>, Vec<(u32, u32)>)> {
+/// Positions in order, and edges by the numbers that these have there, from 0.
+type Numbered = (Vec<u64>, Vec<(u32, u32)>);
+
+fn numbered(batches: &Batches) -> Result<Numbered> {
     let mut edges = Vec::new();
     for batch in batches {
         let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
@@ -190,7 +192,7 @@ impl Likeness {
 
     /// For a batch of `component` and `text`, sorted by component, the similarity of each text to the first of its
     /// component, which may have come with an earlier batch.
-    fn to_first(
+    fn compare_with_first(
         &mut self,
         py: Python<'_>,
         batch: PyArrowType<RecordBatch>,
@@ -214,7 +216,7 @@ impl Likeness {
     }
 
     /// How similar the texts of a batch are to their copies.
-    fn to_themselves(
+    fn compare_with_themselves(
         &self,
         py: Python<'_>,
         batch: PyArrowType<RecordBatch>,
