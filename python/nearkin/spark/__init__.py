@@ -1,12 +1,15 @@
 """The same search on Spark: the executors run the Rust code on Arrow batches.
 
+>>> import os, sys
+>>> os.environ["PYSPARK_PYTHON"] = sys.executable      # what executors run; set on a cluster as well
 >>> from pyspark.sql import SparkSession
 >>> import nearkin.spark
 >>> session = SparkSession.builder.master("local[1]").getOrCreate()
->>> frame = session.createDataFrame([(1, "to be or not to be that is"), (2, "To be, or not to be: that is")],
-...                                 "id long, text string").coalesce(1)
+>>> rows = [(1, "to be or not to be that is"), (2, "To be, or not to be: that is")]
+>>> frame = session.createDataFrame(rows, "id long, text string").coalesce(1)
 >>> nearkin.spark.pairs(frame).collect()
 [Row(a=1, b=2, similarity=1.0)]
+>>> session.stop()
 """
 
 from __future__ import annotations
