@@ -5,26 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from nearkin import _nearkin
-from nearkin._options import flags
+from nearkin._options import Cutting, flags
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["CompareOptions", "Comparison", "compare"]
-
-
-class CompareOptions(TypedDict, total=False):
-    """What `compare` takes."""
-
-    shingle: str | None
-    ignore_case: bool
-    space: Literal["fold", "drop", "keep"]
-    normal_form: Literal["nfc", "nfkc"] | None
-    stop_words: str | os.PathLike[str] | None
-    hash_bits: Literal[32, 64]
+__all__ = ["Comparison", "compare"]
 
 
 class Comparison(dict[str, Any]):
@@ -39,7 +28,7 @@ class Comparison(dict[str, Any]):
 
 
 def compare(
-    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[CompareOptions]
+    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[Cutting]
 ) -> Comparison:
     """Two texts (or files, given as `pathlib.Path`) compared by every measure that applies.
 
@@ -50,7 +39,7 @@ def compare(
     >>> round(pair["jaccard"], 3)
     0.429
     """
-    words = flags(options, CompareOptions)
+    words = flags(options, Cutting)
     texts = [x if isinstance(x, str) else Path(x).read_text(encoding="utf-8") for x in (a, b)]
     names = ["a" if isinstance(a, str) else os.fspath(a), "b" if isinstance(b, str) else os.fspath(b)]
     told = _nearkin.compare([*words, "--json"], names, texts)

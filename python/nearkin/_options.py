@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
+__all__ = ["Cutting", "DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
 
 
 class Reading(TypedDict, total=False):
@@ -31,16 +31,20 @@ class Reading(TypedDict, total=False):
     digits: Literal["told", "binary", "hex"]
 
 
-class Options(Reading, total=False):
-    """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
+class Cutting(TypedDict, total=False):
+    """How texts become shingles."""
 
-    # How texts become shingles
     shingle: str | None
     ignore_case: bool
     space: Literal["fold", "drop", "keep"]
     normal_form: Literal["nfc", "nfkc"] | None
     stop_words: str | os.PathLike[str] | None
     hash_bits: Literal[32, 64]
+
+
+class Options(Reading, Cutting, total=False):
+    """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
+
     # What is similar, and how surely it is found
     measure: str | None
     threshold: float | None
