@@ -207,6 +207,13 @@ def best_bands(
 class spark:
     """What executors run. A module, which stubs cannot say of a part of one."""
 
+    class Groups:
+        def __init__(self, matches: list[pa.RecordBatch], copies: list[pa.RecordBatch]) -> None: ...
+        def members(self) -> pa.RecordBatch: ...
+        def settle(
+            self, order: list[int] | None, chains: bool, copies: float | None
+        ) -> pa.RecordBatch: ...
+
     class Keys:
         gatherers: int
         def __init__(

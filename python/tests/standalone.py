@@ -103,7 +103,7 @@ class Standalone:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.enabled": "false",
             "spark.sql.shuffle.partitions": "4",
-            "spark.python.worker.reuse": "true",
+            "spark.python.unix.domain.socket.enabled": "true",
             "spark.local.dir": str(self.folder / "local"),
         }
         for key, value in (defaults | settings).items():

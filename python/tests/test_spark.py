@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
-import threading
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 pytest.importorskip("pyspark")
 
 import nearkin as nk  # noqa: E402
 import nearkin.spark as nks  # noqa: E402
-from nearkin.spark._components import components, contract  # noqa: E402
+from nearkin.spark import _dedup  # noqa: E402
+from nearkin.spark._components import contract  # noqa: E402
 from nearkin.spark._job import parse, run  # noqa: E402
 from standalone import Standalone, standalone  # noqa: E402
 
@@ -110,12 +116,19 @@ DEDUP: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("by_joins", [False, True], ids=["here", "by joins"])
 @pytest.mark.parametrize("options", DEDUP, ids=str)
-def test_groups_are_the_same_as_in_python(frame: Any, table: pa.Table, options: dict[str, Any]) -> None:
+def test_groups_are_the_same_as_in_python(
+    frame: Any, table: pa.Table, options: dict[str, Any], by_joins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_joins:
+        monkeypatch.setattr(_dedup, "FEW", 0)
     expected, found = nk.dedup(table, **options), nks.dedup(frame, **options)
     same(found.clusters, expected.clusters)
     same(found.kept, expected.kept)
-    assert found.stats["kept"] == expected.kept.num_rows
+    for name in ("kept", "clusters"):
+        assert found.stats[name] == expected.stats[name]
+    assert (found.stats["rounds"] > 0) == by_joins
 
 
 def test_the_snippet_of_the_readme(frame: Any, table: pa.Table) -> None:
@@ -166,7 +179,7 @@ def test_sketches_of_parts_make_that_of_the_whole(session: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", ["path", "random", "stars"])
-def test_both_ways_find_the_same_components(session: Any, shape: str) -> None:
+def test_components_are_those_that_scipy_finds(session: Any, shape: str) -> None:
     draw = random.Random(9)
     n = 3000
     edges = {
@@ -176,12 +189,14 @@ def test_both_ways_find_the_same_components(session: Any, shape: str) -> None:
     }[shape]
     edges = [edge for edge in edges if edge[0] != edge[1]]
     frame = session.createDataFrame(session.sparkContext.parallelize(edges, 7), "a long, b long").persist()
-    one, none = components(frame)
-    other, rounds = contract(frame)
-    assert none == 0
+    found, rounds = contract(frame)
     # A path of n vertices takes n rounds where neighbours only tell neighbours.
     assert rounds <= 3 * n.bit_length()
-    assert sorted(one.collect()) == sorted(other.collect())
+    a, b = np.array(edges).T
+    _, labels = connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(2 * n, 2 * n)), directed=False)
+    vertices = np.unique(edges)
+    smallest = {label: vertex for vertex, label in reversed(list(zip(vertices, labels[vertices])))}
+    assert sorted(map(tuple, found.collect())) == [(vertex, smallest[labels[vertex]]) for vertex in vertices]
 
 
 def command(*words: str) -> None:
@@ -194,58 +209,87 @@ def lines(path: Path) -> list[bytes]:
     return sorted(line for file in files for line in file.read_bytes().splitlines())
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_the_job_writes_what_the_command_writes(
-    session: Any, table: pa.Table, tmp_path: Path, kind: str
-) -> None:
-    halves = [table.slice(0, 700), table.slice(700)]
-    inputs = [str(tmp_path / f"{name}.{kind}") for name in ("one", "two")]
-    for path, half in zip(inputs, halves):
-        if kind == "parquet":
-            pq.write_table(half, path, row_group_size=150)
-        else:
-            Path(path).write_text("".join(json.dumps(row) + "\n" for row in half.to_pylist()))
-    here, there = tmp_path / "command", tmp_path / "spark"
-    here.mkdir(), there.mkdir()
+def written(records: list[dict[str, Any]], path: Path) -> str:
+    """A file of records, in the format that its name says."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(records), path, row_group_size=150)
+    else:
+        lines = "".join(json.dumps(record) + "\n" for record in records).encode()
+        path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet"])
+def test_command_python_and_spark_write_the_same(session: Any, table: pa.Table, tmp_path: Path, kind: str) -> None:
+    records = table.to_pylist()
+    inputs = [
+        written(some, tmp_path / f"{name}.{kind}") for name, some in (("one", records[:700]), ("two", records[700:]))
+    ]
+    folders = {way: tmp_path / way for way in ("command", "python", "spark")}
+    for folder in folders.values():
+        folder.mkdir()
+    suffix = kind.removesuffix(".gz")
     for job, words in (
         ("pairs", ["-o", "pairs.jsonl", "--approximate"]),
-        ("dedup", ["-o", f"kept.{kind}", "--clusters", "clusters.jsonl", "--keep", "longest", "--approximate"]),
+        ("dedup", ["-o", f"kept.{suffix}", "--clusters", "clusters.jsonl", "--keep", "longest", "--approximate"]),
     ):
-        for folder in (here, there):
-            out = [str(folder / word) if "." in word else word for word in words]
-            if folder == here:
-                command(job, *inputs, *out)
-            else:
-                run(session, *parse([job, *inputs, *out]))
-    for name in ("pairs.jsonl", "clusters.jsonl"):
-        assert lines(here / name) == lines(there / name)
-    if kind == "jsonl":
-        assert lines(here / "kept.jsonl") == lines(there / "kept.jsonl")
+        for way in ("command", "spark"):
+            line = [job, *inputs, *(str(folders[way] / word) if "." in word else word for word in words)]
+            command(*line) if way == "command" else run(session, *parse(line))
+    pairs = nk.pairs(inputs, approximate=True)
+    found = nk.dedup(inputs, keep="longest", approximate=True)
+    here = folders["python"]
+    for name, rows in (("pairs.jsonl", pairs), ("clusters.jsonl", found.clusters)):
+        # As the command writes: no blank, and numbers as short as they may be.
+        text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows.to_pylist())
+        (here / name).write_text(text)
+    if kind == "parquet":
+        pq.write_table(found.kept, here / "kept.parquet")
     else:
-        kept = pq.read_table(there / "kept.parquet")
-        assert kept.equals(pq.read_table(here / "kept.parquet"))
+        kept = set(found.kept["id"].to_pylist())
+        written([record for record in records if record["id"] in kept], here / "kept.jsonl")
+    for way in ("python", "spark"):
+        for name in ("pairs.jsonl", "clusters.jsonl"):
+            assert lines(folders[way] / name) == lines(folders["command"] / name), (way, name)
+        if kind == "parquet":
+            expected = pq.read_table(folders["command"] / "kept.parquet")
+            assert pq.read_table(folders[way] / "kept.parquet").equals(expected), way
+        else:
+            assert lines(folders[way] / "kept.jsonl") == lines(folders["command"] / "kept.jsonl"), way
 
 
-def test_a_worker_that_dies_changes_nothing(cluster: Standalone, session: Any, frame: Any, table: pa.Table) -> None:
-    expected = nk.dedup(table, approximate=True)
-    timer = threading.Event()
-
-    def kill_when_running() -> None:
-        status = session.sparkContext.statusTracker()
-        while not timer.is_set():
-            if any(status.getStageInfo(stage).numActiveTasks for stage in status.getActiveStageIds() if status.getStageInfo(stage)):
-                cluster.kill_worker(0)
-                return
-
-    killer = threading.Thread(target=kill_when_running)
-    killer.start()
-    try:
-        found = nks.dedup(frame, approximate=True)
-        same(found.clusters, expected.clusters)
-    finally:
-        timer.set()
-        killer.join()
-    assert cluster.processes[1].poll() is not None
-    cluster.until(lambda: cluster.alive() == 1, "the master's notice of the dead worker")
+def test_rows_come_in_the_order_of_a_column(session: Any, table: pa.Table) -> None:
+    records = [record | {"at": at} for at, record in enumerate(table.to_pylist()[:400])]
+    shuffled = random.Random(2).sample(records, len(records))
+    parts = session.sparkContext.parallelize([tuple(record.values()) for record in shuffled], 4)
+    frame = session.createDataFrame(parts, "id string, text string, v double, at long")
+    expected = nk.dedup(pa.Table.from_pylist(records), approximate=True)
+    found = nks.dedup(frame, approximate=True, order="at")
+    same(found.clusters, expected.clusters)
     same(found.kept, expected.kept)
-    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
+
+
+def deadly(folder: Path, partitions: int) -> Any:
+    """Hands rows on; the first task of the second pass over them takes the worker that it runs on down with it."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        os.close(tempfile.mkstemp(dir=folder)[0])
+        if len(os.listdir(folder)) == partitions + 1:
+            # A worker and its executors are one session.
+            os.killpg(os.getsid(0), signal.SIGKILL)
+        yield from batches
+
+    return run
+
+
+def test_a_worker_that_dies_changes_nothing(
+    cluster: Standalone, session: Any, rows: list[Row], table: pa.Table, tmp_path: Path
+) -> None:
+    parts = session.sparkContext.parallelize(rows, 5)
+    schema = "id string, text string, v double"
+    frame = session.createDataFrame(parts, schema).mapInArrow(deadly(tmp_path, 5), schema)
+    expected, found = nk.dedup(table, approximate=True), nks.dedup(frame, approximate=True)
+    cluster.until(lambda: cluster.alive() == 1, "the master's notice of the dead worker")
+    assert sum(process.poll() is not None for process in cluster.processes) == 1
+    same(found.clusters, expected.clusters)
+    same(found.kept, expected.kept)

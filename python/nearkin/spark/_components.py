@@ -1,9 +1,9 @@
 """Connected components of a graph whose edges are a DataFrame.
 
-Where there are few edges, one task joins them. Else the graph is contracted: every vertex goes to the smallest of
-itself and its neighbours in a random order, until no edge is left (Bögeholz, Brand and Todor, "In-database connected
-component analysis", ICDE 2020). An expected constant share of the vertices goes in each round, whatever the graph, so
-the rounds are logarithmic; each is two joins and a grouping, which Spark spills, balances and repeats by itself.
+The graph is contracted: every vertex goes to the smallest of itself and its neighbours in a random order, until no edge
+is left (Bögeholz, Brand and Todor, "In-database connected component analysis", ICDE 2020). An expected constant share of
+the vertices goes in each round, whatever the graph, so the rounds are logarithmic; each is two joins and a grouping,
+which Spark spills, balances and repeats by itself.
 """
 
 from __future__ import annotations
@@ -21,26 +21,7 @@ from nearkin.spark import _rust
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-#: Edges up to which one task joins them: some 100 MB there.
-FEW = 5_000_000
-
 _EDGES = "a long, b long"
-_COMPONENTS = "position long, component long"
-
-
-def components(edges: DataFrame, few: int = FEW) -> tuple[DataFrame, int]:
-    """The smallest position of the component of every position that has an edge, and the rounds it took.
-
-    `edges` has the columns `a` and `b`; it is read more than once.
-    """
-    if edges.count() <= few:
-        return edges.coalesce(1).mapInArrow(_join, _COMPONENTS), 0
-    return contract(edges)
-
-
-def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The components of all edges of a partition."""
-    yield _rust.components(list(batches))
 
 
 def _forest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,8 +49,11 @@ def _settled(frame: DataFrame) -> DataFrame:
 
 
 def contract(edges: DataFrame) -> tuple[DataFrame, int]:
-    """The components by contraction, and the rounds it took."""
-    edges = _settled(edges.select("a", "b").mapInArrow(_forest, _EDGES))
+    """The smallest position of the component of every position that has an edge, and the rounds it took.
+
+    `edges` has the columns `a` and `b`; it is read more than once.
+    """
+    edges = _settled(_rust.on_executors(edges.select("a", "b"), _forest, _EDGES))
     vertices = edges.select("a").union(edges.select("b")).distinct()
     steps: list[DataFrame] = []
     while not edges.isEmpty():

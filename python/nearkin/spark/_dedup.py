@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
 from nearkin import ParameterError
 from nearkin.spark import _rust
-from nearkin.spark._components import FEW, components
+from nearkin.spark._components import contract
 from nearkin.spark._stages import Found, Texts
 from nearkin.spark._texts import broadcast
 
@@ -25,8 +26,8 @@ class Deduplicated:
     """A DataFrame with one row of each group kept."""
 
     texts: Texts
-    #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`.
-    members: DataFrame
+    #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`. A table where they are few.
+    settled: DataFrame | pa.Table
     flags: list[str]
     #: Counts: items, empty, identical, bytes, buckets, clusters, removed, kept, rounds.
     stats: dict[str, int] = field(default_factory=dict)
@@ -37,15 +38,26 @@ class Deduplicated:
         if self.found is not None:
             self.found.release()
 
+    @cached_property
+    def members(self) -> DataFrame:
+        """Items of groups with several: `position`, `to`, `similarity`."""
+        if isinstance(self.settled, pa.Table):
+            members: DataFrame = self.texts.session.createDataFrame(self.settled)
+            return members
+        return self.settled
+
     @property
-    def removed(self) -> DataFrame:
-        """Positions of the items that are not kept."""
-        return self.members.where("position != to").select("position")
+    def removed(self) -> DataFrame | Any:
+        """Positions of the items that are not kept, an array where they are few."""
+        if isinstance(self.settled, pa.Table):
+            return _without_kept(self.settled)["position"].to_numpy()
+        return self.settled.where("position != to").select("position")
 
     @cached_property
     def kept(self) -> DataFrame:
         """The rows that are kept, with all their columns."""
-        return self.texts.without(self.removed, self.stats["removed"])
+        removed = self.members.where("position != to").select("position")
+        return self.texts.without(removed, self.stats["removed"])
 
     @cached_property
     def clusters(self) -> DataFrame:
@@ -58,10 +70,10 @@ class Deduplicated:
         named = self.members.join(broadcast(names, self.stats["clusters"]), "to")
         rows = ids.join(broadcast(named, small), "position", "left")
         if "--measure=overlap" in self.flags:
-            rows = rows.join(self.texts.texts().mapInArrow(self._alone(), _ALONE), "position")
+            rows = rows.join(_rust.on_executors(self.texts.texts(), self._alone(), _ALONE), "position")
             alone: Column = F.col("alone")
         else:
-            alone = identical(self.flags)
+            alone = F.lit(_identical(self.flags))
         return rows.select(
             "id",
             F.coalesce("cluster", "id").alias("cluster"),
@@ -85,13 +97,71 @@ _ALONE = "position long, alone double"
 _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 
 
-def deduplicate(
-    found: Found, texts: Texts, keep: str = "first", chains: bool = True, few: int = FEW
-) -> Deduplicated:
+#: Matches up to which the driver groups them: some 100 MB there. More are grouped by Spark's own joins.
+FEW = 4_000_000
+
+
+def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = True) -> Deduplicated:
     """Groups the items that are similar and keeps one of each."""
     kept_by = _preference(keep)
-    edges = found.hold(found.matches(not chains))
-    joined, rounds = components(edges.select("a", "b"), few)
+    edges = found.matches(not chains)
+    is_few = found.copies <= FEW
+    # With chains, a text that travels has one match at most wherever it goes.
+    if is_few and not (chains and found.travels <= FEW):
+        edges = found.hold(edges)
+        is_few = edges.count() <= FEW
+    settled: DataFrame | pa.Table
+    rounds = 0
+    if is_few:
+        settled = _group_here(found, texts, edges, keep, chains)
+        gone = _without_kept(settled)
+        clusters, removed = len(gone["to"].unique()), gone.num_rows
+    else:
+        settled, rounds = _group(found, texts, edges, keep, kept_by, chains)
+        gone = settled.where("position != to")
+        clusters, removed = gone.agg(F.count_distinct("to"), F.count("*")).collect()[0]
+    stats = found.seen | {"clusters": clusters, "removed": removed, "rounds": rounds}
+    stats["kept"] = stats["items"] - removed
+    return Deduplicated(texts, settled, found.flags, stats, found)
+
+
+def _without_kept(settled: pa.Table) -> pa.Table:
+    return settled.filter(pa.compute.not_equal(settled["position"], settled["to"]))
+
+
+def _group_here(found: Found, texts: Texts, edges: DataFrame, keep: str, chains: bool) -> pa.Table:
+    """Every member of a group with the kept item, and how similar they are: `position`, `to`, `similarity`."""
+    copies = found.copies_of().toArrow().to_batches() if found.copies else []
+    groups = _rust.Groups(edges.toArrow().to_batches(), copies)
+    order = None
+    if keep != "first":
+        members = texts.session.createDataFrame(pa.Table.from_batches([groups.members()]))
+        members = _with_values(members, texts, keep)
+        ordered = members.orderBy(*_sorting(_preference(keep)), "position").select("position")
+        order = ordered.toArrow()["position"].to_pylist()
+    alike = None if _is_counted(found.flags) else _identical(found.flags)
+    settled = pa.Table.from_batches([groups.settle(order, chains, alike)])
+    unknown = settled.filter(pa.compute.is_null(settled["similarity"]))
+    if unknown.num_rows:
+        pairs = unknown.select(["first", "centre"]).group_by(["first", "centre"]).aggregate([])
+        rows = texts.session.createDataFrame(pairs).withColumn("component", F.col("centre"))
+        centres = rows.select(F.col("centre").alias("first"), "centre", "component")
+        compared = _likeness(rows.union(centres).distinct(), texts, found.flags).toArrow()
+        compared = compared.sort_by("first")
+        at = np.searchsorted(compared["first"].to_numpy(), settled["first"].to_numpy())
+        at = np.minimum(at, compared.num_rows - 1)
+        known = settled["similarity"].combine_chunks()
+        filled = pa.compute.coalesce(known, compared["similarity"].combine_chunks().take(pa.array(at)))
+        settled = settled.set_column(settled.column_names.index("similarity"), "similarity", filled)
+    return settled.select(["position", "to", "similarity"])
+
+
+def _group(
+    found: Found, texts: Texts, edges: DataFrame, keep: str, kept_by: Any, chains: bool
+) -> tuple[DataFrame, int]:
+    """The same by Spark's joins, and the rounds it took."""
+    edges = found.hold(edges)
+    joined, rounds = contract(edges.select("a", "b"))
     members = _members(found, joined)
     if keep != "first":
         members = _with_values(members, texts, keep)
@@ -101,14 +171,7 @@ def deduplicate(
     else:
         members, centres = _stars(found, members, edges, kept_by)
     members = found.hold(members.join(centres, "component"))
-    settled = found.hold(_settled(found, texts, members, edges))
-    kept = F.sum((F.col("position") == F.col("to")).cast("long"))
-    clusters, items = settled.agg(kept, F.count("*")).collect()[0]
-    clusters = int(clusters or 0)
-    removed = int(items) - clusters
-    stats = found.seen | {"clusters": clusters, "removed": removed, "rounds": rounds}
-    stats["kept"] = stats["items"] - removed
-    return Deduplicated(texts, settled, found.flags, stats, found)
+    return found.hold(_settled(found, texts, members, edges)), rounds
 
 
 def _preference(keep: str) -> Any:
@@ -178,7 +241,7 @@ def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> 
     rows = nodes.unionByName(pairs).repartition("component")
     preferred = [F.isnull("position"), *_sorting(kept_by), "position"]
     rows = rows.sortWithinPartitions(*preferred).select("a", "b")
-    stars = found.hold(rows.mapInArrow(_run_stars, "first long, centre long"))
+    stars = found.hold(_rust.on_executors(rows, _run_stars, "first long, centre long"))
     starred = members.drop("component").join(stars, "first")
     kept = starred.where("first = centre").groupBy("centre").agg(_best(kept_by).alias("best"))
     leaders = kept.select(F.col("centre").alias("component"), F.col("best.position").alias("to"), "centre")
@@ -200,16 +263,14 @@ def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -> DataFrame:
     """Every member with the kept item of its group, and how similar they are: `position`, `to`, `similarity`."""
     firsts = members.where("position = first").select("first", "component", "centre")
-    counted = any(flag in ("--measure=overlap", "--measure=hamming") for flag in found.flags)
-    if counted or any(flag.startswith("--within") for flag in found.flags):
-        # What is known of a pair is no similarity, or copies have another one.
+    if _is_counted(found.flags):
         alike = _likeness(firsts, texts, found.flags)
         return members.join(alike, "first").select("position", "to", "similarity")
     # Most were compared with their centre where they met.
     either = edges.select("a", "b", "similarity").union(edges.select("b", "a", "similarity"))
     known = either.select(F.col("a").alias("centre"), F.col("b").alias("first"), "similarity")
     known = known.dropDuplicates(["centre", "first"])
-    copy = F.when(F.col("first") == F.col("centre"), identical(found.flags))
+    copy = F.when(F.col("first") == F.col("centre"), F.lit(_identical(found.flags)))
     firsts = firsts.join(known, ["centre", "first"], "left")
     firsts = found.hold(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
     unknown = firsts.where("similarity is null").select("first", "component", "centre")
@@ -221,9 +282,15 @@ def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -
     return members.join(alike, "first").select("position", "to", "similarity")
 
 
-def identical(flags: list[str]) -> Column:
+def _is_counted(flags: list[str]) -> bool:
+    """Whether what is known of a pair is no similarity, or copies have one of their own."""
+    counted = any(flag in ("--measure=overlap", "--measure=hamming") for flag in flags)
+    return counted or any(flag.startswith("--within") for flag in flags)
+
+
+def _identical(flags: list[str]) -> float:
     """How similar copies are, where that does not depend on what they are copies of."""
-    return F.lit(_rust.Likeness(flags).compare_with_themselves(_ANY)["similarity"][0].as_py())
+    return float(_rust.Likeness(flags).compare_with_themselves(_ANY)["similarity"][0].as_py())
 
 
 def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
@@ -241,4 +308,4 @@ def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
             yield pa.RecordBatch.from_arrays(columns, ["first", "is_centre", "similarity"])
 
     rows = rows.select("position", "component", "text", "is_centre")
-    return rows.mapInArrow(run, "first long, is_centre boolean, similarity double")
+    return _rust.on_executors(rows, run, "first long, is_centre boolean, similarity double")

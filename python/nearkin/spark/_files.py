@@ -103,7 +103,9 @@ class FileTexts:
         self.session = session
         total = sum(os.path.getsize(path) for path in paths)
         cores = session.sparkContext.defaultParallelism
-        most = max(min(SPLIT, -(-total // (2 * cores))), 1 << 20)
+        # As many parts for every core, and two at least.
+        rounds = max(-(-total // (SPLIT * cores)), 2)
+        most = max(-(-total // (rounds * cores)), 1 << 20)
         self.splits: list[Split] = []
         for path in paths:
             kind = kind_of(path, format)
@@ -144,7 +146,7 @@ class FileTexts:
                     yield from task(number, all_splits[number], reads[number])
 
         numbers: DataFrame = self.session.range(0, self.partitions, 1, self.partitions)
-        return numbers.mapInArrow(run, schema)
+        return _rust.on_executors(numbers, run, schema)
 
     def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame:
         """The blocks of keys of all texts, each with its gatherer."""
@@ -204,7 +206,7 @@ class FileTexts:
 
         here = wanted.select(F.col("position").alias("split"), "position", "block")
         here = to_partitions(here, self.partitions, "split")
-        return here.mapInArrow(run, "place long, block binary")
+        return _rust.on_executors(here, run, "place long, block binary")
 
     def gathered(self) -> Any:
         """The texts that meet at a place."""
@@ -252,7 +254,7 @@ class FileTexts:
 
         kinds = dict(positions.dtypes)
         schema = ", ".join(["position long", "text string", *[f"{name} {kinds[name]}" for name in others]])
-        return self._by_split(positions).mapInArrow(run, schema)
+        return _rust.on_executors(self._by_split(positions), run, schema)
 
     def length(self) -> Column:
         """The length of the column `text`."""
@@ -292,33 +294,45 @@ class FileTexts:
         """Not here: records are copied as they came by `copy`."""
         raise ParameterError("the records of files are copied, not read")
 
-    def copy(self, removed: DataFrame, target: str) -> DataFrame:
-        """Writes the records but for those `removed` as they came, a file a split: `split`, `bytes`."""
+    def copy(self, removed: DataFrame | Any, target: str) -> int:
+        """Writes the records but for those at the positions `removed` as they came, a file a split; the bytes written."""
         all_splits, reads = self.splits, [self.reads(split) for split in self.splits]
         os.makedirs(target, exist_ok=True)
-        every = self.session.range(0, self.partitions, 1, 1)
-        every = every.select(F.shiftleft("id", ROW_BITS).alias("position"), F.lit(False).alias("gone"))
-        rows = removed.select("position", F.lit(True).alias("gone")).union(every)
 
-        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for number, rows in _grouped(batches):
-                split = all_splits[number]
-                gone = rows.filter(rows["gone"])["position"].to_pylist()
-                at = [position & ROWS for position in gone]
-                kind = split.kind.removesuffix(".gz")
-                path = os.path.join(target, f"part-{number:05}.{kind}")
-                # Two tries of one task write the same bytes; the name appears when they are complete.
-                fresh = f"{path}.{os.getpid()}"
-                if kind == "parquet":
-                    _copy_group(split, at, fresh)
-                else:
-                    with split.lines(reads[number]) as (how, part):
-                        _rust.copy_lines(how, part, at, fresh)
-                size = os.path.getsize(fresh)
-                os.replace(fresh, path)
-                yield pa.RecordBatch.from_pydict({"split": [number], "bytes": [size]})
+        def write(number: int, without: Any) -> pa.RecordBatch:
+            split, at = all_splits[number], (without & ROWS).tolist()
+            kind = split.kind.removesuffix(".gz")
+            path = os.path.join(target, f"part-{number:05}.{kind}")
+            # Two tries of one task write the same bytes; the name appears when they are complete.
+            fresh = f"{path}.{os.getpid()}"
+            if kind == "parquet":
+                _copy_group(split, at, fresh)
+            else:
+                with split.lines(reads[number]) as (how, part):
+                    _rust.copy_lines(how, part, at, fresh)
+            size = os.path.getsize(fresh)
+            os.replace(fresh, path)
+            return pa.RecordBatch.from_pydict({"bytes": [size]})
 
-        return self._by_split(rows).mapInArrow(run, "split long, bytes long")
+        if isinstance(removed, np.ndarray):
+            gone = self.session.sparkContext.broadcast(np.sort(removed))
+
+            def task(number: int, split: Split, reading: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+                start, end = np.searchsorted(gone.value, [number << ROW_BITS, (number + 1) << ROW_BITS])
+                yield write(number, gone.value[start:end])
+
+            written = self._each(task, "bytes long")
+        else:
+            every = self.session.range(0, self.partitions, 1, 1)
+            every = every.select(F.shiftleft("id", ROW_BITS).alias("position"), F.lit(False).alias("gone"))
+            rows = removed.select("position", F.lit(True).alias("gone")).union(every)
+
+            def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                for number, rows in _grouped(batches):
+                    yield write(number, rows.filter(rows["gone"])["position"].to_numpy())
+
+            written = _rust.on_executors(self._by_split(rows), run, "bytes long")
+        return sum(size for (size,) in written.collect())
 
 
 def _cut(batch: pa.RecordBatch, rows: int = 2_000) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from nearkin import NearkinError, ParameterError, _nearkin
-from nearkin.spark import _READING, _SPARKS, _named, dedup, pairs
+from nearkin.spark import _READING, _SPARKS, _named, _rust, dedup, pairs
 from nearkin.spark._dedup import Deduplicated, deduplicate
 from nearkin.spark._files import FileTexts, kind_of
 from nearkin.spark._stages import Found
@@ -146,8 +146,7 @@ def _dedup(
         found = Found(files, _similarity(search) | {"no_chains": no_chains})
         result = deduplicate(found, files, keep, not no_chains)
         if output:
-            sizes = files.copy(result.removed, output).agg(F.sum("bytes")).collect()
-            result.stats["written"] = int(sizes[0][0] or 0)
+            result.stats["written"] = files.copy(result.removed, output)
     if options.get("clusters"):
         write(result.clusters, options["clusters"], files is not None)
     result.release()
@@ -165,7 +164,7 @@ def write(rows: DataFrame, target: str | None, json_ids: bool) -> None:
     if target is not None and kind in ("csv", "tsv"):
         tab = "\t" if kind == "tsv" else ","
         return rows.write.mode("overwrite").csv(target, header=True, sep=tab)
-    lines = rows.mapInArrow(_Lines(json_ids), "value string")
+    lines = _rust.on_executors(rows, _Lines(json_ids), "value string")
     if target is None:
         for line in lines.toLocalIterator():
             print(line.value)

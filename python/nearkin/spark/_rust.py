@@ -1,7 +1,19 @@
 """What executors run, under a name by which functions that are sent to them find it."""
 
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 from nearkin import _nearkin
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+Groups = _nearkin.spark.Groups
 Keys = _nearkin.spark.Keys
 Likeness = _nearkin.spark.Likeness
 clusters = _nearkin.spark.clusters
@@ -15,3 +27,26 @@ read_lines = _nearkin.spark.read_lines
 sketches = _nearkin.spark.sketches
 stars = _nearkin.spark.stars
 starts = _nearkin.spark.starts
+
+Task = Callable[["Iterator[pa.RecordBatch]"], "Iterator[pa.RecordBatch]"]
+
+_modules = 0
+
+
+def spare_the_collector() -> None:
+    """Leaves what modules made out of garbage collection. Spark collects after every task, and looking through all of
+    pandas takes longer than many tasks do."""
+    global _modules
+    if len(sys.modules) != _modules:
+        _modules = len(sys.modules)
+        gc.freeze()
+
+
+def on_executors(frame: DataFrame, task: Task, schema: Any) -> DataFrame:
+    """What a task makes of the batches of every partition."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from task(batches)
+        spare_the_collector()
+
+    return frame.mapInArrow(run, schema)

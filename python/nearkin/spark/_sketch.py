@@ -60,7 +60,7 @@ def sketch(
             sketches = _rust.sketches(batch.select(["text"]), words, functions, combine)
             yield pa.RecordBatch.from_arrays([batch.column(0), sketches["sketch"]], [id, "sketch"])
 
-    parts = rows.mapInArrow(run, schema)
+    parts = _rust.on_executors(rows, run, schema)
     if not combine:
         return parts
 
@@ -78,4 +78,4 @@ def sketch(
         yield pa.RecordBatch.from_arrays([ids.take(pa.array(starts)), lists], [id, "sketch"])
 
     together = parts.repartition(F.col(f"`{id}`")).sortWithinPartitions(F.col(f"`{id}`"))
-    return together.mapInArrow(merge, schema)
+    return _rust.on_executors(together, merge, schema)

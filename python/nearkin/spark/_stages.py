@@ -25,7 +25,8 @@ HEAVY = 200_000
 #: Texts drawn to see which elements are frequent.
 DRAWN = 2_000
 
-WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS = range(6)
+#: What a row of what gatherers say is about: texts that travel, a copy, or a count.
+WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS, COPIES, TRAVELS = range(8)
 _MET = "kind int, position long, other long, block binary"
 _PAIRS = "a long, b long, similarity double"
 
@@ -89,10 +90,14 @@ def _packed(wanted: pa.RecordBatch, by: str) -> pa.RecordBatch:
     )
 
 
-def unpacked(blocks: list[bytes]) -> Any:
+def unpacked(blocks: list[bytes]) -> tuple[Any, Any]:
     """Positions and places of such rows, each once, by place."""
     pieces = [np.frombuffer(block, "<i8").reshape(2, -1) for block in blocks]
-    return np.unique(np.concatenate([np.zeros((2, 0), np.int64), *pieces], axis=1)[::-1], axis=1)[::-1]
+    positions, places = np.concatenate([np.zeros((2, 0), np.int64), *pieces], axis=1)
+    order = np.lexsort((positions, places))
+    positions, places = positions[order], places[order]
+    fresh = np.append(True, (np.diff(positions) != 0) | (np.diff(places) != 0))[: len(positions)]
+    return positions[fresh], places[fresh]
 
 
 def _meet(places: int, heavy: int, packed: str | None) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -108,7 +113,8 @@ def _meet(places: int, heavy: int, packed: str | None) -> Callable[[Iterator[pa.
         copies, wanted, buckets = _rust.meet(blocks, places, heavy)
         yield _kind(COPY, copies["position"], copies["first"])
         yield _packed(wanted, packed) if packed else _kind(WANTED, wanted["position"], wanted["place"])
-        yield _kind(BUCKETS, pa.array([0], pa.int64()), pa.array([buckets], pa.int64()))
+        for kind, count in ((BUCKETS, buckets), (COPIES, copies.num_rows), (TRAVELS, wanted.num_rows)):
+            yield _kind(kind, pa.array([0], pa.int64()), pa.array([count], pa.int64()))
 
     return run
 
@@ -148,32 +154,27 @@ class Found:
     def _gather(self, exact: bool) -> None:
         frequent = self._frequent() if exact else None
         keys = self.texts.keys(self.flags, self.places, frequent)
-        met = to_partitions(keys, self.places, "gatherer").mapInArrow(
-            _meet(self.places, self.heavy, self.texts.packed), _MET
-        )
-        self.met = self.hold(met)
-        counts = {row.kind: row for row in self._counts()}
+        keys = to_partitions(keys, self.places, "gatherer")
+        meet = _meet(self.places, self.heavy, self.texts.packed)
+        self.met = self.hold(_rust.on_executors(keys, meet, _MET))
+        counts = self.met.where(~F.col("kind").isin(WANTED, COPY)).select("kind", "position", "other").collect()
 
-        def of(kind: int, name: str) -> int:
-            return int(counts[kind][name] or 0) if kind in counts else 0
+        def total(kind: int) -> int:
+            return sum(count for of, _, count in counts if of == kind)
 
-        self.copies, self.wanted = of(COPY, "rows"), of(WANTED, "rows")
+        #: How many texts are copies, and how many travel, each counted wherever it goes.
+        self.copies, self.travels = total(COPIES), total(TRAVELS)
         self.seen = {
-            "items": of(TEXTS, "sum"),
-            "empty": of(EMPTY, "sum"),
-            "bytes": of(BYTES, "sum"),
+            "items": total(TEXTS),
+            "empty": total(EMPTY),
+            "bytes": total(BYTES),
             "identical": self.copies,
-            "buckets": of(BUCKETS, "sum"),
+            "buckets": total(BUCKETS),
         }
-        sizes = self.met.where(F.col("kind") == TEXTS).select("position", "other").collect()
         start = 0
-        for partition, rows in sorted((int(row[0]), int(row[1])) for row in sizes):
+        for partition, rows in sorted((at, count) for kind, at, count in counts if kind == TEXTS):
             self.texts.starts[partition] = start
             start += rows
-
-    def _counts(self) -> list[Any]:
-        rows = F.count("*").alias("rows")
-        return self.met.groupBy("kind").agg(rows, F.sum("other").alias("sum")).collect()
 
     def _frequent(self) -> pa.RecordBatch:
         """Elements that several of some texts have: whichever are drawn, the same pairs are found."""
@@ -190,7 +191,7 @@ class Found:
             exact = _nearkin.is_exact(job, flags, [("texts", texts)])
             yield pa.RecordBatch.from_pydict({"exact": [exact]})
 
-        answer = self.texts.texts().coalesce(1).mapInArrow(run, "exact boolean").collect()
+        answer = _rust.on_executors(self.texts.texts().coalesce(1), run, "exact boolean").collect()
         return bool(answer[0][0])
 
     def copies_of(self) -> DataFrame:
@@ -207,8 +208,8 @@ class Found:
             yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
 
         wanted = self.met.where(F.col("kind") == WANTED)
-        here = to_partitions(self.texts.wanted(wanted, self.wanted), self.places, "place")
-        return here.drop("place").mapInArrow(run, _PAIRS)
+        here = to_partitions(self.texts.wanted(wanted, self.travels), self.places, "place")
+        return _rust.on_executors(here.drop("place"), run, _PAIRS)
 
 
 def among_copies(pairs: DataFrame, copies: DataFrame, count: int) -> DataFrame:

@@ -118,7 +118,7 @@ class FrameTexts:
             context = TaskContext.get()
             yield from key_rows(keys, True, context.partitionId() if context else 0)
 
-        return self._with(text=self.text).mapInArrow(run, KEYS)
+        return _rust.on_executors(self._with(text=self.text), run, KEYS)
 
     def texts(self) -> DataFrame:
         """All texts: `position`, `text`."""

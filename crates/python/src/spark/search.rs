@@ -1,14 +1,13 @@
-//! The search where texts have met, and what groups its matches make.
+//! The search where texts have met.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{Float64Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
 use nearkin::Result;
-use nearkin::cluster::{Keep, UnionFind};
+use nearkin::cluster::Keep;
 use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
 use nearkin::pipeline::spread;
@@ -21,7 +20,7 @@ use super::spread::of_elements;
 use crate::error::Raise;
 
 /// Batches from Python.
-type Batches = Vec<PyArrowType<RecordBatch>>;
+pub(super) type Batches = Vec<PyArrowType<RecordBatch>>;
 
 /// The texts of some batches in the order of their positions, each once.
 fn gathered<'a>(
@@ -38,6 +37,28 @@ fn gathered<'a>(
     Ok(all.into_iter().unzip())
 }
 
+/// Pairs of positions, and how similar they are.
+#[derive(Default)]
+struct Matches {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    similarity: Vec<f64>,
+}
+
+impl Matches {
+    fn push(&mut self, a: u64, b: u64, similarity: f64) {
+        self.a.push(a);
+        self.b.push(b);
+        self.similarity.push(similarity);
+    }
+
+    fn finish(self) -> RecordBatch {
+        let similarity = Float64Array::from(self.similarity);
+        let (a, b) = (numbers(self.a), numbers(self.b));
+        batch(vec![("a", a), ("b", b), ("similarity", Arc::new(similarity))])
+    }
+}
+
 /// Every similar pair of the texts (`position`, `text`) that met: `a`, `b`, `similarity`.
 #[pyfunction]
 pub(crate) fn pairs(
@@ -49,15 +70,12 @@ pub(crate) fn pairs(
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
-        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut matches = Matches::default();
         similar.each(|one, other, value| {
-            a.push(positions[one as usize]);
-            b.push(positions[other as usize]);
-            values.push(value);
+            matches.push(positions[one as usize], positions[other as usize], value);
             Ok(())
         })?;
-        let values = Float64Array::from(values);
-        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b)), ("similarity", Arc::new(values))]))
+        Ok(matches.finish())
     };
     py.detach(work).raise(py).map(PyArrowType)
 }
@@ -74,81 +92,15 @@ pub(crate) fn clusters(
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
-        let (mut a, mut b, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, cluster) in positions.iter().zip(found.clusters()) {
+        let mut matches = Matches::default();
+        for (&at, cluster) in positions.iter().zip(found.clusters()) {
             let Some((first, similarity)) = cluster else { continue };
             let first = positions[first as usize];
-            if first != *at {
-                a.push(first);
-                b.push(*at);
-                values.push(similarity);
+            if first != at {
+                matches.push(first, at, similarity);
             }
         }
-        let values = Float64Array::from(values);
-        Ok(batch(vec![("a", numbers(a)), ("b", numbers(b)), ("similarity", Arc::new(values))]))
-    };
-    py.detach(work).raise(py).map(PyArrowType)
-}
-
-/// Positions in order, and edges by the numbers that these have there, from 0.
-type Numbered = (Vec<u64>, Vec<(u32, u32)>);
-
-fn numbered(batches: &Batches) -> Result<Numbered> {
-    let mut edges = Vec::new();
-    for batch in batches {
-        let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
-        edges.extend(a.iter().zip(b.iter()).map(|(&a, &b)| (a as u64, b as u64)));
-    }
-    let mut positions: Vec<u64> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
-    positions.sort_unstable();
-    positions.dedup();
-    let number = |position: u64| positions.partition_point(|&other| other < position) as u32;
-    let edges = edges.into_iter().map(|(a, b)| (number(a), number(b))).collect();
-    Ok((positions, edges))
-}
-
-/// The connected components of edges (`a`, `b`): for every `position` in one, its smallest as `component`.
-#[pyfunction]
-pub(crate) fn components(py: Python<'_>, batches: Batches) -> PyResult<PyArrowType<RecordBatch>> {
-    let work = || -> Result<RecordBatch> {
-        let (positions, edges) = numbered(&batches)?;
-        let mut sets = UnionFind::new(positions.len());
-        edges.into_iter().for_each(|(a, b)| sets.join(a, b));
-        let component = (0..positions.len() as u32).map(|item| positions[sets.find(item) as usize]);
-        let component = numbers(component.collect::<Vec<u64>>());
-        Ok(batch(vec![("position", numbers(positions)), ("component", component)]))
-    };
-    py.detach(work).raise(py).map(PyArrowType)
-}
-
-/// Stars of pairs (`a`, `b`) of the positions in `order` of preference, others left out: for every `position`, its
-/// `centre`.
-#[pyfunction]
-pub(crate) fn stars(
-    py: Python<'_>,
-    batches: Batches,
-    order: Vec<u64>,
-) -> PyResult<PyArrowType<RecordBatch>> {
-    let work = || -> Result<RecordBatch> {
-        let places: HashMap<u64, u32> = order.iter().copied().zip(0u32..).collect();
-        let mut partners = vec![Vec::new(); order.len()];
-        for batch in &batches {
-            let (a, b) = (longs(&batch.0, "a")?.values(), longs(&batch.0, "b")?.values());
-            for (a, b) in a.iter().zip(b.iter()) {
-                let place = |position: &i64| places.get(&(*position as u64)).copied();
-                if let Some((a, b)) = place(a).zip(place(b)) {
-                    partners[a as usize].push(b);
-                    partners[b as usize].push(a);
-                }
-            }
-        }
-        let all: Vec<u32> = (0..order.len() as u32).collect();
-        let centres = nearkin::cluster::stars(&all, |item, partner| {
-            partners[item as usize].iter().for_each(|&other| partner(other));
-            Ok(())
-        })?;
-        let centres: Vec<u64> = centres.iter().map(|&centre| order[centre as usize]).collect();
-        Ok(batch(vec![("position", numbers(order)), ("centre", numbers(centres))]))
+        Ok(matches.finish())
     };
     py.detach(work).raise(py).map(PyArrowType)
 }
