@@ -236,8 +236,9 @@ def test_command_python_and_spark_write_the_same(session: Any, table: pa.Table, 
         for way in ("command", "spark"):
             line = [job, *inputs, *(str(folders[way] / word) if "." in word else word for word in words)]
             command(*line) if way == "command" else run(session, *parse(line))
-    pairs = nk.pairs(inputs, approximate=True)
-    found = nk.dedup(inputs, keep="longest", approximate=True)
+    paths = [Path(path) for path in inputs]
+    pairs = nk.pairs(paths, approximate=True)
+    found = nk.dedup(paths, keep="longest", approximate=True)
     here = folders["python"]
     for name, rows in (("pairs.jsonl", pairs), ("clusters.jsonl", found.clusters)):
         # As the command writes: no blank, and numbers as short as they may be.
