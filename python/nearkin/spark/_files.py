@@ -29,8 +29,8 @@ from nearkin.spark._texts import KEYS, ROW_BITS, key_rows
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-#: Bytes of a file that one task takes on at most.
-SPLIT = 64 << 20
+#: Bytes of a file that one task takes on at most: Spark's own number.
+SPLIT = 128 << 20
 
 ROWS = (1 << ROW_BITS) - 1
 

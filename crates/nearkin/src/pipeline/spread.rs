@@ -134,14 +134,13 @@ impl Keys {
             }
             None => self.prefix(&mut keys),
         }
-        let print = print as u64 & !1;
         for (at, &key) in keys.iter().enumerate() {
-            self.put(key, print | u64::from(at == 0), position);
+            self.put(key, print as u64 & !1 | u64::from(at == 0), position);
         }
         if let Some(&first) = keys.first()
             && self.first_keys.len() < RECOGNISED
         {
-            self.first_keys.insert(fingerprint(text.as_bytes()), first);
+            self.first_keys.insert(print, first);
         }
         self.keys = keys;
     }
