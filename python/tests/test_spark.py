@@ -229,6 +229,9 @@ def test_command_python_and_spark_write_the_same(session: Any, table: pa.Table, 
     for folder in folders.values():
         folder.mkdir()
     suffix = kind.removesuffix(".gz")
+    earlier = folders["spark"] / f"kept.{suffix}"
+    earlier.mkdir()
+    (earlier / f"part-00099.{suffix}").write_text("of an earlier job with more parts")
     for job, words in (
         ("pairs", ["-o", "pairs.jsonl", "--approximate"]),
         ("dedup", ["-o", f"kept.{suffix}", "--clusters", "clusters.jsonl", "--keep", "longest", "--approximate"]),

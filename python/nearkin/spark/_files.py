@@ -10,7 +10,9 @@ import contextlib
 import gzip
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -297,21 +299,21 @@ class FileTexts:
     def copy(self, removed: DataFrame | Any, target: str) -> int:
         """Writes the records but for those at the positions `removed` as they came, a file a split; the bytes written."""
         all_splits, reads = self.splits, [self.reads(split) for split in self.splits]
-        os.makedirs(target, exist_ok=True)
+        fresh = _made_anew(os.path.join(target, "_temporary"))
 
         def write(number: int, without: Any) -> pa.RecordBatch:
             split, at = all_splits[number], (without & ROWS).tolist()
             kind = split.kind.removesuffix(".gz")
-            path = os.path.join(target, f"part-{number:05}.{kind}")
+            path = os.path.join(fresh, f"part-{number:05}.{kind}")
             # Two tries of one task write the same bytes; the name appears when they are complete.
-            fresh = f"{path}.{os.getpid()}"
+            own = f"{path}.{socket.gethostname()}.{os.getpid()}"
             if kind == "parquet":
-                _copy_group(split, at, fresh)
+                _copy_group(split, at, own)
             else:
                 with split.lines(reads[number]) as (how, part):
-                    _rust.copy_lines(how, part, at, fresh)
-            size = os.path.getsize(fresh)
-            os.replace(fresh, path)
+                    _rust.copy_lines(how, part, at, own)
+            size = os.path.getsize(own)
+            os.replace(own, path)
             return pa.RecordBatch.from_pydict({"bytes": [size]})
 
         if isinstance(removed, np.ndarray):
@@ -332,7 +334,32 @@ class FileTexts:
                     yield write(number, rows.filter(rows["gone"])["position"].to_numpy())
 
             written = _rust.on_executors(self._by_split(rows), run, "bytes long")
-        return sum(size for (size,) in written.collect())
+        total: int = sum(size for (size,) in written.collect())
+        _take_the_place(fresh, target)
+        return total
+
+
+def _made_anew(folder: str) -> str:
+    """An empty folder."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}; check the folder and the disk") from error
+    return folder
+
+
+def _take_the_place(fresh: str, target: str) -> None:
+    """Files that are complete in place of those that an earlier job left."""
+    for name in os.listdir(target):
+        if name.startswith("part-") or name == "_SUCCESS":
+            os.remove(os.path.join(target, name))
+    for name in sorted(os.listdir(fresh)):
+        # A try that was given up leaves its own name behind.
+        if re.fullmatch(r"part-\d+\.\w+", name):
+            os.replace(os.path.join(fresh, name), os.path.join(target, name))
+    shutil.rmtree(fresh, ignore_errors=True)
+    open(os.path.join(target, "_SUCCESS"), "wb").close()
 
 
 def _cut(batch: pa.RecordBatch, rows: int = 2_000) -> Iterator[pa.RecordBatch]:
