@@ -122,10 +122,6 @@ class Standalone:
                     ticks += sum(map(int, fields[11:15]))
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def kill_worker(self, number: int) -> None:
-        """Kills a worker with its executors, as a machine that goes away does."""
-        self._kill(self.processes[1 + number])
-
     @staticmethod
     def _kill(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -28,7 +29,7 @@ import nearkin as nk  # noqa: E402
 import nearkin.spark as nks  # noqa: E402
 from nearkin.spark import _dedup  # noqa: E402
 from nearkin.spark._components import contract  # noqa: E402
-from nearkin.spark._job import parse, run  # noqa: E402
+from nearkin.spark._job import main, parse, run  # noqa: E402
 from standalone import Standalone, standalone  # noqa: E402
 
 Row = tuple[str, str, float | None]
@@ -107,6 +108,7 @@ def test_pairs_are_the_same_as_in_python(frame: Any, table: pa.Table, options: d
 
 
 DEDUP: list[dict[str, Any]] = [
+    {"within": 0.3, "approximate": True},
     {"approximate": True},
     {"approximate": True, "keep": "longest", "no_chains": True},
     {"approximate": True, "keep": "max:v"},
@@ -119,7 +121,7 @@ DEDUP: list[dict[str, Any]] = [
 @pytest.mark.parametrize("by_joins", [False, True], ids=["here", "by joins"])
 @pytest.mark.parametrize("options", DEDUP, ids=str)
 def test_groups_are_the_same_as_in_python(
-    frame: Any, table: pa.Table, options: dict[str, Any], by_joins: bool, monkeypatch: pytest.MonkeyPatch
+    session: Any, frame: Any, table: pa.Table, options: dict[str, Any], by_joins: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if by_joins:
         monkeypatch.setattr(_dedup, "FEW", 0)
@@ -129,6 +131,10 @@ def test_groups_are_the_same_as_in_python(
     for name in ("kept", "clusters"):
         assert found.stats[name] == expected.stats[name]
     assert (found.stats["rounds"] > 0) == by_joins
+    # Plans that use each other twice grow with every one; the driver keeps them all.
+    assert len(found.members._jdf.queryExecution().toString()) < 20_000
+    found.release()
+    assert session.sparkContext._jsc.getPersistentRDDs().size() <= 1  # the rows themselves
 
 
 def test_the_snippet_of_the_readme(frame: Any, table: pa.Table) -> None:
@@ -189,7 +195,7 @@ def test_components_are_those_that_scipy_finds(session: Any, shape: str) -> None
     }[shape]
     edges = [edge for edge in edges if edge[0] != edge[1]]
     frame = session.createDataFrame(session.sparkContext.parallelize(edges, 7), "a long, b long").persist()
-    found, rounds = contract(frame)
+    found, rounds = contract(frame, lambda frame: frame.localCheckpoint())
     # A path of n vertices takes n rounds where neighbours only tell neighbours.
     assert rounds <= 3 * n.bit_length()
     a, b = np.array(edges).T
@@ -262,6 +268,84 @@ def test_command_python_and_spark_write_the_same(session: Any, table: pa.Table, 
             assert lines(folders[way] / "kept.jsonl") == lines(folders["command"] / "kept.jsonl"), way
 
 
+def test_a_job_removes_nothing_that_no_job_wrote(session: Any, tmp_path: Path) -> None:
+    path = written([{"text": "a"}], tmp_path / "one.jsonl")
+    notes = tmp_path / "mine" / "notes.txt"
+    notes.parent.mkdir()
+    notes.touch()
+    for words in (["pairs", path, "-o"], ["dedup", path, "-o", str(tmp_path / "out"), "--clusters"]):
+        with pytest.raises(nk.FileError, match="notes.txt"):
+            run(session, *parse([*words, str(notes.parent)]))
+    with pytest.raises(nk.FileError, match="is a file"):
+        run(session, *parse(["dedup", path, "-o", str(notes)]))
+    assert notes.exists()
+
+
+def test_an_input_is_not_replaced_by_its_output(session: Any, tmp_path: Path) -> None:
+    path = written([{"text": "a"}], tmp_path / "part-00000.jsonl")
+    with pytest.raises(nk.FileError, match="has an input in it"):
+        run(session, *parse(["dedup", path, "-o", str(tmp_path)]))
+
+
+@pytest.mark.parametrize("words", [[], ["--on-error", "skip"]], ids=str)
+def test_lines_of_all_sorts_are_read_as_the_command_reads_them(
+    session: Any, rows: list[Row], tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [json.dumps({"text": row[1]}, ensure_ascii=False) for row in rows[:200]]
+    bad = ["{broken", '{"text": null}', "[]"] if words else []
+    lines_in = [*bad, *texts[:90], "", *bad, *texts[90:], *bad]
+    (tmp_path / "in.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines_in).encode() + b"\r\n")
+    monkeypatch.chdir(tmp_path)
+    command("dedup", "in.jsonl", "-o", "here.jsonl", "--clusters", "clusters.jsonl", "-t", "0.6", *words)
+    stats = run(session, *parse(["dedup", "in.jsonl", "-o", "there", "--clusters", "named", "-t", "0.6", *words]))
+    assert lines(tmp_path / "there") == lines(tmp_path / "here.jsonl")
+    assert lines(tmp_path / "named") == lines(tmp_path / "clusters.jsonl")
+    assert stats["skipped"] == 3 * len(bad)
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.parquet", "in.csv"])
+def test_nothing_gives_nothing(session: Any, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"text": pa.array([], pa.string())}), path)
+    else:
+        path.write_bytes(gzip.compress(b"") if path.suffix == ".gz" else b"text\n" if path.suffix == ".csv" else b"")
+    stats = run(session, *parse(["dedup", str(path), "-o", str(tmp_path / "kept")]))
+    assert (stats["items"], stats["kept"]) == (0, 0)
+    run(session, *parse(["pairs", str(path), "-o", str(tmp_path / "pairs")]))
+    assert lines(tmp_path / "pairs") == []
+
+
+def test_rows_without_a_text_keep_their_number(session: Any) -> None:
+    texts = [None, "a b c d e f", "x y z u v w", "a b c d e f", None, "x y z u v w"]
+    frame = session.createDataFrame(session.sparkContext.parallelize([(text,) for text in texts], 2), "text string")
+    expected = nk.dedup(texts, on_error="skip")
+    same(nks.dedup(frame, on_error="skip").clusters, expected.clusters)
+
+
+def test_fields_of_csv_are_texts(session: Any, rows: list[Row], tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("".join(f'{row[0]},"{row[1]}"\n' for row in rows[:200]) + "none,\n")
+    words = ["--no-header", "--text", "2", "--id", "1", "-t", "0.6"]
+    command("dedup", str(path), "-o", str(tmp_path / "here.csv"), "--clusters", str(tmp_path / "c.jsonl"), *words)
+    run(session, *parse(["dedup", str(path), "-o", str(tmp_path / "there"), "--clusters", str(tmp_path / "d"), *words]))
+    assert lines(tmp_path / "d") == lines(tmp_path / "c.jsonl")
+    parts = [line.replace(b'"', b"") for line in lines(tmp_path / "there")]
+    assert parts == sorted(line.replace(b'"', b"") for line in lines(tmp_path / "here.csv"))
+
+
+def test_what_fails_is_told_in_a_line(session: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written([{"text": "a"}, {"text": None}], tmp_path / "in.jsonl")
+    for words, told in (
+        (["dedup", path, "-o", str(tmp_path / "out")], "error: .*in.jsonl:2: .*`text` is null"),
+        (["dedup", str(tmp_path / "*.jsonl"), "-o", str(tmp_path / "out")], "error: .* does not exist"),
+        (["dedup", path], "error: -o is missing"),
+    ):
+        assert main(words) == 1
+        errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+        assert len(errors) == 1 and re.match(told, errors[0]), errors
+
+
 def test_rows_come_in_the_order_of_a_column(session: Any, table: pa.Table) -> None:
     records = [record | {"at": at} for at, record in enumerate(table.to_pylist()[:400])]
     shuffled = random.Random(2).sample(records, len(records))
@@ -274,13 +358,15 @@ def test_rows_come_in_the_order_of_a_column(session: Any, table: pa.Table) -> No
 
 
 def deadly(folder: Path, partitions: int) -> Any:
-    """Hands rows on; the first task of the second pass over them takes the worker that it runs on down with it."""
+    """Hands rows on; one of the first tasks of the second pass over them takes the worker that it runs on down with it."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         os.close(tempfile.mkstemp(dir=folder)[0])
-        if len(os.listdir(folder)) == partitions + 1:
-            # A worker and its executors are one session.
-            os.killpg(os.getsid(0), signal.SIGKILL)
+        if len(os.listdir(folder)) > partitions:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(folder / "dead", os.O_CREAT | os.O_EXCL))
+                # A worker and its executors are one session.
+                os.killpg(os.getsid(0), signal.SIGKILL)
         yield from batches
 
     return run

@@ -39,7 +39,7 @@ impl Progress {
 fn leave_anyway() {
     std::thread::sleep(Duration::from_secs(2));
     nearkin::write::remove_temporary_files();
-    eprintln!("error: {}", nearkin::Error::Interrupted);
+    crate::report::tell(format_args!("error: {}", nearkin::Error::Interrupted));
     std::process::exit(130);
 }
 

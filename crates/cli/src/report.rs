@@ -285,10 +285,10 @@ impl Told {
         }
         ready.into_iter().try_for_each(Ready::appear)?;
         if !run.quiet {
-            self.skipped.iter().for_each(|message| eprintln!("skipped: {message}"));
-            eprintln!("{}", self.funnel);
+            self.skipped.iter().for_each(|message| tell(format_args!("skipped: {message}")));
+            tell(format_args!("{}", self.funnel));
             if let Some(warning) = &self.warning {
-                eprintln!("warning: {warning}");
+                tell(format_args!("warning: {warning}"));
             }
         }
         if let Some(job) = &self.job {
@@ -307,6 +307,11 @@ pub(crate) fn peak_memory() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+/// Writes a line to standard error, if anybody reads it: what was done is done all the same.
+pub(crate) fn tell(line: std::fmt::Arguments<'_>) {
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
 }
 
 #[cfg(test)]

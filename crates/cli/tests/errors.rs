@@ -355,3 +355,20 @@ fn options_for_characters_are_refused_for_words() {
     place.fails("pairs in.jsonl --space drop", &["chars:K"]);
     place.ok("pairs in.jsonl --shingle chars:5 --ignore-case --space drop");
 }
+
+/// Whoever does not want to read what is told gets the output all the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_error_is_no_failure() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_nearkin"))
+        .args(["dedup", "in.jsonl", "-o", "out.jsonl"])
+        .current_dir(place.path(""))
+        .stderr(full)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    assert!(place.exists("out.jsonl"));
+}

@@ -8,18 +8,16 @@ which Spark spills, balances and repeats by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nearkin.spark import _rust
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
 _EDGES = "a long, b long"
 
@@ -36,24 +34,12 @@ def _order(vertex: str, number: int) -> Column:
     return F.struct(F.xxhash64(F.lit(number), F.col(vertex)).alias("hash"), F.col(vertex).alias("at"))
 
 
-def _settled(frame: DataFrame) -> DataFrame:
-    """A DataFrame that is not computed again, and whose plan ends there: plans that use each other twice would double
-    with every round. What an executor loses is computed again from what came before, or read from the checkpoint.
-    """
-    session = frame.sparkSession
-    if session.sparkContext.getCheckpointDir() is not None:
-        return frame.checkpoint(eager=True)
-    held = frame.persist(StorageLevel.MEMORY_AND_DISK)
-    java = session._jsparkSession
-    return DataFrame(java.createDataFrame(held._jdf.toJavaRDD(), held._jdf.schema()), session)
-
-
-def contract(edges: DataFrame) -> tuple[DataFrame, int]:
+def contract(edges: DataFrame, cut: Callable[[DataFrame], DataFrame]) -> tuple[DataFrame, int]:
     """The smallest position of the component of every position that has an edge, and the rounds it took.
 
-    `edges` has the columns `a` and `b`; it is read more than once.
+    `edges` has the columns `a` and `b`. `cut` gives a DataFrame that is not computed again and whose plan ends there.
     """
-    edges = _settled(_rust.on_executors(edges.select("a", "b"), _forest, _EDGES))
+    edges = cut(_rust.on_executors(edges.select("a", "b"), _forest, _EDGES))
     vertices = edges.select("a").union(edges.select("b")).distinct()
     steps: list[DataFrame] = []
     while not edges.isEmpty():
@@ -61,16 +47,16 @@ def contract(edges: DataFrame) -> tuple[DataFrame, int]:
         both = edges.union(edges.select("b", "a"))
         nearest = both.groupBy("a").agg(F.min(_order("b", number)).alias("nearest"))
         step = nearest.select("a", F.least("nearest", _order("a", number))["at"].alias("to"))
-        step = _settled(step)
+        step = cut(step)
         steps.append(step)
         moved = edges.join(step, "a").select(F.col("to").alias("a"), "b")
         moved = moved.join(step.withColumnRenamed("a", "b"), "b").select("a", F.col("to").alias("b"))
         moved = moved.select(F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b"))
-        edges = _settled(moved.where("a != b").distinct())
+        edges = cut(moved.where("a != b").distinct())
     at = vertices.select(F.col("a").alias("position"), F.col("a").alias("at"))
     for step in steps:
         further = step.withColumnRenamed("a", "at")
         at = at.join(further, "at", "left")
-        at = at.select("position", F.coalesce("to", "at").alias("at"))
+        at = cut(at.select("position", F.coalesce("to", "at").alias("at")))
     named = at.groupBy("at").agg(F.min("position").alias("component"))
     return at.join(named, "at").select("position", "component"), len(steps)

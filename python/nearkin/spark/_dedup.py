@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-@dataclass
+@dataclass(repr=False)
 class Deduplicated:
     """A DataFrame with one row of each group kept."""
 
@@ -37,6 +37,11 @@ class Deduplicated:
         """Gives back what executors hold; `kept` and `clusters` are computed anew if they are asked for again."""
         if self.found is not None:
             self.found.release()
+        self.texts.release()
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{self.stats[name]:,} {name}" for name in ("items", "clusters", "kept"))
+        return f"<Deduplicated: {counts}>"
 
     @cached_property
     def members(self) -> DataFrame:
@@ -97,7 +102,7 @@ _ALONE = "position long, alone double"
 _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 
 
-#: Matches up to which the driver groups them: some 100 MB there. More are grouped by Spark's own joins.
+#: Matches up to which the driver groups them: 100 MB of them, and some times that while it does. More are grouped by Spark's own joins.
 FEW = 4_000_000
 
 
@@ -107,9 +112,9 @@ def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = 
     edges = found.matches(not chains)
     is_few = found.copies <= FEW
     # With chains, a text that travels has one match at most wherever it goes.
-    if is_few and not (chains and found.travels <= FEW):
-        edges = found.hold(edges)
-        is_few = edges.count() <= FEW
+    if not (is_few and chains and found.travels <= FEW):
+        edges = found.cut(edges)
+        is_few = is_few and edges.count() <= FEW
     settled: DataFrame | pa.Table
     rounds = 0
     if is_few:
@@ -153,25 +158,25 @@ def _group_here(found: Found, texts: Texts, edges: DataFrame, keep: str, chains:
         known = settled["similarity"].combine_chunks()
         filled = pa.compute.coalesce(known, compared["similarity"].combine_chunks().take(pa.array(at)))
         settled = settled.set_column(settled.column_names.index("similarity"), "similarity", filled)
+    found.release()
     return settled.select(["position", "to", "similarity"])
 
 
 def _group(
     found: Found, texts: Texts, edges: DataFrame, keep: str, kept_by: Any, chains: bool
 ) -> tuple[DataFrame, int]:
-    """The same by Spark's joins, and the rounds it took."""
-    edges = found.hold(edges)
-    joined, rounds = contract(edges.select("a", "b"))
-    members = _members(found, joined)
+    """The same by Spark's joins, and the rounds it took. `edges` is read more than once."""
+    joined, rounds = contract(edges.select("a", "b"), found.cut)
+    members = _members(found, found.cut(joined))
     if keep != "first":
-        members = _with_values(members, texts, keep)
-    members = found.hold(members)
+        members = _with_values(found.cut(members), texts, keep)
+    members = found.cut(members)
     if chains:
         centres = _leaders(members, kept_by)
     else:
         members, centres = _stars(found, members, edges, kept_by)
-    members = found.hold(members.join(centres, "component"))
-    return found.hold(_settled(found, texts, members, edges)), rounds
+    members = found.cut(members.join(centres, "component"))
+    return found.cut(_settled(found, texts, members, edges)), rounds
 
 
 def _preference(keep: str) -> Any:
@@ -241,8 +246,8 @@ def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> 
     rows = nodes.unionByName(pairs).repartition("component")
     preferred = [F.isnull("position"), *_sorting(kept_by), "position"]
     rows = rows.sortWithinPartitions(*preferred).select("a", "b")
-    stars = found.hold(_rust.on_executors(rows, _run_stars, "first long, centre long"))
-    starred = members.drop("component").join(stars, "first")
+    stars = found.cut(_rust.on_executors(rows, _run_stars, "first long, centre long"))
+    starred = found.cut(members.drop("component").join(stars, "first"))
     kept = starred.where("first = centre").groupBy("centre").agg(_best(kept_by).alias("best"))
     leaders = kept.select(F.col("centre").alias("component"), F.col("best.position").alias("to"), "centre")
     return starred.withColumnRenamed("centre", "component"), leaders
@@ -272,7 +277,7 @@ def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -
     known = known.dropDuplicates(["centre", "first"])
     copy = F.when(F.col("first") == F.col("centre"), F.lit(_identical(found.flags)))
     firsts = firsts.join(known, ["centre", "first"], "left")
-    firsts = found.hold(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
+    firsts = found.cut(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
     unknown = firsts.where("similarity is null").select("first", "component", "centre")
     alike = firsts.where("similarity is not null").select("first", "similarity")
     if not unknown.isEmpty():

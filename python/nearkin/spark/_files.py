@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,8 @@ class Split:
         with gzip.open(self.path, "rb") as packed, tempfile.NamedTemporaryFile() as plain:
             shutil.copyfileobj(packed, plain)
             plain.flush()
+            if plain.tell() > ROWS:
+                raise FileError(f"{self.path}: has more than 8 GiB unpacked, which one task cannot read; cut it, or unpack it")
             yield reading | {"path": plain.name}, (0, plain.tell())
 
     def column(self, name: str) -> pa.Array:
@@ -85,6 +88,8 @@ def splits(path: str, kind: str, most: int) -> list[Split]:
         return [Split(path, kind, 0, size)]
     starts = _rust.starts(path, most)
     ends = [*starts[1:], size]
+    with open(path, "rb") as file:
+        starts[0] += len(BOM_UTF8) if file.read(3) == BOM_UTF8 else 0
     return [Split(path, kind, start, end) for start, end in zip(starts, ends) if start < end]
 
 
@@ -115,12 +120,14 @@ class FileTexts:
                 raise FileError(f"{path}: is no file of JSON lines, text or Parquet")
             self.splits += splits(os.path.abspath(path), kind, most)
         if not self.splits:
-            self.splits = [Split(os.path.abspath(paths[0]), "jsonl", 0, 0)]
+            # Of no record, as of nothing, there is one part.
+            self.splits = [Split(os.devnull, "jsonl", 0, 0)]
         self.partitions = len(self.splits)
         self.starts: dict[int, int] = {}
         self.text = text
         self.id = None if positions else id or self._usual_id()
         self.reading = {"text": text, "id": self.id, "skip": skip}
+        self._check_columns()
 
     def _usual_id(self) -> str | None:
         """The field `id`, where the first record has one."""
@@ -131,8 +138,24 @@ class FileTexts:
             return None
         opened = gzip.open if first.kind.endswith(".gz") else open
         with opened(first.path, "rb") as file:
-            record = json.loads(next((line for line in file if line.strip()), b"{}"))
-        return "id" if isinstance(record, dict) and "id" in record else None
+            file.seek(first.start)
+            for line in file:
+                with contextlib.suppress(ValueError):
+                    record = json.loads(line)
+                    if isinstance(record, dict):
+                        return "id" if "id" in record else None
+        return None
+
+    def _check_columns(self) -> None:
+        """Whether tables have the columns that are asked for, and ids that can be written."""
+        for path in sorted({split.path for split in self.splits if split.kind == "parquet"}):
+            schema = pq.ParquetFile(path).schema_arrow
+            for name in (self.text, self.id):
+                if name is not None and name not in schema.names:
+                    raise FileError(f"{path}: there is no column {name!r}; it has {', '.join(schema.names)}")
+            kind = schema.field(self.id).type if self.id is not None else pa.string()
+            if not (_is_text(kind) or pa.types.is_integer(kind)):
+                raise FileError(f"{path}: column {self.id!r} is {kind}; ids are texts or whole numbers")
 
     def reads(self, split: Split) -> dict[str, Any]:
         """How the Rust code reads lines of a split."""
@@ -155,14 +178,15 @@ class FileTexts:
         text = self.text
 
         def task(number: int, split: Split, reading: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-            keys = _rust.Keys(flags, gatherers, frequent)
+            keys, records = _rust.Keys(flags, gatherers, frequent), 0
             if split.kind == "parquet":
                 for batch in _columns(number, split, text):
+                    records += batch.num_rows
                     keys.add(batch)
             else:
                 with split.lines(reading) as (how, part):
-                    keys.add_lines(how, part, number << ROW_BITS)
-            yield from key_rows(keys, True, number)
+                    records = keys.add_lines(how, part, number << ROW_BITS)
+            yield from key_rows(keys, (number, records))
 
         return self._each(task, KEYS)
 
@@ -269,24 +293,29 @@ class FileTexts:
         def task(number: int, split: Split, reading: dict[str, Any]) -> Iterator[pa.RecordBatch]:
             if name is not None and split.kind == "parquet":
                 ids = split.column(name)
-                quoted = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+                if ids.null_count:
+                    raise FileError(f"{split.path}: a value of column {name!r} is null; every record needs an id")
+                quoted = _is_text(ids.type)
                 texts = [json.dumps(id, ensure_ascii=False) if quoted else str(id) for id in ids.to_pylist()]
                 yield pa.RecordBatch.from_arrays([_positions(number, len(ids)), pa.array(texts)], ["position", "id"])
                 return
             if split.kind == "parquet":
-                positions = _positions(number, split.column(reading["text"]))
-                lines = pa.RecordBatch.from_arrays([positions], ["position"])
+                rows = len(split.column(reading["text"]))
+                columns = [_positions(number, rows), pa.array(range(rows), pa.int64())]
+                lines = pa.RecordBatch.from_arrays(columns, ["position", "record"])
             else:
                 with split.lines(reading) as (how, part):
                     lines = _rust.read_lines(how, part, number << ROW_BITS)
             if name is not None:
                 yield lines.select(["position", "id"])
                 return
-            first = starts.get(number, 0)
-            ids = pa.array(range(first, first + lines.num_rows)).cast(pa.string())
+            ids = pa.compute.add(lines["record"], starts.get(number, 0)).cast(pa.string())
             yield pa.RecordBatch.from_arrays([lines["position"], ids], ["position", "id"])
 
         return self._each(task, "position long, id string")
+
+    def release(self) -> None:
+        """Files are not held."""
 
     def values(self, field: str) -> DataFrame:
         """Not here: the values of a field of JSON have no one type."""
@@ -299,6 +328,8 @@ class FileTexts:
     def copy(self, removed: DataFrame | Any, target: str) -> int:
         """Writes the records but for those at the positions `removed` as they came, a file a split; the bytes written."""
         all_splits, reads = self.splits, [self.reads(split) for split in self.splits]
+        # Executors are elsewhere.
+        target = os.path.abspath(target)
         fresh = _made_anew(os.path.join(target, "_temporary"))
 
         def write(number: int, without: Any) -> pa.RecordBatch:
@@ -335,8 +366,17 @@ class FileTexts:
 
             written = _rust.on_executors(self._by_split(rows), run, "bytes long")
         total: int = sum(size for (size,) in written.collect())
+        if isinstance(removed, np.ndarray):
+            gone.destroy()
         _take_the_place(fresh, target)
         return total
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a column has texts."""
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _made_anew(folder: str) -> str:
@@ -368,16 +408,15 @@ def _cut(batch: pa.RecordBatch, rows: int = 2_000) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-def _positions(number: int, rows: Any) -> pa.Array:
-    count = rows if isinstance(rows, int) else len(rows)
+def _positions(number: int, rows: int) -> pa.Array:
     start = number << ROW_BITS
-    return pa.array(range(start, start + count), pa.int64())
+    return pa.array(range(start, start + rows), pa.int64())
 
 
 def _columns(number: int, split: Split, text: str) -> Iterator[pa.RecordBatch]:
     """Positions and texts of a row group."""
     texts = split.column(text).cast(pa.string())
-    columns = [_positions(number, texts), texts]
+    columns = [_positions(number, len(texts)), texts]
     yield from pa.table(columns, ["position", "text"]).to_batches(4_000)
 
 

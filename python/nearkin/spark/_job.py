@@ -11,10 +11,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from nearkin import NearkinError, ParameterError, _nearkin
+from nearkin import FileError, NearkinError, ParameterError, _nearkin
 from nearkin.spark import _READING, _SPARKS, _named, _rust, dedup, pairs
 from nearkin.spark._dedup import Deduplicated, deduplicate
 from nearkin.spark._files import FileTexts, kind_of
@@ -29,13 +30,21 @@ _JOBS = ("inputs", "output", "clusters", "stats", "quiet", "keep", "no_chains", 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command line such as ``dedup corpus.jsonl -o kept``; the status to end with."""
-    session = None
+    given = list(sys.argv[1:] if words is None else words)
+    if not given or "-h" in given or "--help" in given:
+        print("The command's `pairs` and `dedup` as a Spark job: INPUT is what all machines see, -o and --clusters name folders.\n")
+        return _nearkin.main(["nearkin", *(given or ["--help"])])
     try:
-        job, options = parse(list(sys.argv[1:] if words is None else words))
+        job, options = parse(given)
         session = SparkSession.builder.appName(f"nearkin {job}").getOrCreate()
         run(session, job, options)
     except NearkinError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except PySparkException as error:
+        # What executors raise comes as the text of its traceback.
+        lines = [line for line in str(error).splitlines() if line.startswith("nearkin.")]
+        print(f"error: {lines[-1].partition(': ')[2] if lines else error}", file=sys.stderr)
         return 1
     return 0
 
@@ -60,8 +69,17 @@ def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, A
     if options.get("against"):
         raise ParameterError("--against does not run on Spark yet; search both collections as one")
     inputs = [os.fsdecode(path) for path in options.get("inputs", [])]
+    here = [path for path in inputs if "://" not in path]
+    for path in here:
+        if not os.path.exists(path):
+            raise FileError(f"{path}: does not exist; check the path")
+    for name in ("output", "clusters"):
+        _check_folder(options.get(name), here)
+    if job == "dedup" and not options.get("output") and not options.get("clusters"):
+        raise ParameterError("-o is missing: name the folder for the records that are kept, or --clusters")
     search = {name: value for name, value in options.items() if name not in _JOBS}
-    files = _files(session, inputs, search, str(options.get("keep", "first")))
+    keep, output = str(options.get("keep", "first")), options.get("output") or ""
+    files = _files(session, inputs, search, keep, output)
     stats: dict[str, Any] = {}
     if job == "pairs":
         _pairs(session, inputs, files, search, options)
@@ -74,10 +92,25 @@ def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, A
     return stats
 
 
-def _files(session: SparkSession, inputs: list[str], search: dict[str, Any], keep: str) -> FileTexts | None:
+def _check_folder(target: str | None, inputs: list[str]) -> None:
+    """Ends with an error where something is in the way that no job has written."""
+    if target is None or "://" in target or not os.path.lexists(target):
+        return
+    if not os.path.isdir(target):
+        raise FileError(f"{target}: is a file; a job writes a folder, name another one or remove it")
+    if any(os.path.samefile(os.path.dirname(os.path.abspath(path)), target) for path in inputs):
+        raise FileError(f"{target}: has an input in it, and what is in it is replaced; name another folder")
+    others = [name for name in os.listdir(target) if not name.startswith(("part-", "_", "."))]
+    if others:
+        raise FileError(f"{target}: has {others[0]!r} in it, which no job wrote; name another folder")
+
+
+def _files(
+    session: SparkSession, inputs: list[str], search: dict[str, Any], keep: str, output: str
+) -> FileTexts | None:
     """The files, where executors can read them themselves."""
     format = search.get("format")
-    if keep.partition(":")[1] or any(kind_of(path, format) is None for path in inputs):
+    if keep.partition(":")[1] or any(kind_of(path, format) is None for path in inputs) or "://" in output:
         return None
     skip = search.get("on_error") == "skip"
     tables = any(kind_of(path, format) == "parquet" for path in inputs)
@@ -88,17 +121,24 @@ def _files(session: SparkSession, inputs: list[str], search: dict[str, Any], kee
     return FileTexts(session, inputs, text, id, bool(search.get("positions")), skip, format)
 
 
+def _kind(path: str, search: dict[str, Any]) -> str:
+    return str(search.get("format") or path.removesuffix(".gz").rsplit(".", 1)[-1])
+
+
 def _read(session: SparkSession, inputs: list[str], search: dict[str, Any]) -> DataFrame:
     """The files in their order, read by Spark."""
 
     def one(path: str) -> DataFrame:
-        kind = search.get("format") or path.removesuffix(".gz").rsplit(".", 1)[-1]
+        kind = _kind(path, search)
         if kind == "parquet":
             return session.read.parquet(path)
         if kind in ("csv", "tsv"):
             tab = "\t" if kind == "tsv" else ","
             reader = session.read.option("header", "no_header" not in search).option("escape", '"')
-            return reader.option("multiLine", True).csv(path, sep=search.get("delimiter", tab))
+            # An empty field is an empty text, as in the command.
+            read = reader.option("multiLine", True).csv(path, sep=search.get("delimiter", tab)).na.fill("")
+            # Without names, columns have numbers.
+            return read.toDF(*map(str, range(1, len(read.columns) + 1))) if "no_header" in search else read
         if kind in ("jsonl", "ndjson", "json"):
             return session.read.json(path)
         raise ParameterError(f"{path}: its name does not tell the format; pass --format")
@@ -139,9 +179,12 @@ def _dedup(
     output = options.get("output")
     result: Deduplicated
     if files is None:
+        kinds = {_kind(path, search) for path in inputs}
+        if kinds & {"csv", "tsv"} and ":" in keep:
+            raise ParameterError("--keep by a column of CSV does not run on Spark: it has texts only; use Parquet or JSON")
         result = dedup(_read(session, inputs, search), keep=keep, no_chains=no_chains, **search)
         if output:
-            write(result.kept, output, False)
+            write(result.kept, output, False, kinds.pop() if len(kinds) == 1 else "jsonl", "no_header" not in search)
     else:
         found = Found(files, _similarity(search) | {"no_chains": no_chains})
         result = deduplicate(found, files, keep, not no_chains)
@@ -153,9 +196,12 @@ def _dedup(
     return dict(result.stats)
 
 
-def write(rows: DataFrame, target: str | None, json_ids: bool) -> None:
-    """Writes rows into a folder, in the format that its name ends with, else as JSON lines."""
+def write(rows: DataFrame, target: str | None, json_ids: bool, usual: str = "jsonl", header: bool = True) -> None:
+    """Writes rows into a folder, in the format that its name ends with, else in the usual one."""
     kind = (target or "").rsplit(".", 1)[-1]
+    kind = kind if kind in ("csv", "tsv", "parquet", "jsonl") else usual
+    if target is not None and "://" not in target:
+        target = os.path.abspath(target)
     if kind in ("csv", "tsv", "parquet") and json_ids:
         names = [name for name in rows.columns if name in ("a", "b", "id", "cluster")]
         rows = rows.select(*[_plain(name) if name in names else F.col(name) for name in rows.columns])
@@ -163,7 +209,7 @@ def write(rows: DataFrame, target: str | None, json_ids: bool) -> None:
         return rows.write.mode("overwrite").parquet(target)
     if target is not None and kind in ("csv", "tsv"):
         tab = "\t" if kind == "tsv" else ","
-        return rows.write.mode("overwrite").csv(target, header=True, sep=tab)
+        return rows.write.mode("overwrite").csv(target, header=header, sep=tab)
     lines = _rust.on_executors(rows, _Lines(json_ids), "value string")
     if target is None:
         for line in lines.toLocalIterator():

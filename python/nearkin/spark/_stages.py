@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nearkin import _nearkin
@@ -16,7 +17,7 @@ from nearkin.spark import _rust
 from nearkin.spark._texts import ROW_BITS, broadcast
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
 #: Bytes of text up to which a look at all of it decides how pairs are found, as in the command.
 SMALL = 128 << 20
@@ -26,7 +27,7 @@ HEAVY = 200_000
 DRAWN = 2_000
 
 #: What a row of what gatherers say is about: texts that travel, a copy, or a count.
-WANTED, COPY, TEXTS, EMPTY, BYTES, BUCKETS, COPIES, TRAVELS = range(8)
+WANTED, COPY, RECORDS, TEXTS, EMPTY, BYTES, BUCKETS, COPIES, TRAVELS = range(9)
 _MET = "kind int, position long, other long, block binary"
 _PAIRS = "a long, b long, similarity double"
 
@@ -52,6 +53,7 @@ class Texts(Protocol):
     def ids(self) -> DataFrame: ...
     def values(self, field: str) -> DataFrame: ...
     def without(self, removed: DataFrame, rows: int) -> DataFrame: ...
+    def release(self) -> None: ...
 
 
 def words(options: dict[str, Any], job: str = "pairs") -> list[str]:
@@ -107,7 +109,7 @@ def _meet(places: int, heavy: int, packed: str | None) -> Callable[[Iterator[pa.
         blocks = []
         for batch in batches:
             seen = batch.filter(pa.compute.is_valid(batch["partition"]))
-            for kind, name in ((TEXTS, "texts"), (EMPTY, "empty"), (BYTES, "bytes")):
+            for kind, name in ((RECORDS, "records"), (TEXTS, "texts"), (EMPTY, "empty"), (BYTES, "bytes")):
                 yield _kind(kind, seen["partition"], seen[name])
             blocks.append(batch.select(["block"]))
         copies, wanted, buckets = _rust.meet(blocks, places, heavy)
@@ -130,7 +132,8 @@ class Found:
         exact = _rust.misses_none(self.flags)
         self._gather(exact)
         decided = exact or any(options.get(name) for name in ("approximate", "bands"))
-        if not decided and self.seen["bytes"] <= SMALL and self._is_exact_cheaper(options):
+        small = 0 < self.seen["items"] and self.seen["bytes"] <= SMALL
+        if not decided and small and self._is_exact_cheaper(options):
             # What is left out here says how much may be missed.
             given = {name: options[name] for name in options if name != "recall"}
             self.flags = words(given | {"exact": True})
@@ -144,6 +147,17 @@ class Found:
         """A DataFrame that is not computed twice."""
         self.held.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
         return self.held[-1]
+
+    def cut(self, frame: DataFrame) -> DataFrame:
+        """The same, and its plan ends there: of plans that use each other twice, each would be twice as long as the one
+        before. What an executor loses is computed again from what came before, or read from the checkpoint.
+        """
+        session = frame.sparkSession
+        if session.sparkContext.getCheckpointDir() is not None:
+            return frame.checkpoint(eager=True)
+        held = self.hold(frame)
+        java = session._jsparkSession
+        return DataFrame(java.createDataFrame(held._jdf.toJavaRDD(), held._jdf.schema()), session)
 
     def release(self) -> None:
         """Gives back what is held."""
@@ -166,13 +180,14 @@ class Found:
         self.copies, self.travels = total(COPIES), total(TRAVELS)
         self.seen = {
             "items": total(TEXTS),
+            "skipped": total(RECORDS) - total(TEXTS),
             "empty": total(EMPTY),
             "bytes": total(BYTES),
             "identical": self.copies,
             "buckets": total(BUCKETS),
         }
         start = 0
-        for partition, rows in sorted((at, count) for kind, at, count in counts if kind == TEXTS):
+        for partition, rows in sorted((at, count) for kind, at, count in counts if kind == RECORDS):
             self.texts.starts[partition] = start
             start += rows
 

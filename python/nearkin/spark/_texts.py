@@ -23,12 +23,13 @@ ROW_BITS = 33
 #: Rows of a join's side that every executor may get whole: some 20 MB.
 BROADCAST = 1_000_000
 
-KEYS = "gatherer int, block binary, partition long, texts long, empty long, bytes long"
+KEYS = "gatherer int, block binary, partition long, records long, texts long, empty long, bytes long"
 _KEYS = pa.schema(
     [
         ("gatherer", pa.int32()),
         ("block", pa.binary()),
         ("partition", pa.int64()),
+        ("records", pa.int64()),
         ("texts", pa.int64()),
         ("empty", pa.int64()),
         ("bytes", pa.int64()),
@@ -36,17 +37,17 @@ _KEYS = pa.schema(
 )
 
 
-def key_rows(keys: Any, finish: bool, partition: int = 0) -> Iterator[pa.RecordBatch]:
-    """The blocks that keys have ready, and at the end what was seen."""
-    blocks = keys.blocks(finish)
+def key_rows(keys: Any, seen: tuple[int, int] | None = None) -> Iterator[pa.RecordBatch]:
+    """The blocks that keys have ready, and at the end what was seen: the partition, and its records with those skipped."""
+    blocks = keys.blocks(seen is not None)
     rows = blocks.num_rows
     if rows:
         nothing = pa.nulls(rows, pa.int64())
-        columns = [blocks["gatherer"], blocks["block"], nothing, nothing, nothing, nothing]
+        columns = [blocks["gatherer"], blocks["block"], *[nothing] * 5]
         yield pa.RecordBatch.from_arrays(columns, schema=_KEYS)
-    if finish:
-        texts, empty, size = keys.seen()
-        row = {"gatherer": partition % keys.gatherers, "partition": partition}
+    if seen is not None:
+        (partition, records), (texts, empty, size) = seen, keys.seen()
+        row = {"gatherer": partition % keys.gatherers, "partition": partition, "records": records}
         yield pa.RecordBatch.from_pylist([row | dict(texts=texts, empty=empty, bytes=size)], _KEYS)
 
 
@@ -84,7 +85,8 @@ class FrameTexts:
         self.id = id if id is not None or positions or "id" not in self.columns else "id"
         self.position = "position" if "position" not in self.columns else "__position"
         self.frame = frame.withColumn(self.position, F.monotonically_increasing_id())
-        if shuffled or order is not None:
+        self.held = shuffled or order is not None
+        if self.held:
             # Computed again for other columns, rows could come in other partitions.
             self.frame = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
             self.partitions = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
@@ -95,8 +97,9 @@ class FrameTexts:
         self.text: Column = F.col(f"`{text}`")
         if self.is_list:
             self.text = self.text.cast(ArrayType(StringType()))
-        if skip:
-            self.frame = self.frame.where(F.col(f"`{text}`").isNotNull())
+        #: The rows that have a text, or all where that is asked of them.
+        self.rows = self.frame.where(F.col(f"`{text}`").isNotNull()) if skip else self.frame
+        self.skip = skip
         self.starts: dict[int, int] = {}
 
     @property
@@ -105,24 +108,32 @@ class FrameTexts:
 
     def _with(self, **columns: Column) -> DataFrame:
         named = [column.alias(name) for name, column in columns.items()]
-        return self.frame.select(F.col(self.position).alias("position"), *named)
+        return self.rows.select(F.col(self.position).alias("position"), *named)
 
     def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame:
         """The blocks of keys of all texts, each with its gatherer."""
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            keys = _rust.Keys(flags, gatherers, frequent)
+            keys, records = _rust.Keys(flags, gatherers, frequent), 0
             for batch in batches:
-                keys.add(batch)
-                yield from key_rows(keys, False)
+                records += batch.num_rows
+                keys.add(batch.filter(pa.compute.is_valid(batch["text"])) if skip else batch)
+                yield from key_rows(keys)
             context = TaskContext.get()
-            yield from key_rows(keys, True, context.partitionId() if context else 0)
+            yield from key_rows(keys, (context.partitionId() if context else 0, records))
 
-        return _rust.on_executors(self._with(text=self.text), run, KEYS)
+        skip = self.skip
+        rows = self.frame.select(F.col(self.position).alias("position"), self.text.alias("text"))
+        return _rust.on_executors(rows, run, KEYS)
 
     def texts(self) -> DataFrame:
         """All texts: `position`, `text`."""
         return self._with(text=self.text)
+
+    def release(self) -> None:
+        """Gives back the rows, where they were held."""
+        if self.held:
+            self.frame.unpersist()
 
     packed: str | None = None
 
@@ -165,5 +176,5 @@ class FrameTexts:
     def without(self, removed: DataFrame, rows: int) -> DataFrame:
         """The rows with all their columns, but for those at the positions `removed`."""
         named = broadcast(removed.withColumnRenamed("position", self.position), rows)
-        kept = self.frame.join(named, self.position, "left_anti")
+        kept = self.rows.join(named, self.position, "left_anti")
         return kept.select(*[f"`{name}`" for name in self.columns])

@@ -1,7 +1,7 @@
 //! Pieces of files with a record a line, for whoever reads only a part of a file: another machine, say.
 
 use super::{
-    Format, Ids, ReadOptions, Wanted,
+    Format, Ids, OnError, ReadOptions, Wanted,
     copy::Stretches,
     gather::Asked,
     lines,
@@ -31,6 +31,11 @@ impl Pieces {
         };
         let is_text = options.format == Some(Format::Txt);
         Self { path, options, ids, is_text }
+    }
+
+    /// Whether records that cannot be used are left out.
+    pub fn skips(&self) -> bool {
+        self.options.on_error == OnError::Skip
     }
 
     /// Takes the wanted records apart. The piece holds whole lines, of which the first has this number.

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::StringBuilder;
 use arrow_pyarrow::PyArrowType;
 use nearkin::item::Id;
-use nearkin::read::{Format, OnError, Pieces, ReadOptions, Shape};
+use nearkin::read::{Format, OnError, Pieces, ReadOptions};
 use nearkin::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,26 +17,22 @@ use pyo3::types::PyDict;
 use super::columns::{batch, numbers};
 use crate::error::Raise;
 
-/// How lines are read: `path`, `text`, `id` (a field's name or none), `format`, `skip` (bad records), `elements`, `value`.
+/// How lines are read: `path`, `text`, `id` (a field's name or none), `format`, `skip` (bad records).
 pub(super) fn pieces(reading: &Bound<'_, PyDict>) -> PyResult<Pieces> {
     let text = |name: &str| -> PyResult<Option<String>> {
         reading.get_item(name)?.map_or(Ok(None), |value| value.extract())
     };
-    let is = |name: &str| -> PyResult<bool> {
-        reading.get_item(name)?.map_or(Ok(false), |value| value.is_truthy())
-    };
+    let skip = reading.get_item("skip")?.map_or(Ok(false), |value| value.is_truthy())?;
     let options = ReadOptions {
         text: text("text")?.unwrap_or_else(|| "text".to_owned()),
         id: text("id")?,
         positions: text("id")?.is_none(),
-        value: text("value")?,
         format: Some(if text("format")?.as_deref() == Some("txt") {
             Format::Txt
         } else {
             Format::Jsonl
         }),
-        on_error: if is("skip")? { OnError::Skip } else { OnError::Stop },
-        shape: if is("elements")? { Shape::Elements } else { Shape::Text },
+        on_error: if skip { OnError::Skip } else { OnError::Stop },
         ..ReadOptions::default()
     };
     Ok(Pieces::new(text("path")?.unwrap_or_default().into(), options))
@@ -46,13 +42,15 @@ pub(super) fn pieces(reading: &Bound<'_, PyDict>) -> PyResult<Pieces> {
 #[derive(Default)]
 struct Columns {
     positions: Vec<u64>,
+    records: Vec<u64>,
     texts: StringBuilder,
     ids: StringBuilder,
 }
 
 impl Columns {
-    fn push(&mut self, position: u64, text: &str, id: Option<&Id>) {
+    fn push(&mut self, position: u64, record: u64, text: &str, id: Option<&Id>) {
         self.positions.push(position);
+        self.records.push(record);
         self.texts.append_value(text);
         self.ids.append_option(id.map(json));
     }
@@ -60,6 +58,7 @@ impl Columns {
     fn finish(mut self) -> RecordBatch {
         batch(vec![
             ("position", numbers(self.positions)),
+            ("record", numbers(self.records)),
             ("text", Arc::new(self.texts.finish())),
             ("id", Arc::new(self.ids.finish())),
         ])
@@ -67,7 +66,8 @@ impl Columns {
 }
 
 /// The records that start at these bytes, counted from the first of `bytes` of a file, or all of `bytes` where none are
-/// given: `position` (`position` and the byte), `text`, and `id` as JSON where there are ids.
+/// given: `position` (`position` and the byte), `record` (its number in `bytes`, from 0, where all are read), `text`, and
+/// `id` as JSON where there are ids.
 #[pyfunction]
 #[pyo3(signature = (reading, bytes, position, offsets = None))]
 pub(crate) fn read_lines(
@@ -86,7 +86,7 @@ pub(crate) fn read_lines(
                 pieces.line_at(&file, bytes.0 + offset, &mut line)?;
                 let batch = pieces.decode(&line, 1, &|_| true)?;
                 let Some(item) = batch.items.first() else { continue };
-                columns.push(position + offset, batch.text(0), item.id.as_ref());
+                columns.push(position + offset, 0, batch.text(0), item.id.as_ref());
             }
             return Ok(columns.finish());
         }
@@ -97,7 +97,8 @@ pub(crate) fn read_lines(
             let first = position + (start - bytes.0);
             for (at, item) in batch.items.iter().enumerate() {
                 let offset = starts[item.ordinal as usize];
-                columns.push(first + u64::from(offset), batch.text(at), item.id.as_ref());
+                let record = records + u64::from(item.ordinal);
+                columns.push(first + u64::from(offset), record, batch.text(at), item.id.as_ref());
             }
             records += u64::from(batch.records);
             Ok(())
@@ -134,7 +135,7 @@ fn json(id: &Id) -> String {
 }
 
 /// Writes the records in these bytes of a file to `target` as they came, but for those that start at the bytes `without`,
-/// ascending, counted from the first of these. How many bytes that makes.
+/// ascending, counted from the first of these, and those that cannot be used where such are skipped.
 #[pyfunction]
 pub(crate) fn copy_lines(
     py: Python<'_>,
@@ -142,16 +143,17 @@ pub(crate) fn copy_lines(
     bytes: (u64, u64),
     without: Vec<u64>,
     target: PathBuf,
-) -> PyResult<u64> {
+) -> PyResult<()> {
     let pieces = pieces(reading)?;
+    let skips = pieces.skips();
     let work =
-        || -> Result<u64> {
+        || -> Result<()> {
             let failed = |error: std::io::Error| Error::File {
                 path: target.clone(),
                 what: format!("cannot be written: {error}; check the folder and the disk"),
             };
             let mut file = File::create(&target).map_err(failed)?;
-            let (mut written, mut gone) = (0, without.iter().peekable());
+            let mut gone = without.iter().peekable();
             let (mut starts, mut out) = (Vec::new(), Vec::new());
             pieces.each(bytes.0..bytes.1, |piece, start| {
                 let first = start - bytes.0;
@@ -160,12 +162,16 @@ pub(crate) fn copy_lines(
                 kept.extend(starts.iter().map(|&offset| {
                     gone.next_if(|&&gone| gone == first + u64::from(offset)).is_none()
                 }));
+                if skips {
+                    let good = pieces.decode(piece, 1, &|_| true)?;
+                    let mut is_good = vec![false; kept.len()];
+                    good.items.iter().for_each(|item| is_good[item.ordinal as usize] = true);
+                    kept.iter_mut().zip(is_good).for_each(|(kept, good)| *kept &= good);
+                }
                 out.clear();
                 pieces.copy(piece, &|ordinal| kept[ordinal as usize], &mut out);
-                written += out.len() as u64;
                 file.write_all(&out).map_err(failed)
-            })?;
-            Ok(written)
+            })
         };
     py.detach(work).raise(py)
 }

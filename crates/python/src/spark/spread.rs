@@ -133,7 +133,6 @@ impl Keys {
 /// Reads gathered blocks: copies (`position`, `first`), who travels (`position`, `place`), and the number of keys that
 /// several texts share.
 #[pyfunction]
-#[pyo3(signature = (blocks, places, heavy = 200_000))]
 pub(crate) fn meet(
     py: Python<'_>,
     blocks: Vec<PyArrowType<RecordBatch>>,
