@@ -152,6 +152,14 @@ def test_positions_are_ids_where_there_are_none(session: Any, rows: list[Row]) -
     same(nks.pairs(frame, threshold=0.6), nk.pairs([text for (text,) in texts], threshold=0.6))
 
 
+def test_offsets_may_be_wide(session: Any, frame: Any, table: pa.Table) -> None:
+    session.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        same(nks.dedup(frame).clusters, nk.dedup(table).clusters)
+    finally:
+        session.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+
+
 def test_sets_come_as_arrays(session: Any, rows: list[Row]) -> None:
     sets = [(row[0], row[1].split()) for row in rows[:400]]
     frame = session.createDataFrame(session.sparkContext.parallelize(sets, 3), "id string, text array<string>")

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from nearkin import _nearkin
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 Groups = _nearkin.spark.Groups
@@ -28,7 +29,7 @@ sketches = _nearkin.spark.sketches
 stars = _nearkin.spark.stars
 starts = _nearkin.spark.starts
 
-Task = Callable[["Iterator[pa.RecordBatch]"], "Iterator[pa.RecordBatch]"]
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 _modules = 0
 
@@ -42,11 +43,18 @@ def spare_the_collector() -> None:
         gc.freeze()
 
 
+def _narrow(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch with offsets of 32 bits, where Spark was set to send 64."""
+    kinds = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+    fields = [field.with_type(kinds.get(field.type, field.type)) for field in batch.schema]
+    return batch.cast(pa.schema(fields)) if fields != list(batch.schema) else batch
+
+
 def on_executors(frame: DataFrame, task: Task, schema: Any) -> DataFrame:
     """What a task makes of the batches of every partition."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from task(batches)
+        yield from task(map(_narrow, batches))
         spare_the_collector()
 
     return frame.mapInArrow(run, schema)
