@@ -57,7 +57,7 @@ def _one_input(data: object, options: Mapping[str, Any], name: str) -> Input:
     if isinstance(data, pa.RecordBatch):
         data = pa.table(data)
     if isinstance(data, pa.Table):
-        return _table(data, data.filter, name)
+        return _table(_typed(data, options), data.filter, name)
     if isinstance(data, (pa.Array, pa.ChunkedArray)):
         return _table(_column(data, options), data.filter, name)
     if isinstance(data, np.ndarray):
@@ -71,7 +71,7 @@ def _one_input(data: object, options: Mapping[str, Any], name: str) -> Input:
     if isinstance(data, Iterable) and not isinstance(data, (bytes, bytearray)):
         return _list(data, options, name)
     raise ParameterError(
-        f"the data is of type {type(data).__name__}; it must be a path, a list, a dict of ids and texts, a NumPy "
+        f"the data is of type {type(data).__name__}; it must be a path, a list of texts or records, a dict of ids and texts, a NumPy "
         "array, a pandas or polars DataFrame, a pyarrow Table or anything with the Arrow stream interface"
     )
 
@@ -80,8 +80,19 @@ def _table(table: pa.Table, keep: Callable[[Any], Any], name: str) -> Input:
     return Input([(name, table)], table.num_rows, keep)
 
 
+def _typed(table: pa.Table, options: Mapping[str, Any]) -> pa.Table:
+    """A table whose texts are of the type text also where there are none to tell it."""
+    text, are_texts = _name(options), options.get("as_") in (None, "text", "string")
+    if are_texts and text in table.column_names:
+        column = table[text]
+        if pa.types.is_null(column.type) or not len(column):
+            at = table.column_names.index(text)
+            return table.set_column(at, text, pa.nulls(len(column), pa.string()))
+    return table
+
+
 def _name(options: Mapping[str, Any]) -> str:
-    return options.get("text") or _usual(options)[0]
+    return str(options.get("text") or _usual(options)[0])
 
 
 def _usual(options: Mapping[str, Any]) -> list[str]:
@@ -104,7 +115,7 @@ def _arrow(data: Any, options: Mapping[str, Any], name: str) -> Input:
     if _is_column(data):
         table = _column(pa.chunked_array(data), options)
     else:
-        table = pa.table(data)
+        table = _typed(pa.table(data), options)
     return _table(table, keep, name)
 
 
@@ -125,7 +136,7 @@ def _pandas(data: Any, options: Mapping[str, Any], name: str) -> Input:
     if isinstance(data, pd.Series):
         table = _column(pa.Array.from_pandas(data), options)
     elif isinstance(data, pd.DataFrame):
-        table = _pandas_table(data, _needed(options))
+        table = _typed(_pandas_table(data, _needed(options)), options)
     else:
         raise ParameterError(f"a pandas {type(data).__name__}; it must be a DataFrame or a Series")
     return _table(table, lambda mask: data[np.asarray(mask)], name)
@@ -151,7 +162,7 @@ def _needed(options: Mapping[str, Any]) -> set[str] | None:
         return None
     named = [options.get(key) for key in ("text", "id", "group", "element", "count", "rating")]
     field = str(options.get("keep") or "").partition(":")[2]
-    return {name for name in [*named, *_usual(options), "id", field] if name}
+    return {str(name) for name in [*named, *_usual(options), "id", field] if name not in (None, "")}
 
 
 def _array(data: np.ndarray[Any, Any], options: Mapping[str, Any], name: str) -> Input:
@@ -200,11 +211,24 @@ def _known(values: pa.Array) -> pa.Array:
 
 def _list(data: Iterable[Any], options: Mapping[str, Any], name: str) -> Input:
     items = data if isinstance(data, (list, tuple)) else list(data)
+    are_texts = options.get("as_") in (None, "text", "string")
+    are_records = are_texts and bool(items) and all(isinstance(item, Mapping) for item in items)
 
     def keep(mask: pa.Array) -> list[Any]:
         return [item for item, kept in zip(items, mask.to_pylist(), strict=True) if kept]
 
-    return _table(_column(_values(items, options), options), keep, name)
+    table = _records(items, options) if are_records else _column(_values(items, options), options)
+    return _table(table, keep, name)
+
+
+def _records(items: Sequence[Mapping[Any, Any]], options: Mapping[str, Any]) -> pa.Table:
+    """Records with a field each for text and id, as of JSON lines."""
+    wanted = _needed(options)
+    columns = {}
+    for field in dict.fromkeys(key for item in items for key in item):
+        is_read = wanted is None or str(field) in wanted
+        columns[str(field)] = _known(pa.array([item.get(field) for item in items])) if is_read else pa.nulls(len(items))
+    return pa.table(columns)
 
 
 def _mapping(data: Mapping[Any, Any], options: Mapping[str, Any], name: str) -> Input:

@@ -67,7 +67,7 @@ def pairs(
     Parameters
     ----------
     data
-        A list of texts, a dict of ids and texts, a NumPy array, a pandas or polars DataFrame or Series, a pyarrow Table
+        A list of texts or of records, a dict of ids and texts, a NumPy array, a pandas or polars DataFrame or Series, a pyarrow Table
         or record-batch reader, anything with the Arrow stream interface, a path, or a list of `pathlib.Path`. A table's
         texts are in its column ``text`` and its ids in ``id`` unless `text` and `id` say otherwise; without ids, an
         item's id is its position, from 0.

@@ -313,3 +313,33 @@ def test_nothing_and_little() -> None:
     assert rows(nk.pairs([set(), set()], as_="set")) == []
     assert nk.dedup(["", "", " "]).kept == ["", "", " "]
     assert nk.dedup(["one"]).kept == ["one"]
+
+
+def test_a_list_of_records_is_a_table() -> None:
+    records: list[dict[str, Any]] = [
+        {"id": "x", "text": "a b c d e f", "more": {"any": 1}},
+        {"id": "y", "text": "A B C D E F", "more": object},
+        {"id": "z", "text": "u v w x y z"},
+    ]
+    assert nk.pairs(records).to_pylist() == [{"a": "x", "b": "y", "similarity": 1.0}]
+    assert nk.dedup(records).kept == [records[0], records[2]]
+    with pytest.raises(nk.InputError, match=":3:"):
+        nk.pairs([*records[:2], {"id": "z"}])
+    # Where dicts are items, they stay what they are.
+    assert nk.pairs([{"a": 1, "b": 2}, {"a": 1, "b": 2}], as_="bag").num_rows == 1
+
+
+@pytest.mark.parametrize("empty", [pd.DataFrame({"text": []}), pl.DataFrame({"text": []}), pa.table({"text": []})])
+def test_nothing_is_a_collection_of_texts(empty: Any) -> None:
+    assert nk.pairs(empty).num_rows == 0
+    assert len(nk.dedup(empty).kept) == 0
+
+
+def test_texts_that_are_all_missing_are_skipped() -> None:
+    with pytest.warns(UserWarning):
+        found = nk.dedup(pl.DataFrame({"text": [None, None]}), on_error="skip")
+    assert (found.stats["items"], found.stats["skipped"]) == (0, 2)
+
+
+def test_names_of_columns_may_be_numbers() -> None:
+    assert nk.pairs(pd.DataFrame({0: ["a b", "a b"]}), text=0).num_rows == 1

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._dedup import Deduplicated, deduplicate
 from nearkin.spark._sketch import sketch
@@ -40,6 +41,8 @@ def _found(
     frame: DataFrame, options: dict[str, Any], no_chains: bool | None = None
 ) -> tuple[FrameTexts, Found]:
     """The texts of a DataFrame, and which of them have to meet."""
+    if not hasattr(frame, "sparkSession"):
+        raise ParameterError(f"the data is of type {type(frame).__name__}; it must be a DataFrame of Spark")
     given = {name: value for name, value in options.items() if value is not None}
     reading = {name: given.pop(name) for name in _READING if name in given}
     reading["skip"] = reading.pop("on_error", "stop") == "skip"

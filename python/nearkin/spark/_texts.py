@@ -72,6 +72,9 @@ class FrameTexts:
             raise ParameterError(f"there is no column {text!r}; name the texts' column with text=")
         if id is not None and id not in frame.columns:
             raise ParameterError(f"there is no column {id!r}; name the ids' column with id=")
+        kind = frame.schema[text].dataType
+        if not isinstance(kind, (ArrayType, StringType)):
+            raise ParameterError(f"column {text!r} is {kind.simpleString()}; texts are strings, or arrays with as_=\"set\"")
         shuffled = "Exchange" in frame._jdf.queryExecution().executedPlan().toString()
         if order is not None:
             frame = frame.orderBy(order)
@@ -92,7 +95,6 @@ class FrameTexts:
             self.partitions = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
         else:
             self.partitions = max(frame.rdd.getNumPartitions(), 1)
-        kind = frame.schema[text].dataType
         self.is_list = isinstance(kind, ArrayType)
         self.text: Column = F.col(f"`{text}`")
         if self.is_list:
