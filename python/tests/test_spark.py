@@ -348,6 +348,7 @@ def test_what_fails_is_told_in_a_line(session: Any, tmp_path: Path, capsys: pyte
         (["dedup", path, "-o", str(tmp_path / "out")], "error: .*in.jsonl:2: .*`text` is null"),
         (["dedup", str(tmp_path / "*.jsonl"), "-o", str(tmp_path / "out")], "error: .* does not exist"),
         (["dedup", path], "error: -o is missing"),
+        (["dedup", path, "-o", str(tmp_path / "out"), "--clusters", str(tmp_path / "out/")], "error: .* the same folder"),
     ):
         assert main(words) == 1
         errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]

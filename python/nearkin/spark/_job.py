@@ -75,6 +75,8 @@ def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, A
             raise FileError(f"{path}: does not exist; check the path")
     for name in ("output", "clusters"):
         _check_folder(options.get(name), here)
+    if options.get("clusters") and os.path.abspath(options["clusters"]) == os.path.abspath(options.get("output") or "/"):
+        raise ParameterError("-o and --clusters name the same folder; give each one of its own")
     if job == "dedup" and not options.get("output") and not options.get("clusters"):
         raise ParameterError("-o is missing: name the folder for the records that are kept, or --clusters")
     search = {name: value for name, value in options.items() if name not in _JOBS}
