@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -97,3 +98,29 @@ def test_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert "24 articles" in told
     assert "<24 items, 17 kept, 5 groups of similar ones>" in told
+
+
+def test_the_example_of_ratings() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
+    shares = example["main"]()
+    ways = [shares[way] for way in ("drop:7", "likes:7", "stars")]
+    # A customer has 40 films of their taste in all and saw most of them: ten guesses of those left find about two in five.
+    assert all(0.3 < share < 0.5 for share in ways) and shares["popular"] < 0.1
+    ratings = example["made_up"]()
+    liked: dict[str, set[str]] = {}
+    for user, film, rating in ratings:
+        if rating >= 7:
+            liked.setdefault(film, set()).add(user)
+    audiences = sorted((film, users) for film, users in liked.items() if len(users) >= 10)
+    expected = {
+        (a, b): len(x & y) / len(x | y) for (a, x), (b, y) in itertools.combinations(audiences, 2) if 5 * len(x & y) >= len(x | y)
+    }
+    found = {tuple(sorted((row["a"], row["b"]))): row["similarity"] for row in example["similar_films"](ratings)}
+    assert found == expected
+
+
+@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA names no folder")
+def test_neighbours_know_more_than_the_crowd() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
+    shares = example["main"](pathlib.Path(os.environ["NEARKIN_DATA"]) / "ratings" / "ratings.dat")
+    assert shares["drop:7"] > shares["likes:7"] > shares["popular"] > 0.14
