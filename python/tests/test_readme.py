@@ -124,3 +124,23 @@ def test_neighbours_know_more_than_the_crowd() -> None:
     example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
     shares = example["main"](pathlib.Path(os.environ["NEARKIN_DATA"]) / "ratings" / "ratings.dat")
     assert shares["drop:7"] > shares["likes:7"] > shares["popular"] > 0.14
+
+
+def test_the_example_of_a_graph() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "python" / "graph_nodes.py"))
+    lock = ROOT / "Cargo.lock"
+    needs: dict[str, set[str]] = {}
+    for package, other in example["edges"](lock):
+        needs.setdefault(package, set()).add(other)
+    assert len(needs) > 40
+    pairs = itertools.combinations(sorted(needs.items()), 2)
+    expected = {(a, b): len(x & y) / len(x | y) for (a, x), (b, y) in pairs if 10 * len(x & y) >= 6 * len(x | y)}
+    found = {tuple(sorted((row["a"], row["b"]))): row["similarity"] for row in example["main"](lock)}
+    assert found == expected
+
+
+def test_who_answers_like_dave() -> None:
+    rows = nk.top(ROOT / "examples" / "data" / "restaurants.csv", as_="answers", k=5).to_pylist()
+    distances = {row["b"]: row["distance"] for row in rows if row["a"] == "Dave"}
+    # By hand: a gap against an answer is one half.
+    assert (distances["Estie"], distances["Fred"], distances["Alice"]) == (1.5, 2.5, 4.5)
