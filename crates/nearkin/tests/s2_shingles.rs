@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use nearkin::measure::{bag, jaccard};
 use nearkin::shingle::{
-    Case, HashBits, NormalForm, Scratch, Shingling, Space, StopWords, Tokenizer, advise, hash_bytes,
+    Case, HashBits, NormalForm, Scratch, Shingling, Space, StopWords, Tokenizer, UrlShingles,
+    advise, hash_bytes,
 };
 
 /// The set that has exactly these texts of k characters as shingles.
@@ -258,4 +259,34 @@ fn specifications_are_read_and_written() {
         let error = wrong.parse::<Shingling>().unwrap_err().to_string();
         assert!(error.contains("chars:K"), "{error}");
     }
+}
+
+#[test]
+fn s2_7_parts_of_urls() {
+    let urls = UrlShingles::default();
+    assert_eq!(urls.parts("www6.infoseek.com"), ["www", "infoseek", "com"]);
+    let path = "/cellblock16/inmates/dilbert/personal/foo.htm";
+    assert_eq!(urls.parts(path), ["cellblock", "inmates", "dilbert", "personal", "foo"]);
+    assert_eq!(urls.parts("/Index.HTML?ÄPFEL=12&straße"), ["äpfel", "straße"]);
+    assert!(urls.parts("/2001/12/30/index.html").is_empty());
+    assert_eq!(UrlShingles::without(["Foo"]).parts("/foo/index.htm"), ["index", "htm"]);
+}
+
+#[test]
+fn s2_7_bigrams_with_their_place() {
+    let urls = UrlShingles::default();
+    let shingles = |path: &str| {
+        let mut out = Vec::new();
+        urls.shingle(path, &mut out);
+        out
+    };
+    let four = shingles("/cellblock16/inmates/dilbert/personal/foo.htm");
+    assert_eq!(four.len(), 4);
+    // The same parts in another version, but for the last.
+    assert_eq!(shingles("/cellblock17/inmates/dilbert/personal/bar.htm")[..3], four[..3]);
+    // The same two parts at another place, or the other way round, are another shingle.
+    assert_ne!(shingles("/inmates/dilbert")[0], four[1]);
+    assert_ne!(shingles("/inmates/cellblock")[0], four[0]);
+    assert_eq!(shingles("/cellblock/inmates")[0], four[0]);
+    assert!(shingles("/foo").is_empty() && shingles("").is_empty());
 }

@@ -14,6 +14,7 @@ mod fold;
 mod hash;
 mod stop_words;
 mod tfidf;
+mod urls;
 mod word_characters;
 mod words;
 
@@ -26,6 +27,7 @@ pub use fold::{Case, NormalForm, Space, is_word_character};
 pub use hash::hash_bytes;
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
+pub use urls::UrlShingles;
 pub use words::{Tokenizer, UnicodeWords};
 
 use nearkin_kernels::WordMask;
