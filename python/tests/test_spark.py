@@ -81,7 +81,9 @@ def table(rows: list[Row]) -> pa.Table:
 @pytest.fixture(scope="module")
 def frame(session: Any, rows: list[Row]) -> Any:
     parts = session.sparkContext.parallelize(rows, 5)
-    return session.createDataFrame(parts, "id string, text string, v double").persist()
+    frame = session.createDataFrame(parts, "id string, text string, v double").persist()
+    frame.count()  # it is held from here on
+    return frame
 
 
 def same(rows: Any, expected: pa.Table) -> None:
@@ -234,8 +236,12 @@ def written(records: list[dict[str, Any]], path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet"])
-def test_command_python_and_spark_write_the_same(session: Any, table: pa.Table, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind, by_joins", [("jsonl", False), ("jsonl", True), ("jsonl.gz", False), ("parquet", False)])
+def test_command_python_and_spark_write_the_same(
+    session: Any, table: pa.Table, tmp_path: Path, kind: str, by_joins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_joins:
+        monkeypatch.setattr(_dedup, "FEW", 0)
     records = table.to_pylist()
     inputs = [
         written(some, tmp_path / f"{name}.{kind}") for name, some in (("one", records[:700]), ("two", records[700:]))
@@ -296,17 +302,19 @@ def test_an_input_is_not_replaced_by_its_output(session: Any, tmp_path: Path) ->
         run(session, *parse(["dedup", path, "-o", str(tmp_path)]))
 
 
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
 @pytest.mark.parametrize("words", [[], ["--on-error", "skip"]], ids=str)
 def test_lines_of_all_sorts_are_read_as_the_command_reads_them(
-    session: Any, rows: list[Row], tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+    session: Any, rows: list[Row], tmp_path: Path, words: list[str], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [json.dumps({"text": row[1]}, ensure_ascii=False) for row in rows[:200]]
     bad = ["{broken", '{"text": null}', "[]"] if words else []
     lines_in = [*bad, *texts[:90], "", *bad, *texts[90:], *bad]
-    (tmp_path / "in.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines_in).encode() + b"\r\n")
+    content = b"\xef\xbb\xbf" + "\r\n".join(lines_in).encode() + b"\r\n"
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     monkeypatch.chdir(tmp_path)
-    command("dedup", "in.jsonl", "-o", "here.jsonl", "--clusters", "clusters.jsonl", "-t", "0.6", *words)
-    stats = run(session, *parse(["dedup", "in.jsonl", "-o", "there", "--clusters", "named", "-t", "0.6", *words]))
+    command("dedup", name, "-o", "here.jsonl", "--clusters", "clusters.jsonl", "-t", "0.6", *words)
+    stats = run(session, *parse(["dedup", name, "-o", "there", "--clusters", "named", "-t", "0.6", *words]))
     assert lines(tmp_path / "there") == lines(tmp_path / "here.jsonl")
     assert lines(tmp_path / "named") == lines(tmp_path / "clusters.jsonl")
     assert stats["skipped"] == 3 * len(bad)

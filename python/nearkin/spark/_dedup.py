@@ -29,7 +29,7 @@ class Deduplicated:
     #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`. A table where they are few.
     settled: DataFrame | pa.Table
     flags: list[str]
-    #: Counts: items, empty, identical, bytes, buckets, clusters, removed, kept, rounds.
+    #: Counts: items, skipped, empty, bytes, identical, buckets, clusters, removed, kept, rounds.
     stats: dict[str, int] = field(default_factory=dict)
     found: Found | None = None
 
@@ -102,7 +102,8 @@ _ALONE = "position long, alone double"
 _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 
 
-#: Matches up to which the driver groups them: 100 MB of them, and some times that while it does. More are grouped by Spark's own joins.
+#: Matches up to which the driver groups them: 100 MB of them, and some times that while it does. More are grouped by
+#: Spark's own joins.
 FEW = 4_000_000
 
 
@@ -118,7 +119,7 @@ def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = 
     settled: DataFrame | pa.Table
     rounds = 0
     if is_few:
-        settled = _group_here(found, texts, edges, keep, chains)
+        settled = _group_here(found, texts, edges, keep, kept_by, chains)
         gone = _without_kept(settled)
         clusters, removed = len(gone["to"].unique()), gone.num_rows
     else:
@@ -134,7 +135,9 @@ def _without_kept(settled: pa.Table) -> pa.Table:
     return settled.filter(pa.compute.not_equal(settled["position"], settled["to"]))
 
 
-def _group_here(found: Found, texts: Texts, edges: DataFrame, keep: str, chains: bool) -> pa.Table:
+def _group_here(
+    found: Found, texts: Texts, edges: DataFrame, keep: str, kept_by: Any, chains: bool
+) -> pa.Table:
     """Every member of a group with the kept item, and how similar they are: `position`, `to`, `similarity`."""
     copies = found.copies_of().toArrow().to_batches() if found.copies else []
     groups = _rust.Groups(edges.toArrow().to_batches(), copies)
@@ -142,7 +145,7 @@ def _group_here(found: Found, texts: Texts, edges: DataFrame, keep: str, chains:
     if keep != "first":
         members = texts.session.createDataFrame(pa.Table.from_batches([groups.members()]))
         members = _with_values(members, texts, keep)
-        ordered = members.orderBy(*_sorting(_preference(keep)), "position").select("position")
+        ordered = members.orderBy(*_sorting(kept_by), "position").select("position")
         order = ordered.toArrow()["position"].to_pylist()
     alike = None if _is_counted(found.flags) else _identical(found.flags)
     settled = pa.Table.from_batches([groups.settle(order, chains, alike)])

@@ -60,7 +60,7 @@ class Split:
             plain.flush()
             if plain.tell() > ROWS:
                 raise FileError(f"{self.path}: has more than 8 GiB unpacked, which one task cannot read; cut it, or unpack it")
-            yield reading | {"path": plain.name}, (0, plain.tell())
+            yield reading | {"path": plain.name}, (_after_mark(plain.name), plain.tell())
 
     def column(self, name: str) -> pa.Array:
         """A column of a row group."""
@@ -88,9 +88,14 @@ def splits(path: str, kind: str, most: int) -> list[Split]:
         return [Split(path, kind, 0, size)]
     starts = _rust.starts(path, most)
     ends = [*starts[1:], size]
-    with open(path, "rb") as file:
-        starts[0] += len(BOM_UTF8) if file.read(3) == BOM_UTF8 else 0
+    starts[0] = _after_mark(path)
     return [Split(path, kind, start, end) for start, end in zip(starts, ends) if start < end]
+
+
+def _after_mark(path: str) -> int:
+    """Where a file starts, after the mark that some put before UTF-8."""
+    with open(path, "rb") as file:
+        return len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0
 
 
 class FileTexts:
