@@ -37,6 +37,16 @@ pub(crate) struct FieldArgs {
     /// one of them: items or set for sets and bags, vector or embedding, bits or hash, string]
     #[arg(long, value_name = "FIELD")]
     pub(crate) text: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) items: ItemArgs,
+}
+
+/// How files are laid out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct TableArgs {
     /// Field or column that holds the id [default: id, where there is one; else the position, from 0]
     #[arg(long, value_name = "FIELD")]
     pub(crate) id: Option<String>,
@@ -60,8 +70,25 @@ pub(crate) struct FieldArgs {
     /// What to do with a record that cannot be used
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop)]
     pub(crate) on_error: ErrorPolicy,
-    #[command(flatten)]
-    pub(crate) items: ItemArgs,
+}
+
+impl TableArgs {
+    /// What is read besides a text.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            id: self.id.clone(),
+            positions: self.positions,
+            temp: self.temp.clone(),
+            format: self.format,
+            delimiter: self.delimiter.clone(),
+            header: !self.no_header,
+            on_error: match self.on_error {
+                ErrorPolicy::Stop => OnError::Stop,
+                ErrorPolicy::Skip => OnError::Skip,
+            },
+            ..ReadOptions::default()
+        }
+    }
 }
 
 /// A path, as the command line has it.
@@ -104,7 +131,7 @@ impl FieldArgs {
     }
 
     pub(crate) fn options(&self, value: Option<&str>, settings: Option<&Settings>) -> ReadOptions {
-        let defaults = ReadOptions::default();
+        let defaults = self.table.options();
         let (rather, shape): (&[&str], Shape) = match self.items.kind() {
             KindName::Text => (&[], Shape::Text),
             KindName::String => (&["string"], Shape::Text),
@@ -118,19 +145,9 @@ impl FieldArgs {
             rather: rather.iter().map(|&name| name.to_owned()).collect(),
             shape,
             text: self.text.clone().unwrap_or(defaults.text),
-            id: self.id.clone(),
-            positions: self.positions,
-            temp: self.temp.clone(),
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
             value: value.map(String::from),
-            columns: Vec::new(),
-            format: self.format,
-            delimiter: self.delimiter.clone(),
-            header: !self.no_header,
-            on_error: match self.on_error {
-                ErrorPolicy::Stop => OnError::Stop,
-                ErrorPolicy::Skip => OnError::Skip,
-            },
+            ..defaults
         }
     }
 }
@@ -489,8 +506,8 @@ impl SimilarityArgs {
             seed: self.seed,
             threads: run.threads.map_or(defaults.threads, usize::from),
             memory: run.memory.unwrap_or(defaults.memory),
-            temp: fields.temp.clone(),
-            skip_duplicate_ids: fields.on_error == ErrorPolicy::Skip,
+            temp: fields.table.temp.clone(),
+            skip_duplicate_ids: fields.table.on_error == ErrorPolicy::Skip,
             ..defaults
         })
     }

@@ -95,7 +95,7 @@ pub(crate) fn find(args: &DedupArgs, observer: &dyn Observer) -> anyhow::Result<
     let inputs: Vec<&Place> = args.input.inputs.iter().collect();
     args.run.check(&[args.clusters.as_deref()], &inputs)?;
     args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
-    let (words, temp) = (args.run.words.as_deref(), fields.temp.as_deref());
+    let (words, temp) = (args.run.words.as_deref(), fields.table.temp.as_deref());
     settings.job = job(words, temp, &[&source], &args.similarity.shingle, &settings)?;
     let result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, observer)
         .map_err(|error| report::stopped(error, &settings))?;

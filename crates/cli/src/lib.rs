@@ -9,6 +9,7 @@ mod dedup;
 pub mod engine;
 mod items;
 mod limit;
+mod matching;
 mod near;
 mod pairs;
 mod plan;

@@ -82,7 +82,7 @@ pub(crate) enum Written {
 }
 
 impl Target<'_> {
-    pub(crate) fn create(self, columns: &[Column]) -> nearkin::Result<TableWriter> {
+    pub(crate) fn create(self, columns: &[Column<'_>]) -> nearkin::Result<TableWriter> {
         match self {
             Self::File(path) => TableWriter::create(path, None, columns),
             Self::Memory => Ok(TableWriter::in_memory(columns)),
@@ -142,7 +142,7 @@ pub(crate) fn find(
     let inputs: Vec<&Place> = args.input.inputs.iter().chain(&args.against).collect();
     args.run.check(&[args.output.as_deref()], &inputs)?;
     let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
-    let (words, temp) = (args.run.words.as_deref(), fields.temp.as_deref());
+    let (words, temp) = (args.run.words.as_deref(), fields.table.temp.as_deref());
     settings.job = job(words, temp, &sources, &args.similarity.shingle, &settings)?;
     let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, observer)
         .map_err(|error| report::stopped(error, &settings))?;
@@ -156,7 +156,7 @@ pub(crate) fn find(
 }
 
 /// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.
-pub(crate) fn columns(numbers: [bool; 2], value: &'static str) -> [Column; 3] {
+pub(crate) fn columns(numbers: [bool; 2], value: &str) -> [Column<'_>; 3] {
     let [a, b] = numbers.map(|numbers| if numbers { ColumnKind::IntId } else { ColumnKind::Id });
     let column = |name, kind| Column { name, kind };
     [column("a", a), column("b", b), column(value, ColumnKind::Float)]

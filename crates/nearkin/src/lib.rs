@@ -20,6 +20,7 @@ mod parallel;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
+pub mod records;
 pub mod shingle;
 pub mod space;
 mod spill;

@@ -2,6 +2,7 @@
 
 mod bits;
 mod id;
+mod records;
 mod sets;
 mod source;
 mod sparse;
@@ -10,6 +11,7 @@ mod vectors;
 
 pub use bits::Bits;
 pub use id::{Id, Value};
+pub use records::{Column, ColumnBuilder, MISSING, Table, Values};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;

@@ -33,6 +33,7 @@ mod open;
 mod parquet;
 mod pieces;
 mod place;
+mod records;
 mod rows;
 mod scan;
 mod shape;
@@ -52,6 +53,7 @@ pub use named::{Named, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
+pub use records::load_records;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
 pub use source::{Opened, OpenedChunk};
@@ -88,8 +90,8 @@ pub struct ReadOptions {
     pub positions: bool,
     /// One more field to read, which decides what is kept.
     pub value: Option<String>,
-    /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`]
-    /// and [`load_answers`] ask for.
+    /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`],
+    /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,

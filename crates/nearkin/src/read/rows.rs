@@ -11,7 +11,7 @@ use super::{
     item,
     lines::{self, utf8},
     scan::Data,
-    shape::number_text,
+    shape::{Shape, number_text},
 };
 use crate::item::Id;
 use crate::{Error, Result};
@@ -218,7 +218,7 @@ fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Str
     names.iter().enumerate().map(cell).collect()
 }
 
-/// Every field but the id; the items of a list are fields of their own.
+/// Every field but the id; the items of a list are fields of their own, unless any value is taken as it is.
 fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static>>), String> {
     let map: Map<String, Json> = serde_json::from_str(text)
         .map_err(|error| lines::broken(fields::Broken::Json(error), text))?;
@@ -235,10 +235,15 @@ fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static
                     _ => return Err(format!("id `{name}` must be a string or a whole number")),
                 });
             }
-            (_, Json::Array(values)) => {
+            (_, Json::Array(values)) if input.options.shape == Shape::Text => {
                 for (value, number) in values.into_iter().zip(1..) {
                     cells.push(json_cell(format!("{name}.{number}"), value)?);
                 }
+            }
+            (_, value @ (Json::Array(_) | Json::Object(_)))
+                if input.options.shape == Shape::Value =>
+            {
+                cells.push(json_cell(name, Json::String(value.to_string()))?);
             }
             (_, value) => cells.push(json_cell(name, value)?),
         }

@@ -32,13 +32,15 @@ pub enum ColumnKind {
     Bool,
     /// A number.
     Float,
+    /// A number, or nothing.
+    MaybeFloat,
 }
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct Column<'a> {
     /// Its name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// What it holds.
     pub kind: ColumnKind,
 }
@@ -52,6 +54,8 @@ pub enum Cell<'a> {
     Bool(bool),
     /// A number.
     Float(f64),
+    /// Nothing.
+    Missing,
 }
 
 /// Writes a table, row by row.
@@ -79,7 +83,7 @@ impl TableWriter {
     pub fn create(
         target: Option<&Path>,
         format: Option<Format>,
-        columns: &[Column],
+        columns: &[Column<'_>],
     ) -> Result<Self> {
         let format = output_format(target, format)?;
         let output = Output::create(target)?;
@@ -87,9 +91,15 @@ impl TableWriter {
         let body = match format {
             Format::Csv | Format::Tsv => {
                 let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                let names: Vec<_> = columns.iter().map(|column| column.name).collect();
-                let header = names.join(if delimiter == b',' { "," } else { "\t" }) + "\n";
-                Body::Delimited(output, delimiter, header.into_bytes())
+                let mut header = Vec::new();
+                for (at, column) in columns.iter().enumerate() {
+                    if at > 0 {
+                        header.push(delimiter);
+                    }
+                    delimited_text(column.name, delimiter, &mut header);
+                }
+                header.push(b'\n');
+                Body::Delimited(output, delimiter, header)
             }
             Format::Parquet => {
                 let columns = Columns::new(columns);
@@ -97,8 +107,9 @@ impl TableWriter {
                 Body::Parquet(Box::new(writer), columns)
             }
             Format::Jsonl => {
-                let before = |(at, column): (usize, &Column)| {
-                    format!("{}\"{}\":", if at == 0 { '{' } else { ',' }, column.name)
+                let before = |(at, column): (usize, &Column<'_>)| {
+                    let name = serde_json::Value::from(column.name);
+                    format!("{}{name}:", if at == 0 { '{' } else { ',' })
                 };
                 Body::Jsonl(output, columns.iter().enumerate().map(before).collect(), Vec::new())
             }
@@ -111,7 +122,7 @@ impl TableWriter {
     }
 
     /// A table that stays in memory.
-    pub fn in_memory(columns: &[Column]) -> Self {
+    pub fn in_memory(columns: &[Column<'_>]) -> Self {
         Self {
             name: PathBuf::from("<table>"),
             body: Body::Memory(Columns::new(columns), Vec::new()),
@@ -226,6 +237,7 @@ fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
+            Cell::Missing => serde_json::to_writer(&mut *out, &()),
         };
     }
     out.extend_from_slice(b"}\n");
@@ -261,6 +273,7 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
+            Cell::Missing => Ok(()),
         };
     }
     out.push(b'\n');
@@ -273,15 +286,15 @@ fn delimited_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
     quoted(&text.replace('"', "\"\""), out);
 }
 
-impl Column {
+impl Column<'_> {
     fn field(&self) -> Field {
         let kind = match self.kind {
             ColumnKind::IntId => DataType::Int64,
             ColumnKind::Id => DataType::Utf8,
             ColumnKind::Bool => DataType::Boolean,
-            ColumnKind::Float => DataType::Float64,
+            ColumnKind::Float | ColumnKind::MaybeFloat => DataType::Float64,
         };
-        Field::new(self.name, kind, false)
+        Field::new(self.name, kind, self.kind == ColumnKind::MaybeFloat)
     }
 }
 
@@ -293,7 +306,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(columns: &[Column]) -> Self {
+    fn new(columns: &[Column<'_>]) -> Self {
         let fields = columns.iter().map(Column::field).collect::<Vec<_>>();
         let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
         Self { schema: Arc::new(Schema::new(fields)), builders, rows: 0 }
@@ -330,7 +343,7 @@ impl Builder {
             ColumnKind::IntId => Self::Int(Int64Builder::new()),
             ColumnKind::Id => Self::Text(StringBuilder::new()),
             ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
-            ColumnKind::Float => Self::Float(Float64Builder::new()),
+            ColumnKind::Float | ColumnKind::MaybeFloat => Self::Float(Float64Builder::new()),
         }
     }
 
@@ -341,6 +354,7 @@ impl Builder {
             (Self::Text(builder), Cell::Id(id)) => builder.append_value(id.to_string()),
             (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
+            (Self::Float(builder), Cell::Missing) => builder.append_null(),
             (_, cell) => {
                 return Err(Error::File {
                     path: name.to_path_buf(),

@@ -1,0 +1,160 @@
+//! Tables of records in memory, column by column, each distinct value once.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The code of a value that is not there.
+pub const MISSING: u32 = u32::MAX;
+
+/// Distinct values in one piece of memory, numbered from 0 in the order in which they came.
+#[derive(Debug, Clone)]
+pub struct Values {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { text: String::new(), ends: vec![0] }
+    }
+}
+
+impl Values {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value with this number.
+    pub fn get(&self, number: usize) -> &str {
+        &self.text[self.ends[number]..self.ends[number + 1]]
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|number| self.get(number))
+    }
+}
+
+/// A column of a table: which of its distinct values each record has.
+#[derive(Debug, Clone, Default)]
+pub struct Column {
+    /// By record, the number of its value, or [`MISSING`].
+    pub codes: Vec<u32>,
+    /// The distinct values.
+    pub values: Values,
+}
+
+impl Column {
+    /// A record's value.
+    pub fn get(&self, record: usize) -> Option<&str> {
+        let code = self.codes[record];
+        (code != MISSING).then(|| self.values.get(code as usize))
+    }
+}
+
+/// Records with named columns.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    /// The columns' names, in order.
+    pub names: Vec<String>,
+    /// The columns, each as long as the table.
+    pub columns: Vec<Column>,
+    /// Number of records.
+    pub len: usize,
+}
+
+impl Table {
+    /// The column with this name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        let place = self.names.iter().position(|known| known == name)?;
+        Some(&self.columns[place])
+    }
+}
+
+/// A column as it is filled.
+///
+/// Values are told apart by 128 bits of their hash: among a billion different ones, two have the same with a chance
+/// below 10⁻²⁰.
+#[derive(Debug, Default)]
+pub struct ColumnBuilder {
+    column: Column,
+    numbers: HashMap<u128, u32, BuildHasherDefault<Folded>>,
+}
+
+impl ColumnBuilder {
+    /// The value of the next record.
+    pub fn push(&mut self, value: Option<&str>) {
+        let code = value.map_or(MISSING, |value| self.number(value));
+        self.push_number(code);
+    }
+
+    /// The value of the next record by its number, or [`MISSING`].
+    pub fn push_number(&mut self, number: u32) {
+        self.column.codes.push(number);
+    }
+
+    /// The number of a value, a new one where it is new.
+    pub fn number(&mut self, value: &str) -> u32 {
+        let values = &mut self.column.values;
+        *self.numbers.entry(xxh3_128(value.as_bytes())).or_insert_with(|| {
+            values.text.push_str(value);
+            values.ends.push(values.text.len());
+            values.len() as u32 - 1
+        })
+    }
+
+    /// Number of records so far.
+    pub fn len(&self) -> usize {
+        self.column.codes.len()
+    }
+
+    /// Whether there is no record yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The column.
+    pub fn finish(self) -> Column {
+        self.column
+    }
+}
+
+/// A hasher of what is a hash already.
+#[derive(Debug, Default)]
+struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, _) = bytes.as_chunks::<8>();
+        self.0 = words.iter().fold(self.0, |hash, word| hash ^ u64::from_le_bytes(*word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_kept_once() {
+        let mut builder = ColumnBuilder::default();
+        for value in [Some("a"), None, Some("b"), Some("a"), Some("")] {
+            builder.push(value);
+        }
+        let column = builder.finish();
+        assert_eq!(column.codes, [0, MISSING, 1, 0, 2]);
+        assert_eq!(column.values.iter().collect::<Vec<_>>(), ["a", "b", ""]);
+        assert_eq!((column.get(3), column.get(1)), (Some("a"), None));
+    }
+}

@@ -1,0 +1,401 @@
+//! Which pairs of records are worth a look?
+//!
+//! An alternative is a list of conditions that hold together. One of them, or the equal fields together, finds pairs of
+//! values: equal ones by sorting, similar ones by the joins of sets, strings and vectors, which miss none. The others
+//! are checked pair by pair. A pair that more than one alternative finds is looked at once, for the first of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::fields::{Field, jaccard, sets};
+use super::rules::{Alternative, Distance, How, Rules, Term};
+use super::{MOST_PAIRS, Match, Scorer, sorted};
+use crate::item::{MISSING, Sets, Sparse, Strings};
+use crate::near::{self, Items, Way};
+use crate::shingle::{Case, Shingling};
+use crate::space::{Form, Join, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
+use crate::verify::Measure;
+use crate::{Error, Result};
+
+/// The pairs that rules look at.
+pub struct Search<'a> {
+    scorer: &'a Scorer,
+    alternatives: Vec<Vec<Condition>>,
+    split: Option<u32>,
+    stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A condition on the values of a field.
+struct Condition {
+    field: usize,
+    test: Test,
+}
+
+enum Test {
+    Equal,
+    Cosine(f64),
+    Jaccard(f64, Sets),
+    Edits(usize),
+    Apart(f64),
+}
+
+/// Records of which each is paired with each of others, or with those behind it.
+#[derive(Clone, Copy)]
+enum Block<'a> {
+    Across(&'a [u32], &'a [u32]),
+    Within(&'a [u32]),
+}
+
+/// Records by the number of their value, on one side.
+struct ByValue {
+    records: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+/// Pairs that one thread looks at before it takes others, about.
+const TASK: usize = 1 << 14;
+/// Equal fields find the pairs of an alternative that also has similar ones as long as they find at most so many a
+/// record.
+const FEW: u64 = 50;
+
+impl<'a> Search<'a> {
+    /// What these rules look at.
+    pub fn new(
+        scorer: &'a Scorer,
+        rules: &Rules,
+        split: Option<u32>,
+        stopped: &'a (dyn Fn() -> bool + Sync),
+    ) -> Self {
+        let condition = |term: &Term| Condition::new(term, &scorer.fields[term.field]);
+        let alternative = |it: &Alternative| it.0.iter().map(condition).collect();
+        let alternatives = rules.candidates.iter().map(alternative).collect();
+        Self { scorer, alternatives, split, stopped }
+    }
+
+    /// The pairs that score at least so much, in order, and how many each alternative found.
+    ///
+    /// # Errors
+    /// When they are too many, or it was stopped.
+    pub fn reaching(&self, threshold: f64) -> Result<(Vec<Match>, Vec<u64>)> {
+        let kept = AtomicUsize::new(0);
+        let (parts, counts) = self.visit(Vec::new, |matches: &mut Vec<Match>, a, b| {
+            if let Some(score) = self.scorer.reaching(a, b, threshold) {
+                matches.push(Match { a, b, score });
+                return kept.fetch_add(1, Ordering::Relaxed) < MOST_PAIRS;
+            }
+            true
+        })?;
+        if kept.load(Ordering::Relaxed) > MOST_PAIRS {
+            let must = format!("higher: more than {MOST_PAIRS} pairs reach it");
+            return Err(Error::parameter("threshold", threshold, must));
+        }
+        let mut matches = sorted(parts.concat());
+        matches.dedup_by_key(|pair| (pair.a, pair.b));
+        Ok((matches, counts))
+    }
+
+    /// Calls `each` with every pair, from many threads, each with something of its own, until it says no. What they
+    /// gathered, and how many pairs each alternative found.
+    pub(super) fn visit<T: Send>(
+        &self,
+        start: impl Fn() -> T + Sync,
+        each: impl Fn(&mut T, u32, u32) -> bool + Sync,
+    ) -> Result<(Vec<T>, Vec<u64>)> {
+        let mut gathered = Vec::new();
+        let mut counts = Vec::new();
+        for number in 0..self.alternatives.len() {
+            let parts = self.blocks(number, &|blocks| {
+                let tasks: Vec<_> = blocks.iter().flat_map(|&block| tasks(block)).collect();
+                let own = || (start(), 0u64);
+                let parts = tasks.par_iter().fold(own, |(mut own, mut count), task| {
+                    let &(block, from, to) = task;
+                    let mut go_on = !(self.stopped)();
+                    block.pairs(from, to, |a, b| {
+                        if go_on && self.is_new(number, a, b) {
+                            count += 1;
+                            go_on = each(&mut own, a, b);
+                        }
+                        go_on
+                    });
+                    (own, count)
+                });
+                parts.collect::<Vec<(T, u64)>>()
+            })?;
+            let count = parts.iter().map(|part| part.1).sum();
+            gathered.extend(parts.into_iter().map(|part| part.0));
+            if (self.stopped)() {
+                return Err(Error::Interrupted);
+            }
+            counts.push(count);
+        }
+        Ok((gathered, counts))
+    }
+
+    /// Whether all conditions of an alternative hold, and not all of one before it.
+    fn is_new(&self, number: usize, a: u32, b: u32) -> bool {
+        let holds = |conditions: &Vec<Condition>| {
+            conditions.iter().all(|it| it.holds(&self.scorer.fields[it.field], a, b))
+        };
+        holds(&self.alternatives[number]) && !self.alternatives[..number].iter().any(holds)
+    }
+
+    /// The pairs among which those of an alternative are, as blocks.
+    fn blocks<R>(&self, number: usize, take: &dyn Fn(&[Block<'_>]) -> R) -> Result<R> {
+        let conditions = &self.alternatives[number];
+        let equal: Vec<usize> = conditions
+            .iter()
+            .filter(|it| matches!(it.test, Test::Equal))
+            .map(|it| it.field)
+            .collect();
+        let similar = conditions.iter().find(|it| !matches!(it.test, Test::Equal));
+        let groups = (!equal.is_empty()).then(|| self.equal_groups(&equal));
+        match (groups, similar) {
+            (Some(groups), similar) if similar.is_none() || self.are_few(&groups) => {
+                Ok(take(&self.group_blocks(&groups)))
+            }
+            (_, Some(condition)) => self.similar_blocks(condition, take),
+            (_, None) => Ok(take(&[])),
+        }
+    }
+
+    fn are_few(&self, groups: &[Vec<u32>]) -> bool {
+        let pairs: u64 = self.group_blocks(groups).iter().map(|block| block.len() as u64).sum();
+        pairs <= FEW * self.records() as u64
+    }
+
+    fn records(&self) -> usize {
+        self.scorer.fields.first().map_or(0, |field| field.codes.len())
+    }
+
+    /// Records that have the same values in these fields, none of them missing; ascending in each group.
+    fn equal_groups(&self, fields: &[usize]) -> Vec<Vec<u32>> {
+        let key = |record: u32| {
+            fields.iter().map(move |&field| self.scorer.fields[field].codes[record as usize])
+        };
+        let records = 0..self.records() as u32;
+        let mut having: Vec<u32> =
+            records.filter(|&record| key(record).all(|code| code != MISSING)).collect();
+        having.par_sort_by(|&a, &b| key(a).cmp(key(b)));
+        let groups = having.chunk_by(|&a, &b| key(a).eq(key(b)));
+        groups.filter(|group| group.len() > 1).map(<[u32]>::to_vec).collect()
+    }
+
+    fn group_blocks<'g>(&self, groups: &'g [Vec<u32>]) -> Vec<Block<'g>> {
+        let block = |group: &'g Vec<u32>| match self.split {
+            Some(split) => {
+                let (first, second) = group.split_at(group.partition_point(|&it| it < split));
+                Block::Across(first, second)
+            }
+            None => Block::Within(group),
+        };
+        groups.iter().map(block).collect()
+    }
+
+    /// Records whose values fulfil a condition.
+    fn similar_blocks<R>(
+        &self,
+        condition: &Condition,
+        take: &dyn Fn(&[Block<'_>]) -> R,
+    ) -> Result<R> {
+        let field = &self.scorer.fields[condition.field];
+        let values = field.values.len();
+        let split = self.split.unwrap_or(u32::MAX);
+        let first = ByValue::new(&field.codes, values, |record| record < split);
+        let second = self.split.map(|_| ByValue::new(&field.codes, values, |record| record >= split));
+        let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
+        let blocks: Vec<Block<'_>> = pairs
+            .iter()
+            .map(|&(a, b)| match &second {
+                Some(second) => Block::Across(first.of(a), second.of(b)),
+                None if a == b => Block::Within(first.of(a)),
+                None => Block::Across(first.of(a), first.of(b)),
+            })
+            .collect();
+        Ok(take(&blocks))
+    }
+
+    /// Values that fulfil a condition: one of each side where there are two.
+    fn value_pairs(
+        &self,
+        condition: &Condition,
+        field: &Field,
+        first: &ByValue,
+        second: Option<&ByValue>,
+    ) -> Result<Vec<(u32, u32)>> {
+        let mut values: Vec<u32> = first.values().collect();
+        let split = second.map(|_| values.len() as u32);
+        values.extend(second.into_iter().flat_map(ByValue::values));
+        let items = match &condition.test {
+            Test::Equal => return Ok(values.iter().map(|&value| (value, value)).collect()),
+            Test::Apart(most) => return Ok(self.apart(field, *most, &values, split)),
+            Test::Cosine(_) => {
+                let mut vectors = Sparse::default();
+                let all = field.weighted().map_or_else(Sparse::default, Clone::clone);
+                for &value in &values {
+                    let (words, weights) = all.get(value as usize);
+                    let vector: Vec<_> =
+                        words.iter().copied().zip(weights.iter().copied()).collect();
+                    vectors.push(&vector)?;
+                }
+                Items::Sparse(SparseSpace::new(vectors, SparseMeasure::Cosine))
+            }
+            Test::Jaccard(_, sets) => {
+                let sets = sets.select(values.iter().map(|&value| value as usize));
+                Items::Sets(sets, Measure::Jaccard, Form::Similarity)
+            }
+            Test::Edits(_) => {
+                let mut strings = Strings::default();
+                values.iter().for_each(|&it| strings.push(field.values.get(it as usize)));
+                Items::Strings(StringSpace::new(strings, StringMeasure::Mutation))
+            }
+        };
+        let limit = match condition.test {
+            Test::Cosine(least) | Test::Jaccard(least, _) => least,
+            Test::Edits(most) => most as f64,
+            Test::Equal | Test::Apart(_) => 0.0,
+        };
+        let search = near::Search {
+            limit,
+            recall: 0.99,
+            way: Way::Complete,
+            seed: 1,
+            split,
+            audit: Some(0),
+            room: usize::MAX,
+            stopped: self.stopped,
+        };
+        let found = near::pairs(&items, &search)?.matches;
+        let found = found.into_found(&Join { limit, split, stopped: self.stopped })?;
+        let same = values.iter().filter(|_| split.is_none()).map(|&value| (value, value));
+        let pair = |&crate::space::Found { a, b, .. }: &crate::space::Found| {
+            (values[a as usize], values[b as usize])
+        };
+        Ok(same.chain(found.iter().map(pair)).collect())
+    }
+
+    /// Numbers at most so far apart.
+    fn apart(
+        &self,
+        field: &Field,
+        most: f64,
+        values: &[u32],
+        split: Option<u32>,
+    ) -> Vec<(u32, u32)> {
+        let Some(numbers) = field.numbers() else { return Vec::new() };
+        let number = |value: u32| numbers[value as usize];
+        let (first, second) = match split {
+            Some(split) => values.split_at(split as usize),
+            None => (values, values),
+        };
+        let mut second = second.to_vec();
+        second.sort_by(|&a, &b| number(a).total_cmp(&number(b)));
+        let near = |&a: &u32| {
+            let from = second.partition_point(|&b| number(b) < number(a) - most);
+            let near = second[from..].iter().take_while(move |&&b| number(b) <= number(a) + most);
+            let once = near.filter(move |&&b| split.is_some() || a <= b);
+            once.map(move |&b| (a, b)).collect::<Vec<_>>()
+        };
+        first.par_iter().flat_map_iter(near).collect()
+    }
+}
+
+impl Condition {
+    fn new(term: &Term, field: &Field) -> Self {
+        let test = match (&term.how, field.kind()) {
+            (How::Equal, _) => Test::Equal,
+            (How::Similar(least, None), Distance::Words) => Test::Cosine(*least),
+            (How::Similar(least, shingling), kind) => {
+                let shingling = shingling.clone().unwrap_or_else(|| match kind {
+                    Distance::Shingles(shingling) => shingling.clone(),
+                    _ => Shingling { case: Case::Fold, ..Shingling::chars(3) },
+                });
+                Test::Jaccard(*least, sets(&field.values, &shingling))
+            }
+            (How::Within(most), Distance::Edit) => Test::Edits(*most as usize),
+            (How::Within(most), _) => Test::Apart(*most),
+        };
+        Self { field: term.field, test }
+    }
+
+    fn holds(&self, field: &Field, a: u32, b: u32) -> bool {
+        let [a, b] = [a, b].map(|record| field.codes[record as usize]);
+        if a == MISSING || b == MISSING {
+            return false;
+        }
+        a == b
+            || match &self.test {
+                Test::Equal => false,
+                Test::Cosine(least) => field.similarity(a, b) >= *least,
+                Test::Jaccard(least, sets) => jaccard(sets, a, b) >= *least,
+                Test::Edits(most) => field.distance_within(a, b, *most),
+                Test::Apart(most) => field.distance(a, b) <= *most,
+            }
+    }
+}
+
+impl Block<'_> {
+    fn rows(self) -> usize {
+        match self {
+            Self::Across(first, _) => first.len(),
+            Self::Within(records) => records.len(),
+        }
+    }
+
+    /// Number of pairs.
+    fn len(self) -> usize {
+        match self {
+            Self::Across(first, second) => first.len() * second.len(),
+            Self::Within(records) => records.len() * records.len().saturating_sub(1) / 2,
+        }
+    }
+
+    /// Calls `each` with the pairs of some rows, the smaller record first, until it says no.
+    fn pairs(self, from: usize, to: usize, mut each: impl FnMut(u32, u32) -> bool) {
+        for row in from..to {
+            let (a, others) = match self {
+                Self::Across(first, second) => (first[row], second),
+                Self::Within(records) => (records[row], &records[row + 1..]),
+            };
+            for &b in others {
+                if !each(a.min(b), a.max(b)) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A block in parts of about as many pairs.
+fn tasks<'a>(block: Block<'a>) -> impl Iterator<Item = (Block<'a>, usize, usize)> {
+    let rows = block.rows();
+    let each = (TASK * rows / block.len().max(1)).clamp(1, rows.max(1));
+    (0..rows).step_by(each).map(move |from| (block, from, (from + each).min(rows)))
+}
+
+impl ByValue {
+    fn new(codes: &[u32], values: usize, wanted: impl Fn(u32) -> bool) -> Self {
+        let having = |record: &u32| wanted(*record) && codes[*record as usize] != MISSING;
+        let mut records: Vec<u32> = (0..codes.len() as u32).filter(having).collect();
+        records.sort_by_key(|&record| codes[record as usize]);
+        let mut starts = vec![0u32; values + 1];
+        for &record in &records {
+            starts[codes[record as usize] as usize + 1] += 1;
+        }
+        for value in 0..values {
+            starts[value + 1] += starts[value];
+        }
+        Self { records, starts }
+    }
+
+    fn of(&self, value: u32) -> &[u32] {
+        let [from, to] = [value, value + 1].map(|at| self.starts[at as usize] as usize);
+        &self.records[from..to]
+    }
+
+    /// The values that a record has.
+    fn values(&self) -> impl Iterator<Item = u32> {
+        let ends = self.starts.windows(2).zip(0..);
+        ends.filter(|(ends, _)| ends[0] < ends[1]).map(|(_, value)| value)
+    }
+}

@@ -1,0 +1,447 @@
+//! The values of a field, ready to be compared.
+//!
+//! Values of texts are lower-cased words with a blank between: capitals, punctuation and white space make no
+//! difference. Numbers and dates are what is written, however it is written; what cannot be read as one is missing.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::Records;
+use super::dates::Date;
+use super::rules::{Distance, LostAt};
+use super::synonyms::Synonyms;
+use crate::item::{Column, ColumnBuilder, MISSING, Sets, Sparse, Strings, Table, Values};
+use crate::measure::edit;
+use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
+use crate::space::{Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
+use crate::{Error, Result};
+
+/// The values of a field over all records.
+#[derive(Debug)]
+pub struct Field {
+    /// By record, the number of its value, or [`MISSING`].
+    pub codes: Vec<u32>,
+    /// The distinct values, as they are compared.
+    pub values: Values,
+    distance: Distance,
+    lost_at: LostAt,
+    tables: Vec<Synonyms>,
+    forms: Forms,
+}
+
+/// Values in the form in which their distance is found.
+#[derive(Debug)]
+enum Forms {
+    Strings { space: StringSpace, softened: Vec<bool> },
+    Words { space: SparseSpace, words: Values },
+    Sets(Sets),
+    Numbers(Vec<f64>),
+    Dates(Vec<Date>),
+    Plain,
+}
+
+/// What a word of a table counts where the other value has another word of its group.
+const SOFTENED: f64 = 0.9;
+
+impl Field {
+    /// The values of these columns.
+    ///
+    /// # Errors
+    /// When a table has no such column.
+    pub fn new(
+        records: &Records<'_>,
+        columns: &[String; 2],
+        distance: &Distance,
+        lost_at: LostAt,
+        tables: &[Synonyms],
+        missing: &[String],
+    ) -> Result<Self> {
+        let missing: Vec<String> = missing.iter().map(|value| folded(value)).collect();
+        let mut builder = ColumnBuilder::default();
+        let sides = [Some((records.a, "the first table")), records.b.map(|b| (b, "the second table"))];
+        for ((table, which), name) in sides.into_iter().flatten().zip(columns) {
+            add(&mut builder, column(table, which, name)?, distance, &missing);
+        }
+        let Column { codes, values } = builder.finish();
+        let forms = Forms::new(&codes, &values, distance, tables)?;
+        let (distance, tables) = (distance.clone(), tables.to_vec());
+        Ok(Self { codes, values, distance, lost_at, tables, forms })
+    }
+
+    /// How far apart the values of two records are, as a share of where all is lost; none where one is missing.
+    pub fn share(&self, a: u32, b: u32) -> Option<f64> {
+        let [a, b] = [a, b].map(|record| self.codes[record as usize]);
+        match (a, b) {
+            (MISSING, _) | (_, MISSING) => None,
+            _ if a == b => Some(0.0),
+            _ => Some(self.share_of(a, b)),
+        }
+    }
+
+    fn share_of(&self, a: u32, b: u32) -> f64 {
+        let lost = match (self.lost_at, &self.forms) {
+            (LostAt::Distance(distance), _) => distance,
+            (LostAt::Share(share), Forms::Strings { space, .. }) => {
+                let length = |value: u32| space.strings().length(value as usize);
+                share * length(a).max(length(b)) as f64
+            }
+            (LostAt::Share(share), Forms::Numbers(numbers)) => {
+                share * numbers[a as usize].abs().max(numbers[b as usize].abs())
+            }
+            (LostAt::Share(share), _) => share,
+        };
+        // The limit saves time: farther apart is all the same.
+        let distance = match &self.forms {
+            Forms::Strings { space, softened } => {
+                let limit = lost.floor().max(0.0) as usize;
+                let plain = space.within(a, b, limit);
+                let softened = (softened[a as usize] && softened[b as usize])
+                    .then(|| self.softened(a, b, plain.unwrap_or(limit + 1)));
+                softened.flatten().or(plain).map_or(f64::INFINITY, |edits| edits as f64)
+            }
+            _ => self.distance(a, b),
+        };
+        if distance == 0.0 { 0.0 } else { (distance / lost).min(1.0) }
+    }
+
+    /// How far apart two values are, tables not counted.
+    pub fn distance(&self, a: u32, b: u32) -> f64 {
+        if a == b {
+            return 0.0;
+        }
+        match &self.forms {
+            Forms::Strings { space, .. } => space.value(a, b),
+            Forms::Words { space, words } => {
+                let shared = if self.tables.is_empty() { 0.0 } else { self.shared(space, words, a, b) };
+                (1.0 - space.value(a, b) - shared).max(0.0)
+            }
+            Forms::Sets(sets) => 1.0 - jaccard(sets, a, b),
+            Forms::Numbers(numbers) => (numbers[a as usize] - numbers[b as usize]).abs(),
+            Forms::Dates(dates) => f64::from(dates[a as usize].differing(dates[b as usize])),
+            Forms::Plain => 1.0,
+        }
+    }
+
+    /// Whether two values are at most so many edits apart, tables not counted.
+    pub fn distance_within(&self, a: u32, b: u32, most: usize) -> bool {
+        match &self.forms {
+            Forms::Strings { space, .. } => space.within(a, b, most).is_some(),
+            _ => self.distance(a, b) <= most as f64,
+        }
+    }
+
+    /// How similar the words or shingles of two values are.
+    pub fn similarity(&self, a: u32, b: u32) -> f64 {
+        match &self.forms {
+            Forms::Words { space, .. } => space.value(a, b),
+            Forms::Sets(sets) => jaccard(sets, a, b),
+            _ => f64::from(u8::from(a == b)),
+        }
+    }
+
+    /// Fewer than `best` edits, where words of a group are exchanged for one edit each.
+    fn softened(&self, a: u32, b: u32, best: usize) -> Option<usize> {
+        let (a, b) = (self.values.get(a as usize), self.values.get(b as usize));
+        let has = |text: &str, word: &str| text.split(' ').any(|other| other == word);
+        let mut free: Vec<&str> = a.split(' ').filter(|word| !has(b, word)).collect();
+        let mut exchanged = 0;
+        let mut words: Vec<&str> = Vec::new();
+        for word in b.split(' ') {
+            let known = || self.tables.iter().any(|table| table.has(word)) && !has(a, word);
+            let same = |other: &&str| self.tables.iter().any(|table| table.same(word, other));
+            match free.iter().position(same).filter(|_| known()) {
+                Some(at) => {
+                    words.push(free.swap_remove(at));
+                    exchanged += 1;
+                }
+                None => words.push(word),
+            }
+        }
+        let left = best.checked_sub(exchanged + 1).filter(|_| exchanged > 0)?;
+        edit::mutation_within_str(a, &words.join(" "), left).map(|edits| edits + exchanged)
+    }
+
+    /// What the words of a group that two values have in different forms add to the cosine.
+    fn shared(&self, space: &SparseSpace, words: &Values, a: u32, b: u32) -> f64 {
+        let vectors = space.vectors();
+        let (dims_a, weights_a) = vectors.get(a as usize);
+        let (dims_b, weights_b) = vectors.get(b as usize);
+        let length = (vectors.squares(a as usize) * vectors.squares(b as usize)).sqrt();
+        let mut taken: Vec<u32> = Vec::new();
+        let mut sum = 0.0;
+        for (&x, &weight) in dims_a.iter().zip(weights_a) {
+            let word = words.get(x as usize);
+            if !self.tables.iter().any(|table| table.has(word)) || dims_b.contains(&x) {
+                continue;
+            }
+            let found = dims_b.iter().zip(weights_b).find(|(y, _)| {
+                let other = words.get(**y as usize);
+                !dims_a.contains(y)
+                    && !taken.contains(y)
+                    && self.tables.iter().any(|table| table.same(word, other))
+            });
+            if let Some((&y, &other)) = found {
+                taken.push(y);
+                sum += SOFTENED * f64::from(weight) * f64::from(other);
+            }
+        }
+        sum / length
+    }
+
+    /// The numbers that the values are, of numbers and days.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match &self.forms {
+            Forms::Numbers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// The words of the values, weighted, where they are compared by words.
+    pub fn weighted(&self) -> Option<&Sparse> {
+        match &self.forms {
+            Forms::Words { space, .. } => Some(space.vectors()),
+            _ => None,
+        }
+    }
+
+    /// How far apart two values are.
+    pub fn kind(&self) -> &Distance {
+        &self.distance
+    }
+}
+
+impl Forms {
+    fn new(
+        codes: &[u32],
+        values: &Values,
+        distance: &Distance,
+        tables: &[Synonyms],
+    ) -> Result<Self> {
+        Ok(match distance {
+            Distance::Edit => {
+                let mut strings = Strings::default();
+                values.iter().for_each(|value| strings.push(value));
+                let soft = |word: &str| tables.iter().any(|table| table.has(word));
+                let softened = values.iter().map(|value| value.split(' ').any(soft)).collect();
+                Self::Strings { space: StringSpace::new(strings, StringMeasure::Mutation), softened }
+            }
+            Distance::Words => {
+                let (vectors, words) = weighted_words(codes, values)?;
+                Self::Words { space: SparseSpace::new(vectors, SparseMeasure::Cosine), words }
+            }
+            Distance::Shingles(shingling) => Self::Sets(sets(values, shingling)),
+            Distance::Number => Self::Numbers(values.iter().filter_map(|it| it.parse().ok()).collect()),
+            Distance::Days => {
+                let days = values.iter().filter_map(Date::parse);
+                Self::Numbers(days.map(|date| f64::from(date.days())).collect())
+            }
+            Distance::Date => Self::Dates(values.iter().filter_map(Date::parse).collect()),
+            Distance::Equal => Self::Plain,
+        })
+    }
+}
+
+fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
+    table.column(name).ok_or_else(|| {
+        let known: Vec<&str> = table.names.iter().map(String::as_str).collect();
+        let must = format!("a column of {which}, which has {}", known.join(", "));
+        Error::parameter("a field's column", format!("`{name}`"), must)
+    })
+}
+
+/// Adds a column's records, with their values as they are compared.
+fn add(builder: &mut ColumnBuilder, column: &Column, distance: &Distance, missing: &[String]) {
+    let numbers: Vec<u32> = column
+        .values
+        .iter()
+        .map(|value| {
+            let known = canonical(value, distance);
+            let known = known.filter(|_| missing.is_empty() || !missing.contains(&folded(value)));
+            known.map_or(MISSING, |value| builder.number(&value))
+        })
+        .collect();
+    for &code in &column.codes {
+        builder.push_number(if code == MISSING { MISSING } else { numbers[code as usize] });
+    }
+}
+
+/// A value as it is compared; none where there is nothing to compare.
+fn canonical(value: &str, distance: &Distance) -> Option<String> {
+    match distance {
+        Distance::Number => number(value).map(|number| number.to_string()),
+        Distance::Days | Distance::Date => Date::parse(value).map(|date| date.to_string()),
+        _ => Some(folded(value)).filter(|value| !value.is_empty()),
+    }
+}
+
+/// Lower-cased words with a blank between.
+pub fn folded(value: &str) -> String {
+    let lower = match value.is_ascii() {
+        true => value.to_ascii_lowercase(),
+        false => value.nfkc().collect::<String>().to_lowercase(),
+    };
+    let mut folded = String::with_capacity(lower.len());
+    UnicodeWords.tokens(&lower, &mut |word| {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    });
+    folded
+}
+
+/// The first number in a text: `$1,299.00`, `12,5`, `1995.`; a comma before three digits sets thousands apart.
+pub fn number(text: &str) -> Option<f64> {
+    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let rest = &text[start..];
+    let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','));
+    let digits = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',']);
+    let is_thousands = |digits: &str| {
+        let mut groups = digits.split(',');
+        let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+        first && groups.all(|group| group.len() == 3)
+    };
+    let (whole, fraction) = digits.rsplit_once('.').unwrap_or((digits, ""));
+    let plain = match whole.contains(',') {
+        true if is_thousands(whole) => format!("{}.{fraction}", whole.replace(',', "")),
+        true => digits.replace(',', "."),
+        false => digits.to_owned(),
+    };
+    let negative = text[..start].trim_end_matches(['$', '€', '£', '.', ' ']).ends_with('-');
+    let number: f64 = plain.trim_end_matches('.').parse().ok()?;
+    number.is_finite().then_some(if negative { -number } else { number })
+}
+
+/// The shingles of each value.
+pub(super) fn sets(values: &Values, shingling: &Shingling) -> Sets {
+    let mut sets = Sets::default();
+    values.iter().for_each(|value| sets.push(&shingling.set(value)));
+    sets
+}
+
+pub(super) fn jaccard(sets: &Sets, a: u32, b: u32) -> f64 {
+    crate::measure::jaccard::similarity(sets.get(a as usize), sets.get(b as usize))
+}
+
+/// Values as vectors of their words, each with the weight ln(1 + n / df) for a word that df of n records have.
+fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
+    let mut often = vec![0u64; values.len()];
+    for &code in codes.iter().filter(|&&code| code != MISSING) {
+        often[code as usize] += 1;
+    }
+    let mut words = ColumnBuilder::default();
+    let mut having: Vec<u64> = Vec::new();
+    let of_values: Vec<Vec<u32>> = values
+        .iter()
+        .zip(&often)
+        .map(|(value, often)| {
+            let mut of_value: Vec<u32> = value.split(' ').map(|word| words.number(word)).collect();
+            of_value.sort_unstable();
+            of_value.dedup();
+            for &word in &of_value {
+                having.resize(having.len().max(word as usize + 1), 0);
+                having[word as usize] += often;
+            }
+            of_value
+        })
+        .collect();
+    let records = often.iter().sum::<u64>() as f64;
+    let mut vectors = Sparse::default();
+    for of_value in &of_values {
+        let weight = |&word: &u32| (word, (1.0 + records / having[word as usize] as f64).ln() as f32);
+        vectors.push(&of_value.iter().map(weight).collect::<Vec<_>>())?;
+    }
+    Ok((vectors, words.finish().values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::rules::FieldRule;
+
+    /// The share of two values that stand in one column.
+    fn share(rule: &FieldRule, a: &str, b: &str) -> Option<f64> {
+        let mut builder = ColumnBuilder::default();
+        for value in [a, b] {
+            builder.push(Some(value).filter(|value| !value.is_empty()));
+        }
+        let table = Table { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
+        let records = Records { a: &table, b: None };
+        let (distance, lost_at) = (&rule.distance, rule.lost_at);
+        let field = Field::new(&records, &rule.columns, distance, lost_at, &rule.tables, &[]);
+        field.expect("a valid field").share(0, 1)
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (text, value) in [
+            ("12", 12.0),
+            ("$1,299.00", 1299.0),
+            ("12,5", 12.5),
+            ("1,234,567", 1_234_567.0),
+            ("1995,", 1995.0),
+            ("-3.5", -3.5),
+            ("-$4", -4.0),
+            ("EUR 7.", 7.0),
+        ] {
+            assert_eq!(number(text), Some(value), "{text}");
+        }
+        assert_eq!(number("none"), None);
+    }
+
+    #[test]
+    fn capitals_and_punctuation_make_no_difference() {
+        assert_eq!(folded("  O'Brien-SMITH, Jr. "), "o brien smith jr");
+        assert_eq!(folded("ＡＢＣ １２３"), "abc 123");
+        assert_eq!(folded("—?!"), "");
+    }
+
+    #[test]
+    fn a_nickname_differs_in_one_letter() {
+        // Five edits apart, of which one is left when they are known to be the same.
+        let mut rule = FieldRule::new("name", Distance::Edit);
+        rule.lost_at = LostAt::Distance(10.0);
+        assert_eq!(share(&rule, "bill jones", "william jones"), Some(0.4));
+        rule.tables = vec![Synonyms::shipped("nicknames").expect("it is shipped")];
+        assert_eq!(share(&rule, "bill jones", "william jones"), Some(0.1));
+        assert_eq!(share(&rule, "bill jones", "will jonas"), Some(0.2));
+        assert_eq!(share(&rule, "bill bill", "william robert"), Some(0.6));
+    }
+
+    #[test]
+    fn words_of_a_group_count_nearly_as_equal() {
+        let mut rule = FieldRule::new("street", Distance::Words);
+        let far = share(&rule, "12 main street", "12 main st").expect("both are there");
+        rule.tables = vec![Synonyms::shipped("abbreviations").expect("it is shipped")];
+        let near = share(&rule, "12 main street", "12 main st").expect("both are there");
+        assert!(near < 0.1 && far > 0.4, "{near} {far}");
+    }
+
+    #[test]
+    fn each_distance_has_its_scale() {
+        let rule = |distance: &str, lost_at| FieldRule {
+            lost_at,
+            ..FieldRule::new("it", distance.parse().expect("a distance"))
+        };
+        for (rule, a, b, expected) in [
+            (rule("edit", LostAt::Share(0.5)), "abcd", "abxd", Some(0.5)),
+            (rule("edit", LostAt::Distance(4.0)), "abcd", "badc", Some(0.5)),
+            (rule("number", LostAt::Share(0.1)), "100", "$95.00", Some(0.5)),
+            (rule("number", LostAt::Distance(10.0)), "100", "95", Some(0.5)),
+            (rule("days", LostAt::Distance(10.0)), "2020-01-01", "6.1.2020", Some(0.5)),
+            (rule("date", LostAt::Distance(2.0)), "2020-01-01", "20200102", Some(0.5)),
+            (rule("equal", LostAt::Distance(1.0)), "a", "b", Some(1.0)),
+            (rule("equal", LostAt::Distance(1.0)), "a", " A.", Some(0.0)),
+            (rule("chars:2", LostAt::Distance(1.0)), "abc", "abd", Some(2.0 / 3.0)),
+            (rule("edit", LostAt::Share(0.5)), "abcd", "", None),
+            (rule("number", LostAt::Share(0.5)), "12", "twelve", None),
+            (rule("days", LostAt::Share(0.5)), "2020-01-01", "soon", None),
+        ] {
+            let found = share(&rule, a, b);
+            let same = match (found, expected) {
+                (Some(found), Some(expected)) => (found - expected).abs() < 1e-9,
+                (found, expected) => found == expected,
+            };
+            assert!(same, "{} {a} {b}: {found:?}, not {expected:?}", rule.distance);
+        }
+    }
+}

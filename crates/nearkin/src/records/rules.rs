@@ -1,0 +1,396 @@
+//! What the user wants: candidates, points, grouping.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::shingle::Shingling;
+use crate::{Error, Result};
+
+/// How records are matched.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Pairs are looked at where one of these holds.
+    pub candidates: Vec<Alternative>,
+    /// What is compared, in the order in which it is shown.
+    pub fields: Vec<FieldRule>,
+    /// The score that matches reach; else [`check`](Self::check) finds it.
+    pub threshold: Option<f64>,
+    /// What is made of the pairs that reach it.
+    pub grouping: Grouping,
+    /// Values that stand for one that is missing, besides an empty one.
+    pub missing: Vec<String>,
+    /// The field by which the share of true matches is found.
+    pub check: Option<CheckRule>,
+}
+
+/// What is made of the pairs that reach the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// A record is in at most one pair, the one with the highest score.
+    OneToOne,
+    /// Records fall into clusters; a pair is in one when its clusters match on average.
+    Clusters,
+    /// Every pair stands for itself.
+    All,
+}
+
+/// Conditions that hold together.
+#[derive(Debug, Clone)]
+pub struct Alternative(pub Vec<Term>);
+
+/// A condition on one field.
+#[derive(Debug, Clone)]
+pub struct Term {
+    /// The field, by its place among the fields.
+    pub field: usize,
+    /// What of it.
+    pub how: How,
+}
+
+/// What is asked of the values of a field in two records.
+#[derive(Debug, Clone)]
+pub enum How {
+    /// They are equal.
+    Equal,
+    /// They are at least so similar, by the field's own measure or by these shingles.
+    Similar(f64, Option<Shingling>),
+    /// They are at most so far apart, in edits, units or days.
+    Within(f64),
+}
+
+/// A field and what it is worth.
+#[derive(Debug, Clone)]
+pub struct FieldRule {
+    /// Its name in the rules and in the output.
+    pub name: String,
+    /// Its column in the first table and in the second.
+    pub columns: [String; 2],
+    /// How far apart two values are.
+    pub distance: Distance,
+    /// The distance at which all of the penalty is due.
+    pub lost_at: LostAt,
+    /// What equal values score; none where the field is for candidates only.
+    pub points: f64,
+    /// What is taken off where the values are entirely different.
+    pub penalty: f64,
+    /// What a missing value scores.
+    pub missing: f64,
+    /// Tables of words that mean the same.
+    pub tables: Vec<super::synonyms::Synonyms>,
+}
+
+/// How far apart two values are.
+#[derive(Debug, Clone)]
+pub enum Distance {
+    /// Edits: inserts, deletes, replacements, swaps of neighbours.
+    Edit,
+    /// 1 − the cosine of their words, weighted by rarity.
+    Words,
+    /// 1 − the Jaccard similarity of their shingles.
+    Shingles(Shingling),
+    /// The difference of two numbers.
+    Number,
+    /// The days between two dates.
+    Days,
+    /// How many digits of two dates differ; day and month exchanged count as one.
+    Date,
+    /// 0 where they are equal, else 1.
+    Equal,
+}
+
+/// The distance at which all of the penalty is due.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LostAt {
+    /// So much.
+    Distance(f64),
+    /// This share of the length of the longer value, or of the larger number.
+    Share(f64),
+}
+
+/// A field that is not scored, by which the share of true matches is found.
+#[derive(Debug, Clone)]
+pub struct CheckRule {
+    /// Its column in the first table and in the second.
+    pub columns: [String; 2],
+    /// How far apart two values are.
+    pub distance: Distance,
+    /// Distances above this count as this.
+    pub most: Option<f64>,
+    /// The threshold is the lowest score from which on this share of the pairs is true.
+    pub share: f64,
+}
+
+impl Distance {
+    /// Where all of the penalty is due unless the user says otherwise.
+    pub fn lost_at(&self) -> LostAt {
+        match self {
+            Self::Edit => LostAt::Share(0.4),
+            Self::Words | Self::Shingles(_) => LostAt::Distance(0.8),
+            Self::Number => LostAt::Share(0.1),
+            Self::Days => LostAt::Distance(31.0),
+            Self::Date => LostAt::Distance(3.0),
+            Self::Equal => LostAt::Distance(1.0),
+        }
+    }
+}
+
+impl FromStr for Distance {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "edit" => Ok(Self::Edit),
+            "words" => Ok(Self::Words),
+            "number" => Ok(Self::Number),
+            "days" => Ok(Self::Days),
+            "date" => Ok(Self::Date),
+            "equal" => Ok(Self::Equal),
+            _ => name.parse().map(Self::Shingles).map_err(|_: Error| {
+                format!(
+                    "`{name}` is no distance; write edit, words, number, days, date, equal, or shingles such as chars:3"
+                )
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edit => f.write_str("edit"),
+            Self::Words => f.write_str("words"),
+            Self::Shingles(shingling) => shingling.fmt(f),
+            Self::Number => f.write_str("number"),
+            Self::Days => f.write_str("days"),
+            Self::Date => f.write_str("date"),
+            Self::Equal => f.write_str("equal"),
+        }
+    }
+}
+
+impl fmt::Display for LostAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Distance(distance) => distance.fmt(f),
+            Self::Share(share) => write!(f, "\"{}%\"", (share * 1e4).round() / 1e2),
+        }
+    }
+}
+
+impl Grouping {
+    /// Its name in the rules.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneToOne => "one-to-one",
+            Self::Clusters => "clusters",
+            Self::All => "all",
+        }
+    }
+}
+
+impl FromStr for Grouping {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all = [Self::OneToOne, Self::Clusters, Self::All];
+        all.into_iter().find(|grouping| grouping.name() == name).ok_or_else(|| {
+            format!("`{name}` is no way to match; write one-to-one, clusters or all")
+        })
+    }
+}
+
+impl Alternative {
+    /// Reads conditions joined by `&` or `and`: `surname & birth`, `title ~ 0.5`, `name ~ 0.6 by chars:3`,
+    /// `phone within 1`.
+    ///
+    /// # Errors
+    /// In words, where a field is not known or a condition cannot be read.
+    pub fn parse(text: &str, fields: &[FieldRule]) -> Result<Self, String> {
+        let parts = text.split('&').flat_map(|part| part.split(" and "));
+        let terms = parts.map(|part| Term::parse(part.trim(), fields));
+        terms.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// As it is read.
+    pub fn display(&self, fields: &[FieldRule]) -> String {
+        let terms = self.0.iter().map(|term| {
+            let name = &fields[term.field].name;
+            match &term.how {
+                How::Equal => name.clone(),
+                How::Similar(least, None) => format!("{name} ~ {least}"),
+                How::Similar(least, Some(shingling)) => format!("{name} ~ {least} by {shingling}"),
+                How::Within(most) => format!("{name} within {most}"),
+            }
+        });
+        terms.collect::<Vec<_>>().join(" & ")
+    }
+}
+
+impl Term {
+    fn parse(text: &str, fields: &[FieldRule]) -> Result<Self, String> {
+        let number = |text: &str| {
+            let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| format!("`{}` is no number", text.trim()))
+        };
+        let (name, how) = if let Some((name, rest)) = text.split_once('~') {
+            let (least, shingling) = match rest.split_once(" by ") {
+                Some((least, by)) => (least, Some(by.trim())),
+                None => (rest, None),
+            };
+            let least = number(least)?;
+            if !(least > 0.0 && least <= 1.0) {
+                return Err(format!("{least} is no similarity; write one above 0 and up to 1"));
+            }
+            let shingling = shingling.map(|by| by.parse().map_err(|error: Error| error.to_string()));
+            (name, How::Similar(least, shingling.transpose()?))
+        } else if let Some((name, most)) = text.split_once(" within ") {
+            let most = number(most)?;
+            if most < 0.0 {
+                return Err(format!("{most} is no distance; write one from 0 on"));
+            }
+            (name, How::Within(most))
+        } else {
+            (text, How::Equal)
+        };
+        let name = name.trim();
+        let field = fields.iter().position(|field| field.name == name).ok_or_else(|| {
+            let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            format!("`{name}` is none of the fields, which are {}", known.join(", "))
+        })?;
+        let term = Self { field, how };
+        term.fits(&fields[field])?;
+        Ok(term)
+    }
+
+    /// Whether the values of the field can be compared so.
+    fn fits(&self, field: &FieldRule) -> Result<(), String> {
+        let (name, distance) = (&field.name, &field.distance);
+        match (&self.how, distance) {
+            (How::Within(_), Distance::Edit | Distance::Number | Distance::Days)
+            | (How::Equal, _)
+            | (
+                How::Similar(..),
+                Distance::Edit | Distance::Words | Distance::Shingles(_) | Distance::Equal,
+            ) => Ok(()),
+            (How::Within(_), _) => Err(format!(
+                "`{name}` is compared by {distance}; `within` is for edit, number and days, write `{name} ~ 0.5`"
+            )),
+            (How::Similar(..), _) => {
+                Err(format!("`{name}` is compared by {distance}; write `{name}` or `{name} within N`"))
+            }
+        }
+    }
+}
+
+impl Rules {
+    /// Whether they can be followed.
+    ///
+    /// # Errors
+    /// When something is missing or out of range.
+    pub fn validate(&self) -> Result<()> {
+        if self.scored().count() == 0 {
+            let must = "at least one with points";
+            return Err(Error::parameter("[fields]", "empty", must));
+        }
+        if self.candidates.is_empty() {
+            let must = "a list of what makes two records worth a look, such as [\"phone\", \"name ~ 0.5\"]";
+            return Err(Error::parameter("candidates", "empty", must));
+        }
+        Ok(())
+    }
+
+    /// The places of the fields that count in the score; the others are for candidates only.
+    pub fn scored(&self) -> impl Iterator<Item = usize> {
+        (0..self.fields.len()).filter(|&at| self.fields[at].is_scored())
+    }
+
+    /// The most that a pair can score.
+    pub fn most(&self) -> f64 {
+        self.fields.iter().map(FieldRule::most).sum()
+    }
+}
+
+impl FieldRule {
+    /// A field of this name and distance, worth 100 points.
+    pub fn new(name: &str, distance: Distance) -> Self {
+        Self {
+            name: name.to_owned(),
+            columns: [name.to_owned(), name.to_owned()],
+            lost_at: distance.lost_at(),
+            distance,
+            points: 100.0,
+            penalty: 100.0,
+            missing: 0.0,
+            tables: Vec::new(),
+        }
+    }
+
+    /// Whether it counts in the score.
+    pub fn is_scored(&self) -> bool {
+        self.points != 0.0 || self.penalty != 0.0
+    }
+
+    /// The most that it can score.
+    pub fn most(&self) -> f64 {
+        self.points.max(self.points - self.penalty).max(self.missing)
+    }
+
+    /// What values score that are this share of `lost_at` apart.
+    pub fn part(&self, share: f64) -> f64 {
+        self.points - self.penalty * share.min(1.0).powi(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields() -> Vec<FieldRule> {
+        vec![
+            FieldRule::new("name", Distance::Edit),
+            FieldRule::new("full title", Distance::Words),
+            FieldRule::new("born", Distance::Days),
+        ]
+    }
+
+    #[test]
+    fn conditions_are_read_and_shown_alike() {
+        for text in [
+            "name",
+            "name & born",
+            "full title ~ 0.5",
+            "name ~ 0.6 by chars:3",
+            "born within 31 & name within 1",
+        ] {
+            let read = Alternative::parse(text, &fields()).expect(text);
+            assert_eq!(read.display(&fields()), text);
+        }
+        let with_and = Alternative::parse("name and born", &fields()).expect("valid");
+        assert_eq!(with_and.display(&fields()), "name & born");
+    }
+
+    #[test]
+    fn conditions_that_make_no_sense_are_refused() {
+        for (text, why) in [
+            ("nam", "none of the fields"),
+            ("name ~ 1.5", "no similarity"),
+            ("name ~ much", "no number"),
+            ("name within -1", "no distance"),
+            ("born ~ 0.5", "compared by days"),
+            ("full title within 2", "compared by words"),
+            ("name ~ 0.5 by sylables:2", "sylables"),
+            ("", "none of the fields"),
+        ] {
+            let error = Alternative::parse(text, &fields()).expect_err(text);
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_penalty_is_quadratic() {
+        let field = FieldRule::new("name", Distance::Edit);
+        for (share, part) in [(0.0, 100.0), (0.1, 99.0), (0.5, 75.0), (1.0, 0.0), (7.0, 0.0)] {
+            assert_eq!(field.part(share), part, "{share}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Rules as a file of TOML.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use toml::Spanned;
+
+use super::rules::{Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Rules};
+use super::synonyms::Synonyms;
+use crate::{Error, Result};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    r#match: Option<Spanned<String>>,
+    threshold: Option<f64>,
+    candidates: Vec<Spanned<String>>,
+    #[serde(default)]
+    missing: Vec<String>,
+    fields: Fields,
+    check: Option<CheckFile>,
+}
+
+/// The fields in the order of the file.
+struct Fields(Vec<(String, Spanned<FieldFile>)>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldFile {
+    column: Option<Columns>,
+    distance: Option<Spanned<String>>,
+    lost_at: Option<Spanned<Lost>>,
+    points: Option<f64>,
+    penalty: Option<f64>,
+    missing: Option<f64>,
+    #[serde(default)]
+    tables: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckFile {
+    column: Columns,
+    distance: Spanned<String>,
+    most: Option<f64>,
+    share: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a column's name, or a list of its names in the two tables")]
+enum Columns {
+    Same(String),
+    Each([String; 2]),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a distance such as 3, or a share of the length such as \"40%\"")]
+enum Lost {
+    At(f64),
+    Share(String),
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tables such as [fields.name]")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// What is wrong, and where in the file.
+type Wrong = (Range<usize>, String);
+
+impl Rules {
+    /// Reads rules from a file, for one table or for two. Tables of words that it names lie beside it.
+    ///
+    /// # Errors
+    /// With the line where something is wrong.
+    pub fn read(path: &Path, two_tables: bool) -> Result<Self> {
+        let failed = |what: String| Error::File { path: path.to_path_buf(), what };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| failed(format!("cannot read: {error}; --suggest writes one")))?;
+        Self::parse(&text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
+            |(span, what)| Error::Input {
+                path: path.to_path_buf(),
+                line: 1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
+                what,
+            },
+        )
+    }
+
+    fn parse(text: &str, two_tables: bool, folder: &Path) -> Result<Self, Wrong> {
+        let file: File = toml::from_str(text).map_err(|error| {
+            let what = error.message().replace('\n', "; ");
+            (error.span().unwrap_or_default(), what)
+        })?;
+        let fields = file.fields.0.into_iter().map(|(name, field)| field_rule(name, field, folder));
+        let fields = fields.collect::<Result<Vec<_>, _>>()?;
+        let candidates = file.candidates.iter().map(|text| {
+            Alternative::parse(text.get_ref(), &fields).map_err(|what| (text.span(), what))
+        });
+        let candidates = candidates.collect::<Result<_, _>>()?;
+        let grouping = match file.r#match {
+            Some(name) => {
+                let span = name.span();
+                let grouping = name.get_ref().parse().map_err(|what| (span.clone(), what))?;
+                if two_tables && grouping == Grouping::Clusters {
+                    let what = "clusters are for one table; write one-to-one or all for two, or put \
+                                both into one file";
+                    return Err((span, what.to_owned()));
+                }
+                grouping
+            }
+            None if two_tables => Grouping::OneToOne,
+            None => Grouping::Clusters,
+        };
+        let check = file.check.map(check_rule).transpose()?;
+        Ok(Self {
+            candidates,
+            fields,
+            threshold: file.threshold,
+            grouping,
+            missing: file.missing,
+            check,
+        })
+    }
+}
+
+fn distance(name: &Spanned<String>) -> Result<Distance, Wrong> {
+    name.get_ref().parse().map_err(|what| (name.span(), what))
+}
+
+fn columns(columns: Columns) -> [String; 2] {
+    match columns {
+        Columns::Same(name) => [name.clone(), name],
+        Columns::Each(names) => names,
+    }
+}
+
+/// Columns of the output that are no fields.
+const TAKEN: [&str; 3] = ["a", "b", "score"];
+
+fn field_rule(name: String, file: Spanned<FieldFile>, folder: &Path) -> Result<FieldRule, Wrong> {
+    let span = file.span();
+    let file = file.into_inner();
+    if TAKEN.contains(&name.as_str()) {
+        let what = format!(
+            "`{name}` is a column of the output; call the field otherwise and name its `column`"
+        );
+        return Err((span, what));
+    }
+    let distance = file.distance.as_ref().map_or(Ok(Distance::Edit), distance)?;
+    let mut rule = FieldRule::new(&name, distance);
+    if let Some(lost) = file.lost_at {
+        rule.lost_at = lost_at(&lost)?;
+    }
+    let numbers = [file.points, file.penalty, file.missing];
+    if let Some(wrong) = numbers.into_iter().flatten().find(|number| !number.is_finite()) {
+        return Err((span, format!("{wrong} is no number of points")));
+    }
+    if let Some(penalty) = file.penalty.filter(|penalty| *penalty < 0.0) {
+        let what = format!("the penalty is {penalty}; write what is taken off, a number from 0 on");
+        return Err((span, what));
+    }
+    rule.points = file.points.unwrap_or(rule.points);
+    rule.penalty = file.penalty.unwrap_or(rule.points.max(0.0));
+    rule.missing = file.missing.unwrap_or(0.0);
+    if let Some(given) = file.column {
+        rule.columns = columns(given);
+    }
+    let tables = file.tables.iter().map(|name| {
+        let known = || {
+            let path = folder.join(name.get_ref());
+            let text = std::fs::read_to_string(&path).map_err(|error| {
+                let path = path.display();
+                let what = format!(
+                    "no table `{}`: {path}: {error}; the tables that come with nearkin are nicknames \
+                     and abbreviations",
+                    name.get_ref()
+                );
+                (name.span(), what)
+            })?;
+            Ok(Synonyms::parse(name.get_ref(), &text))
+        };
+        Synonyms::shipped(name.get_ref()).map_or_else(known, Ok)
+    });
+    rule.tables = tables.collect::<Result<_, _>>()?;
+    Ok(rule)
+}
+
+fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, Wrong> {
+    let read = match lost.get_ref() {
+        Lost::At(distance) => Some(LostAt::Distance(*distance)),
+        Lost::Share(text) => {
+            let percent = text.strip_suffix('%').and_then(|text| text.trim().parse::<f64>().ok());
+            percent.map(|percent| LostAt::Share(percent / 100.0))
+        }
+    };
+    let positive = |lost: &LostAt| match *lost {
+        LostAt::Distance(value) | LostAt::Share(value) => value.is_finite() && value > 0.0,
+    };
+    read.filter(positive).ok_or_else(|| {
+        let what = "lost_at must be a distance above 0, such as 3, or a share such as \"40%\"";
+        (lost.span(), what.to_owned())
+    })
+}
+
+fn check_rule(file: CheckFile) -> Result<CheckRule, Wrong> {
+    let distance = distance(&file.distance)?;
+    let share = match file.share {
+        None => 0.5,
+        Some(share) if *share.get_ref() > 0.0 && *share.get_ref() <= 1.0 => *share.get_ref(),
+        Some(share) => {
+            let what = format!("share is {}; write one above 0 and up to 1", share.get_ref());
+            return Err((share.span(), what));
+        }
+    };
+    Ok(CheckRule { columns: columns(file.column), distance, most: file.most, share })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Rules, Wrong> {
+        Rules::parse(text, true, Path::new(""))
+    }
+
+    #[test]
+    fn rules_are_read() {
+        let rules = parse(
+            "threshold = 120\n\
+             candidates = [\"phone\", \"name ~ 0.5 & born within 31\"]\n\
+             [fields.name]\ncolumn = [\"full name\", \"name\"]\ntables = [\"nicknames\"]\n\
+             [fields.phone]\nlost_at = 3\npoints = 80\npenalty = 120\n\
+             [fields.born]\ndistance = \"days\"\nlost_at = \"50%\"\nmissing = -5\n\
+             [check]\ncolumn = \"year\"\ndistance = \"number\"\n",
+        )
+        .expect("valid rules");
+        let names: Vec<&str> = rules.fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["name", "phone", "born"]);
+        assert_eq!(rules.fields[0].columns, ["full name", "name"]);
+        assert_eq!((rules.fields[1].points, rules.fields[1].penalty), (80.0, 120.0));
+        assert_eq!(rules.fields[1].lost_at, LostAt::Distance(3.0));
+        assert_eq!(rules.fields[2].lost_at, LostAt::Share(0.5));
+        assert_eq!((rules.fields[2].penalty, rules.fields[2].missing), (100.0, -5.0));
+        assert_eq!(rules.grouping, Grouping::OneToOne);
+        assert_eq!(rules.check.expect("a check").share, 0.5);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let start = "candidates = [\"x\"]\nthreshold = 1\n[fields.x]\n";
+        for (text, at, why) in [
+            ("candidates = [\"y\"]\n[fields.x]\n", "\"y\"", "none of the fields"),
+            (&format!("{start}distance = \"far\"\n"), "\"far\"", "no distance"),
+            (&format!("{start}lost_at = 0\n"), "0\n", "above 0"),
+            (&format!("{start}lost_at = \"many\"\n"), "\"many\"", "above 0"),
+            (&format!("{start}pionts = 3\n"), "pionts", "unknown field"),
+            (&format!("{start}tables = [\"no-such-file.txt\"]\n"), "\"no-such", "nicknames"),
+            (&format!("match = \"some\"\n{start}"), "\"some\"", "one-to-one, clusters or all"),
+            (&format!("match = \"clusters\"\n{start}"), "\"clusters\"", "one table"),
+            ("candidates = [\"a\"]\n[fields.a]\n", "[fields.a]", "column of the output"),
+            (&format!("{start}[check]\ncolumn = \"z\"\ndistance = \"edit\"\nshare = 2\n"), "2\n", "up to 1"),
+        ] {
+            let (span, what) = parse(text).expect_err(text);
+            assert!(what.contains(why), "{text}: {what}");
+            let place = text.find(at).expect("the place stands in the text");
+            let line = |place: usize| text[..place].matches('\n').count();
+            assert_eq!(line(span.start), line(place), "{text}: {what}");
+        }
+    }
+}
