@@ -112,14 +112,15 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     };
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
-    let (outcome, scorer) = in_pool(&args.run, || {
-        records::resolve(&loaded.records(), &rules, &|| progress.stopped())
-    })?;
+    let (outcome, scorer) =
+        in_pool(&args.run, || records::resolve(&loaded.records(), &rules, &|| progress.stopped()))?;
     stages.push(clock.stop(0));
     progress.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();
-    ready.extend(report::unless_closed(write_matches(args, &loaded, &rules, &outcome, &scorer, &progress))?);
+    ready.extend(report::unless_closed(write_matches(
+        args, &loaded, &rules, &outcome, &scorer, &progress,
+    ))?);
     ready.extend(write_clusters(args, &loaded, &outcome)?);
     ready.extend(write_shares(args, &outcome)?);
     stages.push(clock.stop(0));
@@ -280,9 +281,7 @@ fn shares_table(shares: &Shares) -> String {
 
 fn as_json(loaded: &Loaded, rules: &Rules, outcome: &Outcome, stages: &[StageTime]) -> Value {
     let candidates = rules.candidates.iter().zip(&outcome.candidates);
-    let candidate = |(alternative, pairs): (&records::Alternative, &u64)| {
-        json!({ "rule": alternative.display(&rules.fields), "pairs": pairs })
-    };
+    let candidate = |(alternative, pairs): (&records::Alternative, &u64)| json!({ "rule": alternative.display(&rules.fields), "pairs": pairs });
     json!({
         "items": loaded.records().len(),
         "records": loaded.tables.iter().map(|table| table.items.len).collect::<Vec<_>>(),

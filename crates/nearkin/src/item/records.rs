@@ -77,6 +77,17 @@ impl Table {
         let place = self.names.iter().position(|known| known == name)?;
         Some(&self.columns[place])
     }
+
+    /// The records at these places.
+    pub fn select(&self, places: &[u32]) -> Self {
+        let select = |column: &Column| {
+            let mut builder = ColumnBuilder::default();
+            places.iter().for_each(|&place| builder.push(column.get(place as usize)));
+            builder.finish()
+        };
+        let columns = self.columns.iter().map(select).collect();
+        Self { names: self.names.clone(), columns, len: places.len() }
+    }
 }
 
 /// A column as it is filled.

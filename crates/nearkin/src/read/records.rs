@@ -20,11 +20,8 @@ pub fn load_records(
 ) -> Result<Named<Table>> {
     let mut loading = Loading::default();
     for place in places {
-        let options = ReadOptions {
-            columns: vec![ALL.to_owned()],
-            shape: Shape::Value,
-            ..options.clone()
-        };
+        let options =
+            ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
         loading.read(&Input::open(std::slice::from_ref(place), options)?)?;
     }
     Ok(loading.finish())

@@ -132,8 +132,16 @@ impl<'a> Search<'a> {
         Ok((gathered, counts))
     }
 
+    /// How many pairs an alternative has whose conditions are that fields are equal; none where it has others.
+    pub(super) fn equal_pairs(&self, number: usize) -> Option<u64> {
+        let conditions = &self.alternatives[number];
+        let fields: Vec<usize> = conditions.iter().map(|it| it.field).collect();
+        let equal = conditions.iter().all(|it| matches!(it.test, Test::Equal));
+        equal.then(|| self.pairs_of(&self.equal_groups(&fields)))
+    }
+
     /// Whether all conditions of an alternative hold, and not all of one before it.
-    fn is_new(&self, number: usize, a: u32, b: u32) -> bool {
+    pub(super) fn is_new(&self, number: usize, a: u32, b: u32) -> bool {
         let holds = |conditions: &Vec<Condition>| {
             conditions.iter().all(|it| it.holds(&self.scorer.fields[it.field], a, b))
         };
@@ -160,8 +168,11 @@ impl<'a> Search<'a> {
     }
 
     fn are_few(&self, groups: &[Vec<u32>]) -> bool {
-        let pairs: u64 = self.group_blocks(groups).iter().map(|block| block.len() as u64).sum();
-        pairs <= FEW * self.records() as u64
+        self.pairs_of(groups) <= FEW * self.records() as u64
+    }
+
+    fn pairs_of(&self, groups: &[Vec<u32>]) -> u64 {
+        self.group_blocks(groups).iter().map(|block| block.len() as u64).sum()
     }
 
     fn records(&self) -> usize {
@@ -202,7 +213,8 @@ impl<'a> Search<'a> {
         let values = field.values.len();
         let split = self.split.unwrap_or(u32::MAX);
         let first = ByValue::new(&field.codes, values, |record| record < split);
-        let second = self.split.map(|_| ByValue::new(&field.codes, values, |record| record >= split));
+        let second =
+            self.split.map(|_| ByValue::new(&field.codes, values, |record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
         let blocks: Vec<Block<'_>> = pairs
             .iter()

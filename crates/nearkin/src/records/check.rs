@@ -109,8 +109,7 @@ pub(super) fn shares(
     search: &Search<'_>,
 ) -> Result<Shares> {
     let lost_at = check.distance.lost_at();
-    let field =
-        Field::new(records, &check.columns, &check.distance, lost_at, &[], &rules.missing)?;
+    let field = Field::new(records, &check.columns, &check.distance, lost_at, &[], &rules.missing)?;
     let most = check.most.unwrap_or(f64::INFINITY);
     let distance = |a: u32, b: u32| {
         let [a, b] = [a, b].map(|record| field.codes[record as usize]);
@@ -234,7 +233,11 @@ impl Steps {
 /// The next of 1, 2, 5, 10, 20, 50 and so on.
 fn round_up(width: f64) -> f64 {
     let power = 10f64.powf(width.max(1e-2).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| *step >= width).unwrap_or(width)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|step| step * power)
+        .into_iter()
+        .find(|step| *step >= width)
+        .unwrap_or(width)
 }
 
 /// Pairs drawn at random, of one record of each table or of two of one.

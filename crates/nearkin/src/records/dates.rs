@@ -36,7 +36,8 @@ impl Date {
 
     /// The date with these numbers; none where the calendar has no such day.
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
-        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let longest = match month {
             2 if leap => 29,
             2 => 28,
@@ -109,7 +110,9 @@ mod tests {
         {
             assert_eq!(date(text).to_string(), "1971-06-24", "{text}");
         }
-        for text in ["", "1971", "1971-13-01", "1971-02-29", "31/04/1971", "a-b-c", "+1/2/1971", "1/2/3"] {
+        for text in
+            ["", "1971", "1971-13-01", "1971-02-29", "31/04/1971", "a-b-c", "+1/2/1971", "1/2/3"]
+        {
             assert_eq!(Date::parse(text), None, "{text}");
         }
     }

@@ -57,7 +57,8 @@ impl Field {
     ) -> Result<Self> {
         let missing: Vec<String> = missing.iter().map(|value| folded(value)).collect();
         let mut builder = ColumnBuilder::default();
-        let sides = [Some((records.a, "the first table")), records.b.map(|b| (b, "the second table"))];
+        let sides =
+            [Some((records.a, "the first table")), records.b.map(|b| (b, "the second table"))];
         for ((table, which), name) in sides.into_iter().flatten().zip(columns) {
             add(&mut builder, column(table, which, name)?, distance, &missing);
         }
@@ -111,7 +112,8 @@ impl Field {
         match &self.forms {
             Forms::Strings { space, .. } => space.value(a, b),
             Forms::Words { space, words } => {
-                let shared = if self.tables.is_empty() { 0.0 } else { self.shared(space, words, a, b) };
+                let shared =
+                    if self.tables.is_empty() { 0.0 } else { self.shared(space, words, a, b) };
                 (1.0 - space.value(a, b) - shared).max(0.0)
             }
             Forms::Sets(sets) => 1.0 - jaccard(sets, a, b),
@@ -222,14 +224,19 @@ impl Forms {
                 values.iter().for_each(|value| strings.push(value));
                 let soft = |word: &str| tables.iter().any(|table| table.has(word));
                 let softened = values.iter().map(|value| value.split(' ').any(soft)).collect();
-                Self::Strings { space: StringSpace::new(strings, StringMeasure::Mutation), softened }
+                Self::Strings {
+                    space: StringSpace::new(strings, StringMeasure::Mutation),
+                    softened,
+                }
             }
             Distance::Words => {
                 let (vectors, words) = weighted_words(codes, values)?;
                 Self::Words { space: SparseSpace::new(vectors, SparseMeasure::Cosine), words }
             }
             Distance::Shingles(shingling) => Self::Sets(sets(values, shingling)),
-            Distance::Number => Self::Numbers(values.iter().filter_map(|it| it.parse().ok()).collect()),
+            Distance::Number => {
+                Self::Numbers(values.iter().filter_map(|it| it.parse().ok()).collect())
+            }
             Distance::Days => {
                 let days = values.iter().filter_map(Date::parse);
                 Self::Numbers(days.map(|date| f64::from(date.days())).collect())
@@ -347,7 +354,8 @@ fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
     let records = often.iter().sum::<u64>() as f64;
     let mut vectors = Sparse::default();
     for of_value in &of_values {
-        let weight = |&word: &u32| (word, (1.0 + records / having[word as usize] as f64).ln() as f32);
+        let weight =
+            |&word: &u32| (word, (1.0 + records / having[word as usize] as f64).ln() as f32);
         vectors.push(&of_value.iter().map(weight).collect::<Vec<_>>())?;
     }
     Ok((vectors, words.finish().values))
@@ -364,7 +372,8 @@ mod tests {
         for value in [a, b] {
             builder.push(Some(value).filter(|value| !value.is_empty()));
         }
-        let table = Table { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
+        let table =
+            Table { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
         let records = Records { a: &table, b: None };
         let (distance, lost_at) = (&rule.distance, rule.lost_at);
         let field = Field::new(&records, &rule.columns, distance, lost_at, &rule.tables, &[]);

@@ -24,9 +24,8 @@ pub fn one_to_one(mut matches: Vec<Match>, records: usize) -> Vec<Match> {
 }
 
 fn by_score(matches: &mut [Match]) {
-    matches.par_sort_unstable_by(|x, y| {
-        y.score.total_cmp(&x.score).then((x.a, x.b).cmp(&(y.a, y.b)))
-    });
+    matches
+        .par_sort_unstable_by(|x, y| y.score.total_cmp(&x.score).then((x.a, x.b).cmp(&(y.a, y.b))));
 }
 
 /// Pairs of two clusters that are scored, at most, to see whether they match on average.
@@ -111,7 +110,8 @@ pub fn pairs_within(clusters: &[u32], scorer: &Scorer) -> Result<Vec<Match>> {
         let must = format!("higher: the clusters have {count} pairs");
         return Err(Error::parameter("threshold", "too low", must));
     }
-    let rows = groups.par_iter().flat_map_iter(|group| (0..group.len()).map(move |at| &group[at..]));
+    let rows =
+        groups.par_iter().flat_map_iter(|group| (0..group.len()).map(move |at| &group[at..]));
     let pairs = rows.flat_map_iter(|row| {
         let score = |&b: &u32| Match { a: row[0], b, score: scorer.score(row[0], b) };
         row[1..].iter().map(score)

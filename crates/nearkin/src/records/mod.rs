@@ -113,7 +113,8 @@ pub fn resolve(
     let threshold = match (rules.threshold, &shares) {
         (Some(threshold), _) => threshold,
         (None, Some(shares)) => shares.threshold.ok_or_else(|| {
-            let must = "given: at no score is the share of true matches that [check] asks for reached";
+            let must =
+                "given: at no score is the share of true matches that [check] asks for reached";
             Error::parameter("threshold", "missing", must)
         })?,
         (None, None) => {
@@ -127,7 +128,8 @@ pub fn resolve(
         Grouping::All => (reaching, None),
         Grouping::OneToOne => (grouping::one_to_one(reaching, records.len()), None),
         Grouping::Clusters => {
-            let clusters = grouping::clusters(reaching, records.len(), threshold, &scorer, stopped)?;
+            let clusters =
+                grouping::clusters(reaching, records.len(), threshold, &scorer, stopped)?;
             (grouping::pairs_within(&clusters, &scorer)?, Some(clusters))
         }
     };

@@ -241,7 +241,8 @@ impl Term {
             if !(least > 0.0 && least <= 1.0) {
                 return Err(format!("{least} is no similarity; write one above 0 and up to 1"));
             }
-            let shingling = shingling.map(|by| by.parse().map_err(|error: Error| error.to_string()));
+            let shingling =
+                shingling.map(|by| by.parse().map_err(|error: Error| error.to_string()));
             (name, How::Similar(least, shingling.transpose()?))
         } else if let Some((name, most)) = text.split_once(" within ") {
             let most = number(most)?;
@@ -275,9 +276,9 @@ impl Term {
             (How::Within(_), _) => Err(format!(
                 "`{name}` is compared by {distance}; `within` is for edit, number and days, write `{name} ~ 0.5`"
             )),
-            (How::Similar(..), _) => {
-                Err(format!("`{name}` is compared by {distance}; write `{name}` or `{name} within N`"))
-            }
+            (How::Similar(..), _) => Err(format!(
+                "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"
+            )),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! How many points have two records?
 
+use super::Records;
 use super::fields::Field;
 use super::rules::{FieldRule, Rules};
-use super::Records;
 use crate::Result;
 
 /// The fields of all records, and what each is worth.

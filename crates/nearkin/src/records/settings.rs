@@ -278,7 +278,11 @@ mod tests {
             (&format!("match = \"some\"\n{start}"), "\"some\"", "one-to-one, clusters or all"),
             (&format!("match = \"clusters\"\n{start}"), "\"clusters\"", "one table"),
             ("candidates = [\"a\"]\n[fields.a]\n", "[fields.a]", "column of the output"),
-            (&format!("{start}[check]\ncolumn = \"z\"\ndistance = \"edit\"\nshare = 2\n"), "2\n", "up to 1"),
+            (
+                &format!("{start}[check]\ncolumn = \"z\"\ndistance = \"edit\"\nshare = 2\n"),
+                "2\n",
+                "up to 1",
+            ),
         ] {
             let (span, what) = parse(text).expect_err(text);
             assert!(what.contains(why), "{text}: {what}");

@@ -1,0 +1,226 @@
+//! Which columns go together, and what do they look like?
+
+use std::collections::HashSet;
+
+use super::super::dates::Date;
+use super::super::fields::folded;
+use super::super::rules::{Distance, FieldRule};
+use super::Records;
+use crate::item::{Column, MISSING, Table};
+
+/// Columns that are compared, and those that are not, with why.
+pub(super) struct Paired {
+    pub(super) chosen: Vec<Chosen>,
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+/// A column of each table that is compared.
+pub(super) struct Chosen {
+    name: String,
+    columns: [String; 2],
+    distance: Distance,
+}
+
+impl Chosen {
+    pub(super) fn rule(&self) -> FieldRule {
+        FieldRule {
+            columns: self.columns.clone(),
+            ..FieldRule::new(&self.name, self.distance.clone())
+        }
+    }
+}
+
+/// Values of a column that are looked at.
+const LOOKED_AT: usize = 2000;
+
+/// Pairs the columns of the tables by their names, or else by their values.
+pub(super) fn pair(records: &Records<'_>) -> Paired {
+    let other = records.b.unwrap_or(records.a);
+    let mut paired = Paired { chosen: Vec::new(), left_out: Vec::new() };
+    let partners = partners(records.a, other, records.b.is_none());
+    for (name, partner) in records.a.names.iter().zip(partners) {
+        let Some(partner) = partner else {
+            paired.left_out.push((name.clone(), "no column of the other table is like it".into()));
+            continue;
+        };
+        let (Some(a), Some(b)) = (records.a.column(name), other.column(&partner)) else { continue };
+        if let Some(why) = useless(a, b, records.b.is_none()) {
+            paired.left_out.push((name.clone(), why.to_owned()));
+            continue;
+        }
+        let distance = looks_like(a, b);
+        let known: Vec<&str> = paired.chosen.iter().map(|chosen| chosen.name.as_str()).collect();
+        let name_of_field = field_name(name, &known);
+        paired.chosen.push(Chosen {
+            name: name_of_field,
+            columns: [name.clone(), partner],
+            distance,
+        });
+    }
+    paired
+}
+
+/// The end of a column's name, where it is an address or a path; free of what the output has for itself.
+fn field_name(column: &str, known: &[&str]) -> String {
+    let end = column.rsplit(['#', '/', ':']).find(|part| !part.trim().is_empty());
+    let end = end.map_or(column, str::trim);
+    let free = |name: &str| !known.contains(&name) && !["a", "b", "score"].contains(&name);
+    match free(end) {
+        // Conditions on fields have these signs.
+        true => end.replace(['&', '~', '|'], "_"),
+        false => format!("{end}_{}", known.len() + 1),
+    }
+}
+
+/// By column of the first table, the column of the other that goes with it.
+fn partners(a: &Table, b: &Table, same: bool) -> Vec<Option<String>> {
+    if same {
+        return a.names.iter().cloned().map(Some).collect();
+    }
+    let key = |name: &str| folded(&field_name(name, &[]));
+    let mut free: Vec<&String> = b.names.iter().collect();
+    let mut take = |wanted: &dyn Fn(&str) -> bool| {
+        let place = free.iter().position(|name| wanted(name))?;
+        Some(free.remove(place).clone())
+    };
+    let mut partners: Vec<Option<String>> =
+        a.names.iter().map(|name| take(&|other| other == name)).collect();
+    for (partner, name) in partners.iter_mut().zip(&a.names) {
+        if partner.is_none() {
+            *partner = take(&|other| key(other) == key(name));
+        }
+    }
+    for (partner, column) in partners.iter_mut().zip(&a.columns) {
+        if partner.is_none() {
+            let values = some_values(column);
+            let shared = |name: &str| {
+                b.column(name).is_some_and(|other| {
+                    let others = some_values(other);
+                    let both = values.intersection(&others).count();
+                    both * 5 > values.len().min(others.len()).max(1)
+                })
+            };
+            *partner = take(&shared);
+        }
+    }
+    partners
+}
+
+fn some_values(column: &Column) -> HashSet<String> {
+    column.values.iter().take(LOOKED_AT).map(folded).filter(|value| !value.is_empty()).collect()
+}
+
+/// Why a column says nothing about which records are the same.
+fn useless(a: &Column, b: &Column, same: bool) -> Option<&'static str> {
+    let (first, second) = (distinct(a), distinct(b));
+    if first.len() < 2 || second.len() < 2 {
+        return Some("it has no two values");
+    }
+    if counts_up(a) && counts_up(b) {
+        return Some("it counts up with the rows, as numbers of records do");
+    }
+    let single = a.values.iter().chain(b.values.iter()).take(LOOKED_AT);
+    let single = single.filter(|value| folded(value).split(' ').count() <= 3).count();
+    let short = single * 10 > 9 * (first.len() + second.len()).min(LOOKED_AT);
+    let unique = |column: &Column| {
+        let filled = column.codes.iter().filter(|&&code| code != MISSING).count();
+        column.values.len() == filled
+    };
+    let repeats = if same { !unique(a) } else { first.intersection(&second).next().is_some() };
+    (short && unique(a) && unique(b) && !repeats)
+        .then_some("every record has a value of its own, as with ids")
+}
+
+fn distinct(column: &Column) -> HashSet<&str> {
+    column.values.iter().collect()
+}
+
+/// Whether the values are whole numbers that never fall.
+fn counts_up(column: &Column) -> bool {
+    let numbers: Option<Vec<i64>> =
+        (0..column.codes.len()).map(|record| column.get(record)?.parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.is_sorted())
+}
+
+/// How two columns are best compared.
+fn looks_like(a: &Column, b: &Column) -> Distance {
+    let values = || a.values.iter().take(LOOKED_AT).chain(b.values.iter().take(LOOKED_AT));
+    let count = values().count().max(1) as f64;
+    let share =
+        |is: &dyn Fn(&str) -> bool| values().filter(|value| is(value)).count() as f64 / count;
+    let number = |value: &str| {
+        let bare = value.trim_start_matches(['$', '€', '£', ' ', '-']);
+        bare.replace(',', "").parse().is_ok_and(|number: f64| number.is_finite())
+    };
+    if share(&|value| Date::parse(value).is_some()) > 0.9 {
+        return Distance::Date;
+    }
+    // Whole numbers are mostly codes, in which a digit is mistyped.
+    if share(&number) > 0.9 && share(&|value| value.contains('.')) > 0.1 {
+        return Distance::Number;
+    }
+    let words =
+        values().map(|value| value.split_whitespace().count()).sum::<usize>() as f64 / count;
+    if words >= 3.0 { Distance::Words } else { Distance::Edit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::ColumnBuilder;
+
+    fn table(columns: &[(&str, &[&str])]) -> Table {
+        let column = |values: &[&str]| {
+            let mut builder = ColumnBuilder::default();
+            values.iter().for_each(|value| builder.push(Some(value)));
+            builder.finish()
+        };
+        Table {
+            names: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            columns: columns.iter().map(|(_, values)| column(values)).collect(),
+            len: columns.first().map_or(0, |(_, values)| values.len()),
+        }
+    }
+
+    #[test]
+    fn columns_are_paired_and_looked_at() {
+        let a = table(&[
+            ("id", &["1", "2", "3"]),
+            ("http://a.org#name", &["ann", "bob", "cy"]),
+            ("born", &["1971-06-24", "1980-01-02", "1990-03-04"]),
+            ("price", &["1.50", "$2.00", "3"]),
+            (
+                "note",
+                &["sent to the wrong door", "has a big dog at home", "pays late in most years"],
+            ),
+            ("key", &["x1", "x2", "x3"]),
+            ("only here", &["p", "q", "r"]),
+        ]);
+        let b = table(&[
+            ("id", &["1", "2", "3"]),
+            ("http://b.org#Name", &["bob", "dan", "ann"]),
+            ("birthday", &["1971-06-24", "1980-01-02", "1991-03-04"]),
+            ("price", &["1.50", "2.25", "3"]),
+            ("note", &["a big dog is at home", "sent to a wrong door", "moved"]),
+            ("key", &["y1", "y2", "y3"]),
+        ]);
+        let paired = pair(&Records { a: &a, b: Some(&b) });
+        let chosen: Vec<(&str, &str, String)> = paired
+            .chosen
+            .iter()
+            .map(|it| (it.name.as_str(), it.columns[1].as_str(), it.distance.to_string()))
+            .collect();
+        let expected = [
+            ("name", "http://b.org#Name", "edit"),
+            ("born", "birthday", "date"),
+            ("price", "price", "number"),
+            ("note", "note", "words"),
+        ];
+        assert_eq!(
+            chosen,
+            expected.map(|(name, column, distance)| (name, column, distance.to_owned()))
+        );
+        let left_out: Vec<&str> = paired.left_out.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(left_out, ["id", "key", "only here"]);
+    }
+}

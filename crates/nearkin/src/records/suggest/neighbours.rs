@@ -1,0 +1,113 @@
+//! Which records look alike, before anything is known about the fields?
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::super::fields::Field;
+use super::super::rules::{Distance, LostAt, Rules};
+use super::{Records, Sample};
+use crate::Result;
+use crate::item::MISSING;
+
+/// Words that more records of the second table have in a field are not looked up.
+const COMMON: usize = 1000;
+/// Pairs below this cosine are not alike.
+const ALIKE: f64 = 0.1;
+/// Pairs below this one are not guessed to be matches.
+const GUESSED: f64 = 0.3;
+/// Most pairs of one record.
+const EACH: usize = 100;
+
+/// Pairs of a record of the sample and one of all.
+pub(super) struct Neighbours {
+    /// Those that share rare words, in order.
+    pub(super) alike: Vec<(u32, u32)>,
+    /// By pair, whether it is guessed to be a match: each is the other's best.
+    pub(super) guessed: Vec<bool>,
+}
+
+/// The words of a field: who of the second table has them?
+struct Words {
+    field: Field,
+    having: HashMap<u32, Vec<u32>>,
+}
+
+impl Words {
+    fn new(field: Field, first: u32, all: u32) -> Self {
+        let mut words = Self { field, having: HashMap::new() };
+        for record in 0..first {
+            let of_record: Vec<u32> = words.of(record).0.to_vec();
+            for word in of_record {
+                words.having.entry(word).or_default();
+            }
+        }
+        let mut having = std::mem::take(&mut words.having);
+        for record in first..all {
+            for word in words.of(record).0 {
+                if let Some(records) = having.get_mut(word).filter(|it| it.len() <= COMMON) {
+                    records.push(record);
+                }
+            }
+        }
+        having.retain(|_, records| records.len() <= COMMON);
+        Self { having, ..words }
+    }
+
+    /// A record's words and their weights.
+    fn of(&self, record: u32) -> (&[u32], &[f32]) {
+        let code = self.field.codes[record as usize];
+        let vectors = self.field.weighted().filter(|_| code != MISSING);
+        vectors.map_or((&[], &[]), |vectors| vectors.get(code as usize))
+    }
+
+    fn squares(&self, record: u32) -> f64 {
+        self.of(record).1.iter().map(|&weight| f64::from(weight).powi(2)).sum()
+    }
+}
+
+/// Pairs that are alike in their rare words.
+pub(super) fn find(sample: &Sample, records: &Records<'_>, rules: &Rules) -> Result<Neighbours> {
+    let (first, all) = (sample.len(), records.len() as u32);
+    let words = |rule: &super::FieldRule| {
+        let lost_at = LostAt::Distance(1.0);
+        let field = Field::new(records, &rule.columns, &Distance::Words, lost_at, &[], &[])?;
+        Ok(Words::new(field, first, all))
+    };
+    let fields = rules.fields.iter().map(words).collect::<Result<Vec<_>>>()?;
+    let squares = |record: u32| fields.iter().map(|field| field.squares(record)).sum::<f64>();
+    let of = |a: u32| {
+        let mut dots: HashMap<u32, f64> = HashMap::new();
+        for field in &fields {
+            let (words, weights) = field.of(a);
+            for (word, &weight) in words.iter().zip(weights) {
+                for &b in field.having.get(word).into_iter().flatten() {
+                    *dots.entry(b).or_default() += f64::from(weight).powi(2);
+                }
+            }
+        }
+        let length = squares(a);
+        let cosine = |(b, dot): (u32, f64)| (dot / (length * squares(b)).sqrt(), a, b);
+        let dots = dots.into_iter().filter(|&(b, _)| !sample.is_same(a, b));
+        let mut alike: Vec<(f64, u32, u32)> =
+            dots.map(cosine).filter(|pair| pair.0 >= ALIKE).collect();
+        alike.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.2.cmp(&y.2)));
+        alike.truncate(EACH);
+        alike
+    };
+    let mut alike: Vec<(f64, u32, u32)> = (0..first).into_par_iter().flat_map_iter(of).collect();
+    alike.sort_by_key(|pair| (pair.1, pair.2));
+    let mut best = vec![0.0f64; all as usize];
+    for &(cosine, a, b) in &alike {
+        for record in [a, b] {
+            best[record as usize] = best[record as usize].max(cosine);
+        }
+    }
+    let guessed = |&(cosine, a, b): &(f64, u32, u32)| {
+        cosine >= GUESSED && [a, b].iter().all(|&record| best[record as usize] == cosine)
+    };
+    Ok(Neighbours {
+        guessed: alike.iter().map(guessed).collect(),
+        alike: alike.iter().map(|&(_, a, b)| (a, b)).collect(),
+    })
+}
