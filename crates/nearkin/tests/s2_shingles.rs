@@ -1,11 +1,11 @@
-//! Rows S2.1 to S2.6: from texts to shingles. Expected values are those of Mining of Massive Datasets,
+//! Rows S2.1 to S2.7 and S2.11: from texts, URLs and points to sets. Expected values are those of Mining of Massive Datasets,
 //! section 3.2, or written down by hand.
 
 use std::collections::BTreeSet;
 
 use nearkin::measure::{bag, jaccard};
 use nearkin::shingle::{
-    Case, HashBits, NormalForm, Scratch, Shingling, Space, StopWords, Tokenizer, UrlShingles,
+    Case, Grid, HashBits, NormalForm, Scratch, Shingling, Space, StopWords, Tokenizer, UrlShingles,
     advise, hash_bytes,
 };
 
@@ -289,4 +289,87 @@ fn s2_7_bigrams_with_their_place() {
     assert_ne!(shingles("/inmates/cellblock")[0], four[0]);
     assert_eq!(shingles("/cellblock/inmates")[0], four[0]);
     assert!(shingles("/foo").is_empty() && shingles("").is_empty());
+}
+
+/// Three columns and two rows of squares with sides of 10:
+///
+/// ```text
+///    0    10    20    30
+///  0 +-----+-----+-----+
+///    |  0  |  1  |  2  |
+/// 10 +-----+-----+-----+
+///    |  3  |  4  |  5  |
+/// 20 +-----+-----+-----+
+/// ```
+fn six_squares() -> Grid {
+    Grid::new(3, 2, 10.0).unwrap()
+}
+
+#[test]
+fn s2_11_minutiae_become_squares() {
+    let grid = six_squares();
+    assert_eq!(grid.squares(), 6);
+    assert_eq!(grid.set([(5.0, 5.0), (25.0, 15.0), (29.9, 11.0)]).unwrap(), [0, 5]);
+    assert_eq!(grid.set([(15.0, 19.0), (3.0, 12.0), (15.0, 2.0)]).unwrap(), [1, 3, 4]);
+    // A square begins with its left and upper border and ends before the others.
+    assert_eq!(grid.set([(0.0, 0.0)]).unwrap(), [0]);
+    assert_eq!(grid.set([(10.0, 10.0)]).unwrap(), [4]);
+    assert_eq!(grid.set([(9.999, 9.999)]).unwrap(), [0]);
+    assert!(grid.set([]).unwrap().is_empty());
+    assert!(grid.set([(30.0, 5.0), (5.0, 20.0), (-0.1, 5.0), (5.0, -7.0)]).unwrap().is_empty());
+    assert!(grid.set([(1e300, -1e300)]).unwrap().is_empty());
+}
+
+#[test]
+fn s2_11_a_minutia_close_to_a_border_is_on_both_sides() {
+    let grid = six_squares().with_margin(2.0).unwrap();
+    let of = |x: f64, y: f64| grid.set([(x, y)]).unwrap();
+    assert_eq!(of(5.0, 5.0), [0]);
+    // Left and right of a border, above and below one, and 2 away, which is not closer than 2.
+    assert_eq!((of(8.5, 5.0), of(11.5, 5.0)), (vec![0, 1], vec![0, 1]));
+    assert_eq!((of(25.0, 9.0), of(25.0, 10.0)), (vec![2, 5], vec![2, 5]));
+    assert_eq!((of(8.0, 5.0), of(12.0, 5.0)), (vec![0], vec![1]));
+    // Near a corner of four squares all of them, near the grid's own border those there are.
+    assert_eq!(of(19.0, 11.0), [1, 2, 4, 5]);
+    assert_eq!(of(0.5, 0.5), [0]);
+    assert_eq!((of(29.0, 8.5), of(31.0, 8.5), of(32.5, 8.5)), (vec![2, 5], vec![2, 5], vec![]));
+    // The same minutia twice, moved by 2 over a border: without the margin the two prints share no square.
+    assert_eq!(jaccard::shared(&of(9.0, 5.0), &of(11.0, 5.0)), 2);
+    let plain = six_squares();
+    let [one, other] = [9.0, 11.0].map(|x| plain.set([(x, 5.0)]).unwrap());
+    assert_eq!(jaccard::shared(&one, &other), 0);
+    // With half a side as the margin a minutia is in two columns and two rows, but where it is in the middle.
+    let widest = six_squares().with_margin(5.0).unwrap();
+    assert_eq!(widest.set([(14.0, 14.0)]).unwrap(), [0, 1, 3, 4]);
+    assert_eq!(widest.set([(15.0, 15.0)]).unwrap(), [4]);
+}
+
+#[test]
+fn s2_11_wrong_grids_and_minutiae_say_what_is_wrong() {
+    let error = |grid: nearkin::Result<Grid>| grid.unwrap_err().to_string();
+    assert_eq!(
+        error(Grid::new(0, 2, 10.0)),
+        "the number of columns of a grid is 0; it must be at least 1"
+    );
+    assert_eq!(
+        error(Grid::new(3, 0, 10.0)),
+        "the number of rows of a grid is 0; it must be at least 1"
+    );
+    for side in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let message = error(Grid::new(3, 2, side));
+        let expected =
+            format!("the side of a grid square is {side}; it must be above 0 and finite");
+        assert_eq!(message, expected);
+    }
+    for margin in [-0.1, 5.1, f64::NAN] {
+        let message = error(six_squares().with_margin(margin));
+        assert!(message.ends_with("must be from 0 to half the side of a square, 5"), "{message}");
+    }
+    for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for point in [(wrong, 1.0), (1.0, wrong)] {
+            let message = six_squares().set([(1.0, 1.0), point]).unwrap_err().to_string();
+            assert!(message.contains("as number 1 from 0"), "{message}");
+            assert!(message.ends_with("it must be at finite coordinates"), "{message}");
+        }
+    }
 }

@@ -85,8 +85,7 @@ impl Family for Squares<'_> {
     fn agreement(&self, distance: f64) -> f64 {
         let similarity = (1.0 - distance).clamp(0.0, 1.0);
         let shared = 2.0 * self.mean * similarity / (1.0 + similarity);
-        let steps = (0..self.each).map(|i| i as f64);
-        steps.map(|i| (shared - i).max(0.0) / (self.grid as f64 - i)).product()
+        all_shared(shared, self.grid, self.each as u32)
     }
 }
 
@@ -99,4 +98,39 @@ pub fn same_finger(filled: f64, again: f64, each: u32) -> f64 {
 /// The same for prints of two fingers: filled^(2·each).
 pub fn different_fingers(filled: f64, each: u32) -> f64 {
     (filled * filled).powi(each as i32)
+}
+
+/// What an expression's chance comes to for prints on a grid of so many squares, each of which both prints have with
+/// probability `both`: the mean of `chance(p)` over how many squares they share, p being the chance of one function.
+///
+/// Functions drawn from the same two prints do not agree independently: where a pair shares more squares than most, all of
+/// them agree more often. Of few squares that is seen, of many it vanishes.
+///
+/// ```
+/// use nearkin::family::squares::over_grid;
+/// let one = |p: f64| 1.0 - (1.0 - p).powi(1024);
+/// let found = |grid| (over_grid(grid, 0.2 * 0.8, 3, one) * 1e3).round() / 1e3;
+/// assert_eq!((found(1000), found(100_000)), (0.978, 0.985));
+/// ```
+pub fn over_grid(grid: u64, both: f64, each: u32, chance: impl Fn(f64) -> f64) -> f64 {
+    if both <= 0.0 || both >= 1.0 {
+        let shared = if both >= 1.0 { grid as f64 } else { 0.0 };
+        return chance(all_shared(shared, grid, each));
+    }
+    // P(shared) = C(grid, shared)·both^shared·(1 − both)^(grid − shared), each from the one before, by logarithms as the first
+    // ones are tiny.
+    let odds = (both / (1.0 - both)).ln();
+    let mut log = grid as f64 * (1.0 - both).ln();
+    let mut mean = 0.0;
+    for shared in 0..=grid {
+        mean += log.exp() * chance(all_shared(shared as f64, grid, each));
+        log += ((grid - shared) as f64 / (shared + 1) as f64).ln() + odds;
+    }
+    mean
+}
+
+/// The chance that `each` squares drawn from `grid` are all among `shared` of them: C(shared, each) / C(grid, each).
+fn all_shared(shared: f64, grid: u64, each: u32) -> f64 {
+    let steps = (0..each).map(f64::from);
+    steps.map(|i| (shared - i).max(0.0) / (grid as f64 - i)).product()
 }

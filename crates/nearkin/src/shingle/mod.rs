@@ -11,6 +11,7 @@ mod advice;
 mod chars;
 pub mod elements;
 mod fold;
+mod grid;
 mod hash;
 mod stop_words;
 mod tfidf;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use advice::{Advice, advise};
 pub use fold::{Case, NormalForm, Space, is_word_character};
+pub use grid::Grid;
 pub use hash::hash_bytes;
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
