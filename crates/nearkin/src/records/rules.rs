@@ -256,7 +256,11 @@ impl Term {
         let name = name.trim();
         let field = fields.iter().position(|field| field.name == name).ok_or_else(|| {
             let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-            format!("`{name}` is none of the fields, which are {}", known.join(", "))
+            format!(
+                "`{name}` is none of the fields, which are {}; a column that is for candidates only is a field with \
+                 points = 0",
+                known.join(", ")
+            )
         })?;
         let term = Self { field, how };
         term.fits(&fields[field])?;
