@@ -2,6 +2,8 @@
 
 mod bits;
 mod id;
+#[cfg(feature = "files")]
+mod interned;
 mod sets;
 mod source;
 mod sparse;
@@ -10,6 +12,8 @@ mod vectors;
 
 pub use bits::Bits;
 pub use id::{Id, Value};
+#[cfg(feature = "files")]
+pub(crate) use interned::Interned;
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;

@@ -11,7 +11,7 @@ use crate::{
 };
 use arrow_array::{
     ArrayRef, RecordBatch,
-    builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder},
+    builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder},
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{arrow::ArrowWriter, errors::ParquetError, file::properties::WriterProperties};
@@ -32,6 +32,10 @@ pub enum ColumnKind {
     Bool,
     /// A number.
     Float,
+    /// How many there are of something.
+    Count,
+    /// A word.
+    Text,
 }
 
 /// A column of a table.
@@ -52,6 +56,10 @@ pub enum Cell<'a> {
     Bool(bool),
     /// A number.
     Float(f64),
+    /// How many there are of something.
+    Count(u64),
+    /// A word.
+    Text(&'a str),
 }
 
 /// Writes a table, row by row.
@@ -226,6 +234,8 @@ fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
+            Cell::Count(count) => serde_json::to_writer(&mut *out, count),
+            Cell::Text(text) => serde_json::to_writer(&mut *out, text),
         };
     }
     out.extend_from_slice(b"}\n");
@@ -258,9 +268,14 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
                 delimited_text(text, delimiter, out);
                 Ok(())
             }
+            Cell::Text(text) => {
+                delimited_text(text, delimiter, out);
+                Ok(())
+            }
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
+            Cell::Count(count) => serde_json::to_writer(&mut *out, count),
         };
     }
     out.push(b'\n');
@@ -280,6 +295,8 @@ impl Column {
             ColumnKind::Id => DataType::Utf8,
             ColumnKind::Bool => DataType::Boolean,
             ColumnKind::Float => DataType::Float64,
+            ColumnKind::Count => DataType::UInt64,
+            ColumnKind::Text => DataType::Utf8,
         };
         Field::new(self.name, kind, false)
     }
@@ -322,15 +339,17 @@ enum Builder {
     Text(StringBuilder),
     Bool(BooleanBuilder),
     Float(Float64Builder),
+    Count(UInt64Builder),
 }
 
 impl Builder {
     fn new(kind: ColumnKind) -> Self {
         match kind {
             ColumnKind::IntId => Self::Int(Int64Builder::new()),
-            ColumnKind::Id => Self::Text(StringBuilder::new()),
+            ColumnKind::Id | ColumnKind::Text => Self::Text(StringBuilder::new()),
             ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
             ColumnKind::Float => Self::Float(Float64Builder::new()),
+            ColumnKind::Count => Self::Count(UInt64Builder::new()),
         }
     }
 
@@ -341,6 +360,8 @@ impl Builder {
             (Self::Text(builder), Cell::Id(id)) => builder.append_value(id.to_string()),
             (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
+            (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
+            (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
             (_, cell) => {
                 return Err(Error::File {
                     path: name.to_path_buf(),
@@ -357,6 +378,7 @@ impl Builder {
             Self::Text(builder) => Arc::new(builder.finish()),
             Self::Bool(builder) => Arc::new(builder.finish()),
             Self::Float(builder) => Arc::new(builder.finish()),
+            Self::Count(builder) => Arc::new(builder.finish()),
         }
     }
 }
