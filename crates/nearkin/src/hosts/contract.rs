@@ -185,7 +185,10 @@ impl Outlinks {
 mod tests {
     use std::collections::BTreeSet;
 
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
+    use crate::measure::jaccard;
 
     const RULE: Rule = Rule { alike: 0.8, least_links: 3 };
 
@@ -374,5 +377,41 @@ mod tests {
     fn it_can_be_stopped() {
         let graph = graph(&TWO_SITES);
         assert!(matches!(graph.contract(&RULE, &|| true), Err(crate::Error::Interrupted)));
+    }
+
+    /// The pages that a page links to, by the pages that stand for them, without itself.
+    fn targets(graph: &Graph, contracted: &Contracted, page: u32) -> Vec<u32> {
+        let kept = |page: u32| contracted.kept[page as usize];
+        let own = graph.links().iter().filter(|link| link.0 == page);
+        let targets: BTreeSet<u32> = own.map(|link| kept(link.1)).collect();
+        targets.into_iter().filter(|&target| target != kept(page)).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_ends_with_nothing_left_to_merge(links in vec((0usize..3, 0usize..4, 0usize..4, 0usize..4), 1..60)) {
+            let mut graph = Graph::default();
+            for (host, path, to_host, to_path) in links {
+                let url = |host: usize, path: usize| format!("http://h{host}.example/p{path}");
+                graph.link(&url(host, path), &url(to_host, to_path)).unwrap();
+            }
+            let rule = Rule { alike: 0.6, least_links: 2 };
+            let contracted = graph.contract(&rule, &|| false).unwrap();
+            let left: BTreeSet<u32> = contracted.kept.iter().copied().collect();
+            prop_assert_eq!(graph.len() - left.len(), contracted.rounds.iter().sum::<usize>());
+            prop_assert!(contracted.rounds.len() < graph.len() && !contracted.rounds.contains(&0));
+            for a in 0..graph.len() as u32 {
+                for b in 0..a {
+                    let [one, other] = [a, b].map(|page| targets(&graph, &contracted, page));
+                    let judged = graph.pages()[a as usize].path == graph.pages()[b as usize].path
+                        && one.len().min(other.len()) >= rule.least_links;
+                    if judged && jaccard::similarity(&one, &other) >= rule.alike {
+                        prop_assert_eq!(contracted.kept[a as usize], contracted.kept[b as usize]);
+                    }
+                }
+            }
+        }
     }
 }
