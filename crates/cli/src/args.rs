@@ -82,10 +82,7 @@ impl TableArgs {
             format: self.format,
             delimiter: self.delimiter.clone(),
             header: !self.no_header,
-            on_error: match self.on_error {
-                ErrorPolicy::Stop => OnError::Stop,
-                ErrorPolicy::Skip => OnError::Skip,
-            },
+            on_error: self.on_error.into(),
             ..ReadOptions::default()
         }
     }
@@ -96,7 +93,7 @@ pub(crate) fn place_parser() -> impl TypedValueParser<Value = Place> {
     PathBufValueParser::new().map(Place::from)
 }
 
-fn format_parser() -> impl TypedValueParser<Value = Format> {
+pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
     let names =
         ["jsonl", "parquet", "csv", "tsv", "txt", "npy", "fvecs", "bvecs", "ivecs", "folder"];
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
@@ -109,6 +106,15 @@ pub(crate) enum ErrorPolicy {
     Stop,
     /// Leave it out, and say at the end how many were
     Skip,
+}
+
+impl From<ErrorPolicy> for OnError {
+    fn from(policy: ErrorPolicy) -> Self {
+        match policy {
+            ErrorPolicy::Stop => Self::Stop,
+            ErrorPolicy::Skip => Self::Skip,
+        }
+    }
 }
 
 impl FieldArgs {
@@ -558,6 +564,20 @@ fn memory(text: &str) -> std::result::Result<usize, String> {
 }
 
 impl RunArgs {
+    /// An error where what is held in memory takes more of it than may be used.
+    pub(crate) fn fits(&self, bytes: usize) -> Result<()> {
+        match self.memory {
+            Some(memory) if bytes > memory => {
+                let must = format!(
+                    "at least {} MB, for the items are held in memory",
+                    bytes / 1_000_000 + 1
+                );
+                Err(Error::parameter("--memory", format!("{} MB", memory / 1_000_000), must))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
     /// later would be late to hear of it.
     pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&Place]) -> Result<()> {

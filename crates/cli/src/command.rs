@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use clap::{Parser, Subcommand};
 
-use crate::{compare, dedup, limit, matching, pairs, plan, report, shell, top};
+use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top};
 
 /// Finds similar items in large collections: every reported pair exact, the share found stated.
 #[derive(Debug, Parser)]
@@ -23,6 +23,7 @@ pub(crate) enum Job {
     Compare(compare::CompareArgs),
     Plan(plan::PlanArgs),
     Match(matching::MatchArgs),
+    Hosts(hosts::HostsArgs),
     Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -37,6 +38,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Job::Compare(args) => compare::run(&args),
         Job::Plan(args) => plan::run(&args),
         Job::Match(args) => matching::run(&args),
+        Job::Hosts(args) => hosts::run(&args),
         Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),

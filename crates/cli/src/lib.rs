@@ -7,6 +7,7 @@ mod command;
 mod compare;
 mod dedup;
 pub mod engine;
+mod hosts;
 mod items;
 mod limit;
 mod matching;

@@ -258,16 +258,7 @@ impl Held {
             Items::Sets(sets, ..) => 8 * sets.elements(),
             Items::Strings(_) | Items::Sparse(_) => 0,
         };
-        match run.memory {
-            Some(memory) if bytes > memory => {
-                let must = format!(
-                    "at least {} MB, for the items are held in memory",
-                    bytes / 1_000_000 + 1
-                );
-                Err(Error::parameter("--memory", format!("{} MB", memory / 1_000_000), must))
-            }
-            _ => Ok(()),
-        }
+        run.fits(bytes)
     }
 
     /// The id of an item, counted over both collections.

@@ -2,7 +2,7 @@
 //!
 //! The data takes this way:
 //! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
-//! `read`, `write` → `pipeline` → `index`. Each module may use those before it and none after it; `error`,
+//! `read`, `write` → `pipeline` → `index`, `hosts`. Each module may use those before it and none after it; `error`,
 //! `parallel` and `spill` are for all.
 
 pub mod amplify;
@@ -11,6 +11,8 @@ pub mod candidates;
 pub mod cluster;
 pub mod error;
 pub mod family;
+#[cfg(feature = "hosts")]
+pub mod hosts;
 pub mod index;
 pub mod item;
 pub mod join;

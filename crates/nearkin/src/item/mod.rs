@@ -2,6 +2,8 @@
 
 mod bits;
 mod id;
+#[cfg(feature = "files")]
+mod interned;
 mod records;
 mod sets;
 mod source;
@@ -11,6 +13,8 @@ mod vectors;
 
 pub use bits::Bits;
 pub use id::{Id, Value};
+#[cfg(feature = "files")]
+pub(crate) use interned::Interned;
 pub use records::{Column, ColumnBuilder, MISSING, Table, Values};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};

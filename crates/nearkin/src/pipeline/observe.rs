@@ -29,11 +29,13 @@ pub enum Stage {
     Join,
     /// Writing the result.
     Write,
+    /// Making one of linked pages that are one.
+    Contract,
 }
 
 impl Stage {
-    /// All of them, in order.
-    pub const ALL: [Self; 8] = [
+    /// All of them, in order: saved runs know them by their place.
+    pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Sketch,
         Self::Audit,
@@ -42,6 +44,7 @@ impl Stage {
         Self::Verify,
         Self::Join,
         Self::Write,
+        Self::Contract,
     ];
 
     /// The stage's name for people and files.
@@ -55,6 +58,7 @@ impl Stage {
             Self::Verify => "verify",
             Self::Join => "join",
             Self::Write => "write",
+            Self::Contract => "contract",
         }
     }
 }

@@ -71,11 +71,11 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the first row; where `named` is false it is a record like others, and the columns have numbers.
+    /// Reads the first row; where it is no row of names it is a record like others, and the columns have numbers.
     pub(super) fn read(
         path: &Path,
         delimiter: Delimiter,
-        named: bool,
+        options: &ReadOptions,
         text: &mut Text,
     ) -> Result<Self> {
         const STEP: usize = 64 << 10;
@@ -91,8 +91,16 @@ impl Header {
         };
         start.truncate(end);
         let row = first_row(path, &delimiter, &start)?;
-        if !named {
-            let names = (1..=row.len()).map(|number| number.to_string()).collect();
+        let is_value = |field: &[u8]| {
+            let text = std::str::from_utf8(field).ok();
+            options.is_value.zip(text).is_some_and(|(is_value, text)| is_value(text))
+        };
+        let value = row.iter().position(is_value);
+        if !options.header || value.is_some() {
+            let mut names: Vec<_> = (1..=row.len()).map(|number| number.to_string()).collect();
+            if let Some(value) = value.filter(|_| !names.contains(&options.text)) {
+                names[value].clone_from(&options.text);
+            }
             return Ok(Self::new(delimiter, names, Vec::new(), 0, 0));
         }
         let names: Result<Vec<_>, _> =
@@ -138,7 +146,7 @@ impl Header {
                 .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
         };
         let id = match ids {
-            Ids::Field(name) => Some(column(name, "name the id column with --id")?),
+            Ids::Field(name) => Some(column(name, &options.flags.id_column())?),
             Ids::None | Ids::Ignored => None,
         };
         if !options.columns.is_empty() {
@@ -147,7 +155,8 @@ impl Header {
             self.id = id;
             return Ok(());
         }
-        let text = column(&options.text, "name the text column with --text")?;
+        let text =
+            column(&options.text, &format!("name the text column with {}", options.flags.text))?;
         let value = options.value.as_deref().map(|name| column(name, "name one of these"));
         let value = value.transpose()?;
         (self.text, self.id, self.value) = (text, id, value);

@@ -9,7 +9,7 @@
 //! name once.
 
 use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
-use crate::item::{Batch, Id, Item, Source, TextColumn};
+use crate::item::{Batch, Id, Interned, Item, Source, TextColumn};
 use crate::shingle::elements::{push_element, start_list};
 use crate::{Error, Result};
 use std::{
@@ -183,25 +183,6 @@ impl Groups {
     }
 }
 
-/// Names by their place, in the order of their first appearance.
-#[derive(Debug, Default)]
-struct Interned {
-    places: HashMap<Box<str>, u32>,
-    names: Vec<Box<str>>,
-}
-
-impl Interned {
-    fn place(&mut self, name: &str) -> u32 {
-        if let Some(place) = self.places.get(name) {
-            return *place;
-        }
-        let place = self.names.len() as u32;
-        self.places.insert(name.into(), place);
-        self.names.push(name.into());
-        place
-    }
-}
-
 /// Groups as they are read: a triple for each element of each group, sorted at the end.
 struct Building<'a> {
     grouping: &'a Grouping,
@@ -297,7 +278,7 @@ impl<'a> Building<'a> {
             path,
             ids: self.ids,
             lines: self.lines,
-            names: self.names.names,
+            names: self.names.into_names(),
             elements: self.entries.iter().map(|entry| entry.1).collect(),
             counts: counted.then(|| self.entries.iter().map(|entry| entry.2).collect()),
             starts,

@@ -229,20 +229,26 @@ impl<'a> Jsonl<'a> {
             }
             Some(other) => {
                 return Err(format!(
-                    "field `{}` is {}, not a {}; name the {} field with --text, or pass \
+                    "field `{}` is {}, not a {}; name the {} field with {}, or pass \
                      --on-error skip",
                     name(0),
                     other.kind(),
                     if self.asked.options.shape == Shape::Text { "string" } else { "list" },
                     if self.asked.options.shape == Shape::Text { "text" } else { "right" },
+                    self.asked.options.flags.text,
                 ));
             }
-            None => return Err(missing(name(0), line, "name the text field with --text")),
+            None => {
+                let advice = format!("name the text field with {}", self.asked.options.flags.text);
+                return Err(missing(name(0), line, &advice));
+            }
         };
         let id = match (found.get(1), self.asked.ids) {
             (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
             (None, Ids::Field(field)) => {
-                return Err(missing(field, line, "every record needs its id; name it with --id"));
+                let flag = self.asked.options.flags.id;
+                let advice = format!("every record needs its id; name it with {flag}");
+                return Err(missing(field, line, &advice));
             }
             (Some(_), Ids::None) => return Err(LATE_ID.to_owned()),
             (None, Ids::None) | (_, Ids::Ignored) => None,

@@ -26,6 +26,7 @@ mod gather;
 mod groups;
 mod item;
 mod lines;
+mod links;
 mod load;
 mod named;
 mod numbers;
@@ -48,6 +49,7 @@ pub use columns::Kept;
 pub use copy::{Body, RecordFormat, Records, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
+pub use links::each_link;
 pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
 pub use named::{Named, Names};
 pub use numbers::Digits;
@@ -93,12 +95,19 @@ pub struct ReadOptions {
     /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`],
     /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
+    /// The options by which the user names the fields, for messages.
+    pub flags: Flags,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
+    /// What standard input and pipes are taken for, where the format is not given.
+    pub piped: Format,
     /// What stands between the fields of CSV files, where it is not a comma (or a tab, in TSV files).
     pub delimiter: Option<String>,
     /// Whether CSV and TSV files begin with a row of names; without, columns are called 1, 2, 3 and so on.
     pub header: bool,
+    /// What no column is called: a CSV file in whose first row this says yes to a value has no row of names. The first such
+    /// column is then the text's.
+    pub is_value: Option<fn(&str) -> bool>,
     /// What to do with a bad record.
     pub on_error: OnError,
     /// About how much is decoded at once.
@@ -117,13 +126,37 @@ impl Default for ReadOptions {
             positions: false,
             value: None,
             columns: Vec::new(),
+            flags: Flags::default(),
             format: None,
+            piped: Format::Jsonl,
             delimiter: None,
             header: true,
+            is_value: None,
             on_error: OnError::Stop,
             chunk_bytes: 512 << 10, // stays in a core's cache; 4 MiB took 15 % longer on short texts
             temp: None,
         }
+    }
+}
+
+/// How the user names the fields of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Flags {
+    /// That of the text.
+    pub text: &'static str,
+    /// That of the id.
+    pub id: &'static str,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self { text: "--text", id: "--id" }
+    }
+}
+
+impl Flags {
+    fn id_column(self) -> String {
+        format!("name the id column with {}", self.id)
     }
 }
 

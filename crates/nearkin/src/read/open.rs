@@ -126,10 +126,10 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Standard input or a pipe: JSONL unless said, packed or not.
+/// Standard input or a pipe, packed or not.
 fn streamed(stored: Stored, options: &ReadOptions) -> Result<Source> {
     let compression = sniff(&stored)?;
-    file_source(stored, options.format.unwrap_or(Format::Jsonl), compression, options)
+    file_source(stored, options.format.unwrap_or(options.piped), compression, options)
 }
 
 fn sniff(stored: &Stored) -> Result<Compression> {
@@ -206,7 +206,7 @@ fn header(
 ) -> Result<Syntax> {
     let delimiter = csv::Delimiter::new(options.delimiter.as_deref().unwrap_or(delimiter))?;
     let mut text = Text::open(stored, compression)?;
-    csv::Header::read(&stored.name, delimiter, options.header, &mut text).map(Syntax::Csv)
+    csv::Header::read(&stored.name, delimiter, options, &mut text).map(Syntax::Csv)
 }
 
 /// The name of the text field that the first record has, where one of several is taken.
@@ -277,6 +277,9 @@ fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
         Kind::Text { syntax: Syntax::Txt, .. } if options.value.is_some() => {
             failed("lines of text have no fields to keep by; keep first or longest")
         }
+        Kind::Text { syntax: Syntax::Txt, .. } if options.id.is_some() => failed(
+            "lines of text have no fields, and so no ids; give a file that has, such as .jsonl or .csv",
+        ),
         Kind::Text { syntax: Syntax::Txt, stored, .. }
             if matches!(ids, Ids::Field(_)) && stored.len() > 0 =>
         {

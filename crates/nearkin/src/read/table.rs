@@ -107,19 +107,17 @@ impl Table {
             let kind = field.data_type();
             Err(stored.error(format!("column `{name}` is {kind}, not {must}; {advice}")))
         };
-        let advice = match options.shape {
-            Shape::Text => "name the text column with --text",
-            _ => "name the right column with --text",
-        };
+        let which = if options.shape == Shape::Text { "text" } else { "right" };
+        let advice = format!("name the {which} column with {}", options.flags.text);
         let (allowed, must): (fn(&DataType) -> bool, _) = match options.shape {
             Shape::Text => (is_text, "text"),
             Shape::Elements => (|kind| is_text(kind) || holds_elements(kind), "lists or text"),
             Shape::Value => (is_any_value, "lists of numbers, bytes or text"),
         };
-        self.text = column(&options.text, allowed, must, advice)?;
+        self.text = column(&options.text, allowed, must, &advice)?;
         if let Ids::Field(name) = ids {
-            let advice = "name the id column with --id";
-            self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
+            let advice = options.flags.id_column();
+            self.id = Some(column(name, is_id, "text or whole numbers", &advice)?);
         }
         if let Some(name) = &options.value {
             let advice = "name another column";

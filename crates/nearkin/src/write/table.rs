@@ -11,7 +11,7 @@ use crate::{
 };
 use arrow_array::{
     ArrayRef, RecordBatch,
-    builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder},
+    builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder},
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{arrow::ArrowWriter, errors::ParquetError, file::properties::WriterProperties};
@@ -34,6 +34,10 @@ pub enum ColumnKind {
     Float,
     /// A number, or nothing.
     MaybeFloat,
+    /// How many there are of something.
+    Count,
+    /// A word.
+    Text,
 }
 
 /// A column of a table.
@@ -56,6 +60,10 @@ pub enum Cell<'a> {
     Float(f64),
     /// Nothing.
     Missing,
+    /// How many there are of something.
+    Count(u64),
+    /// A word.
+    Text(&'a str),
 }
 
 /// Writes a table, row by row.
@@ -238,6 +246,8 @@ fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => serde_json::to_writer(&mut *out, &()),
+            Cell::Count(count) => serde_json::to_writer(&mut *out, count),
+            Cell::Text(text) => serde_json::to_writer(&mut *out, text),
         };
     }
     out.extend_from_slice(b"}\n");
@@ -270,10 +280,15 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
                 delimited_text(text, delimiter, out);
                 Ok(())
             }
+            Cell::Text(text) => {
+                delimited_text(text, delimiter, out);
+                Ok(())
+            }
             Cell::Id(id) => serde_json::to_writer(&mut *out, id),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => Ok(()),
+            Cell::Count(count) => serde_json::to_writer(&mut *out, count),
         };
     }
     out.push(b'\n');
@@ -293,6 +308,8 @@ impl Column<'_> {
             ColumnKind::Id => DataType::Utf8,
             ColumnKind::Bool => DataType::Boolean,
             ColumnKind::Float | ColumnKind::MaybeFloat => DataType::Float64,
+            ColumnKind::Count => DataType::UInt64,
+            ColumnKind::Text => DataType::Utf8,
         };
         Field::new(self.name, kind, self.kind == ColumnKind::MaybeFloat)
     }
@@ -335,15 +352,17 @@ enum Builder {
     Text(StringBuilder),
     Bool(BooleanBuilder),
     Float(Float64Builder),
+    Count(UInt64Builder),
 }
 
 impl Builder {
     fn new(kind: ColumnKind) -> Self {
         match kind {
             ColumnKind::IntId => Self::Int(Int64Builder::new()),
-            ColumnKind::Id => Self::Text(StringBuilder::new()),
+            ColumnKind::Id | ColumnKind::Text => Self::Text(StringBuilder::new()),
             ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
             ColumnKind::Float | ColumnKind::MaybeFloat => Self::Float(Float64Builder::new()),
+            ColumnKind::Count => Self::Count(UInt64Builder::new()),
         }
     }
 
@@ -355,6 +374,8 @@ impl Builder {
             (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
             (Self::Float(builder), Cell::Missing) => builder.append_null(),
+            (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
+            (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
             (_, cell) => {
                 return Err(Error::File {
                     path: name.to_path_buf(),
@@ -371,6 +392,7 @@ impl Builder {
             Self::Text(builder) => Arc::new(builder.finish()),
             Self::Bool(builder) => Arc::new(builder.finish()),
             Self::Float(builder) => Arc::new(builder.finish()),
+            Self::Count(builder) => Arc::new(builder.finish()),
         }
     }
 }

@@ -1,0 +1,316 @@
+//! `nearkin hosts`: hosts that mirror one another.
+
+mod found;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use nearkin::hosts::address::is_url;
+use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
+use nearkin::read::{Flags, Format, Input, Place, ReadOptions, each_link};
+use nearkin::shingle::{Shingling, UrlShingles};
+use nearkin::write::Ready;
+use nearkin::{Error, Result};
+
+use crate::args::{ErrorPolicy, RunArgs, format_parser, place_parser};
+use crate::near::in_pool;
+use crate::progress::Progress;
+use crate::report::Told;
+use found::{Folded, Found};
+
+/// Hosts that mirror one another, from their URLs alone
+///
+/// Writes a row for each pair of hosts whose URLs look alike: a, b, similarity (the share of path shingles of either that both
+/// have), a_urls and b_urls (how many of each are known) and shared_paths (how many paths both have to the letter), sorted by
+/// where a, then b, first appears. With --pages the pages at paths that both have are compared: pages_compared, pages_same,
+/// pages_alike, and the verdict identical, similar, partial, different or unchecked. With --links pages that are one page are
+/// merged, and then those that link to the same pages, until nothing more changes: pages_merged.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts as JSON lines
+  nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
+  cut -f2 log.tsv | nearkin hosts -                    standard input, a URL a line
+  nearkin hosts urls.txt --pages pages.parquet         and are their pages the same?
+  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv")]
+pub(crate) struct HostsArgs {
+    /// Lists of URLs: .txt (one a line), .jsonl .csv .tsv .parquet (a field or column), also .gz .zst, or - for standard
+    /// input
+    #[arg(value_name = "URLS", required = true, value_parser = place_parser(), help_heading = "Input")]
+    inputs: Vec<Place>,
+    /// Field or column that holds the URL, here and in --pages. In .csv and .tsv files without a row of names it is the first
+    /// column with a URL
+    #[arg(long, value_name = "FIELD", default_value = "url", help_heading = "Input")]
+    url: String,
+    /// Read every list as this format instead of going by its extension; standard input is txt unless said
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
+    format: Option<Format>,
+    /// Folder for temporary files, where standard input is kept [default: the system's]
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    temp: Option<PathBuf>,
+    /// What to do with a record that cannot be used, such as one that is no URL
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop, help_heading = "Input")]
+    on_error: ErrorPolicy,
+    /// Pairs at or above this similarity are reported. Two hosts with the same pages, of which the lists have half each, are
+    /// at about 0.33
+    #[arg(
+        short,
+        long,
+        value_name = "SIMILARITY",
+        default_value_t = 0.33,
+        allow_negative_numbers = true,
+        help_heading = "Mirrors"
+    )]
+    threshold: f64,
+    /// Hosts with fewer different URLs are not judged
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Mirrors")]
+    least_urls: usize,
+    /// Nor are those with fewer shingles: two words of a path that follow each other, and their place
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Mirrors")]
+    least_shingles: usize,
+    /// Compare the pages of each pair: a file of pages with their URLs and texts (.jsonl .csv .tsv .parquet)
+    #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Pages")]
+    pages: Option<Place>,
+    /// Field or column of --pages that holds the text
+    #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Pages")]
+    text: String,
+    /// What texts are cut into: chars:K, words:K or stopwords
+    #[arg(long, value_name = "SHINGLE", default_value = "words:5", help_heading = "Pages")]
+    shingle: Shingling,
+    /// Pages at or above this resemblance are near the same
+    #[arg(
+        long,
+        value_name = "SIMILARITY",
+        default_value_t = 0.8,
+        allow_negative_numbers = true,
+        help_heading = "Pages"
+    )]
+    alike: f64,
+    /// Compare at most so many pages of each pair, chosen at random
+    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Pages")]
+    most_pages: usize,
+    /// Merge pages that are one page, by their texts and their links: a file with a link a row (.tsv .csv .txt .jsonl
+    /// .parquet)
+    #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Links")]
+    links: Option<Place>,
+    /// The two columns of --links, from where and to where [default: the first two; of JSON lines source,target]
+    #[arg(long, value_name = "FROM,TO", requires = "links", help_heading = "Links")]
+    link_fields: Option<LinkFields>,
+    /// A page without text is not judged by fewer different links
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Links")]
+    least_links: usize,
+    /// Write the links that are left here: source, target
+    #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
+    contracted: Option<PathBuf>,
+    /// Write here which hosts folded into others: host, into, pages (all of the host), merged (those that went there)
+    #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
+    folds: Option<PathBuf>,
+    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
+    /// output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Where links come from and go to.
+#[derive(Debug, Clone)]
+struct LinkFields([String; 2]);
+
+impl FromStr for LinkFields {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.split_once(',') {
+            Some((from, to)) if !from.is_empty() && !to.is_empty() && !to.contains(',') => {
+                Ok(Self([from, to].map(str::to_owned)))
+            }
+            _ => Err("give two names, such as source,target".to_owned()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &HostsArgs) -> anyhow::Result<()> {
+    let progress = Progress::start(args.run.quiet)?;
+    let (ready, told) = in_pool(&args.run, || find(args, &progress))?;
+    progress.finish();
+    told.finish(&args.run, ready)
+}
+
+/// Finds the mirrors, checks them as far as there is something to check them by, and writes all tables.
+fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, Told)> {
+    args.check_places()?;
+    args.check_similarities()?;
+    let mut watch = Watch { observer, stages: Vec::new() };
+    let urls = Input::open(&args.inputs, args.url_options())?;
+    let pages = args
+        .pages
+        .as_ref()
+        .map(|place| Input::open(std::slice::from_ref(place), args.page_options()));
+    let pages = pages.transpose()?;
+    let mut skipped = Skipped::default();
+    let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
+    let mut graph = graph.transpose()?;
+    let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
+        Hosts::read(&urls, &UrlShingles::default(), args.on_error.into(), observer)
+    })?;
+    args.run.fits(hosts.bytes())?;
+    let stopped = || observer.stopped();
+    let mirrors = watch.stage(Stage::Join, 0, || hosts.mirrors(&args.search(&stopped)))?;
+    let checked = match &pages {
+        Some(pages) => watch.stage(Stage::Verify, 2 * pages.bytes(), || {
+            let (checked, more) = hosts.check(&mirrors.pairs, pages, &args.check(), observer)?;
+            skipped += more;
+            Ok(Some(checked))
+        })?,
+        None => None,
+    };
+    let contracted = match &mut graph {
+        Some(graph) => Some(args.contract(graph, pages.as_ref(), &mut watch)?),
+        None => None,
+    };
+    skipped += std::mem::take(&mut hosts.skipped);
+    let folded = graph.zip(contracted).map(|(graph, contracted)| Folded::new(graph, contracted));
+    let found = Found { args, hosts, mirrors, checked, folded, skipped };
+    let ready = watch.stage(Stage::Write, 0, || found.write(observer))?;
+    Ok((ready, found.told(&watch.stages)))
+}
+
+/// Times the stages and shows them.
+struct Watch<'a> {
+    observer: &'a dyn Observer,
+    stages: Vec<StageTime>,
+}
+
+impl Watch<'_> {
+    fn stage<T>(
+        &mut self,
+        stage: Stage,
+        bytes: u64,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.observer.stage(stage, (bytes > 0).then_some(bytes));
+        let clock = Clock::start(stage);
+        let done = work()?;
+        self.stages.push(clock.stop(bytes));
+        Ok(done)
+    }
+}
+
+impl HostsArgs {
+    /// Refuses outputs that cannot be made, and standard input for two things.
+    fn check_places(&self) -> Result<()> {
+        let inputs: Vec<&Place> =
+            self.inputs.iter().chain(&self.pages).chain(&self.links).collect();
+        if inputs.iter().filter(|place| place.is_stdin()).count() > 1 {
+            return Err(Error::parameter(
+                "-",
+                "given twice",
+                "given once: standard input is read once",
+            ));
+        }
+        if let Some(folder) =
+            inputs.iter().filter_map(|place| place.path()).find(|path| path.is_dir())
+        {
+            let what = "is a folder; name the files in it".to_owned();
+            return Err(Error::File { path: folder.to_owned(), what });
+        }
+        let tables = [&self.output, &self.contracted, &self.folds].map(|path| path.as_deref());
+        self.run.check(&tables, &inputs)
+    }
+
+    fn check_similarities(&self) -> Result<()> {
+        let given = [("--threshold", self.threshold), ("--alike", self.alike)];
+        match given.into_iter().find(|(_, value)| !(*value > 0.0 && *value <= 1.0)) {
+            Some((name, value)) => Err(Error::parameter(name, value, "above 0 and at most 1")),
+            None => Ok(()),
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            on_error: self.on_error.into(),
+            temp: self.temp.clone(),
+            ..ReadOptions::default()
+        }
+    }
+
+    fn url_options(&self) -> ReadOptions {
+        ReadOptions {
+            text: self.url.clone(),
+            flags: Flags { text: "--url", ..Flags::default() },
+            positions: true,
+            format: self.format,
+            piped: Format::Txt,
+            is_value: Some(is_url),
+            ..self.options()
+        }
+    }
+
+    fn page_options(&self) -> ReadOptions {
+        ReadOptions {
+            text: self.text.clone(),
+            id: Some(self.url.clone()),
+            flags: Flags { id: "--url", ..Flags::default() },
+            ..self.options()
+        }
+    }
+
+    fn link_options(&self) -> ReadOptions {
+        ReadOptions {
+            columns: self.link_fields.as_ref().map_or_else(Vec::new, |fields| fields.0.to_vec()),
+            is_value: Some(is_url),
+            ..self.options()
+        }
+    }
+
+    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> Search<'a> {
+        Search {
+            threshold: self.threshold,
+            least_urls: self.least_urls,
+            least_shingles: self.least_shingles,
+            stopped,
+        }
+    }
+
+    fn check(&self) -> Check {
+        Check {
+            shingling: self.shingle.clone(),
+            alike: self.alike,
+            most: self.most_pages,
+            on_error: self.on_error.into(),
+        }
+    }
+
+    /// Reads the links.
+    fn graph(&self, place: &Place, watch: &mut Watch<'_>, skipped: &mut Skipped) -> Result<Graph> {
+        let observer = watch.observer;
+        watch.stage(Stage::Load, 0, || {
+            let mut graph = Graph::default();
+            let stopped = || observer.stopped();
+            let bad = each_link(place, &self.link_options(), &stopped, &mut |from, to| {
+                graph.link(from, to)
+            })?;
+            skipped.add(bad);
+            Ok(graph)
+        })
+    }
+
+    /// Merges pages that are one page.
+    fn contract(
+        &self,
+        graph: &mut Graph,
+        pages: Option<&Input>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Contracted> {
+        let observer = watch.observer;
+        if let Some(pages) = pages {
+            watch.stage(Stage::Sketch, pages.bytes(), || {
+                graph.read_texts(pages, &self.check(), observer)
+            })?;
+        }
+        let rule = Rule { alike: self.alike, least_links: self.least_links };
+        watch.stage(Stage::Contract, 0, || graph.contract(&rule, &|| observer.stopped()))
+    }
+}
