@@ -1,7 +1,7 @@
 //! nearkin finds similar items in large collections.
 //!
 //! The data takes this way:
-//! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
+//! `item`, `measure` → `shingle` → `family` → `passages` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
 //! `read`, `write` → `pipeline` → `index`. Each module may use those before it and none after it; `error`,
 //! `parallel` and `spill` are for all.
 
@@ -17,6 +17,7 @@ pub mod join;
 pub mod measure;
 pub mod near;
 mod parallel;
+pub mod passages;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
