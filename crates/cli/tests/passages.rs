@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::fs;
+use std::path::Path;
+
 use common::{Place, record};
 use serde_json::{Value, json};
 
@@ -118,4 +121,16 @@ fn a_passage_has_at_least_one_word() {
         let outcome = place.run(&format!("compare a.txt a.txt {options}"));
         assert_eq!(outcome.code, Some(2), "{options}");
     }
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = fs::read_to_string(root.join("docs/plagiarism.md")).unwrap();
+    let block = guide.split("```").find(|block| block.contains("$ nearkin compare")).unwrap();
+    let (command, shown) = block.split_once("\n…\n").unwrap();
+    let words = command.trim().trim_start_matches("$ nearkin ");
+    let line = words.replace("examples/", &format!("{}/examples/", root.display()));
+    let text = Place::new().ok(&line).stdout.replace('|', "│");
+    assert!(text.contains(shown) && shown.lines().count() > 5, "{text}\n{shown}");
 }
