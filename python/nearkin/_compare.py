@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin import _nearkin
-from nearkin._options import Cutting, flags
+from nearkin._options import Comparing, flags
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,7 +17,7 @@ __all__ = ["Comparison", "compare"]
 
 
 class Comparison(dict[str, Any]):
-    """Measures by their names; ``str()`` of it is what the command prints, with a diff."""
+    """Measures by their names; ``str()`` of it is what the command prints: with a diff, or passages side by side."""
 
     def __init__(self, measures: dict[str, Any], text: str) -> None:
         super().__init__(measures)
@@ -28,9 +28,21 @@ class Comparison(dict[str, Any]):
 
 
 def compare(
-    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[Cutting]
+    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[Comparing]
 ) -> Comparison:
     """Two texts (or files, given as `pathlib.Path`) compared by every measure that applies.
+
+    ``["passages"]`` are the longest that both have, wherever they stand: for each the number of ``words`` that are the
+    same, and for ``a`` and ``b`` the ``text``, its ``start`` and ``end`` in characters and its ``line`` and
+    ``last_line``; ``differ`` has what is not the same inside, likewise. With ``passages=True`` they are all there and not
+    the first three, and ``str()`` shows them side by side. ``["covered"]`` is the share of either text's words.
+
+    Parameters
+    ----------
+    passages : bool
+        Whether all passages are wanted.
+    least_words : int, optional
+        How many words in a row have to be the same for a passage; as many as a shingle has, or 5.
 
     Examples
     --------
@@ -38,8 +50,11 @@ def compare(
     >>> pair = nk.compare("the cat sat on the mat", "the cat sat on a mat", shingle="words:2")
     >>> round(pair["jaccard"], 3)
     0.429
+    >>> both = nk.compare("one two three four five six", "six, five; ONE TWO THREE FOUR", least_words=3)
+    >>> [(found["words"], found["b"]["text"], found["b"]["start"]) for found in both["passages"]]
+    [(4, 'ONE TWO THREE FOUR', 11)]
     """
-    words = flags(options, Cutting)
+    words = flags(options, Comparing)
     texts = [x if isinstance(x, str) else Path(x).read_text(encoding="utf-8") for x in (a, b)]
     names = ["a" if isinstance(a, str) else os.fspath(a), "b" if isinstance(b, str) else os.fspath(b)]
     told = _nearkin.compare([*words, "--json"], names, texts)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["Cutting", "DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
+__all__ = ["Comparing", "Cutting", "DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
 
 
 class Reading(TypedDict, total=False):
@@ -40,6 +40,13 @@ class Cutting(TypedDict, total=False):
     normal_form: Literal["nfc", "nfkc"] | None
     stop_words: str | os.PathLike[str] | None
     hash_bits: Literal[32, 64]
+
+
+class Comparing(Cutting, total=False):
+    """What `compare` takes."""
+
+    passages: bool
+    least_words: int | None
 
 
 class Options(Reading, Cutting, total=False):

@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use nearkin::item::Source;
 use nearkin::measure::{bag, cosine, edit, hamming, jaccard, norm};
 use nearkin::read::Place;
-use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords};
+use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords, Unit};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::args::{FieldArgs, ShingleArgs, place_parser};
 use crate::items::KindName;
+use crate::passages::Shared;
+use crate::screen::Screen;
 
 /// One pair: every measure that applies, what the two share, and a diff
 ///
@@ -25,6 +27,7 @@ use crate::items::KindName;
 #[command(after_help = "Examples:
   nearkin compare draft.txt final.txt
   nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
+  nearkin compare essay.txt source.txt --passages      what stands in both, side by side, wherever it stands
   nearkin compare a.txt b.txt --shingle chars:9 --json")]
 pub(crate) struct CompareArgs {
     /// A text file, or an id with --in
@@ -40,6 +43,12 @@ pub(crate) struct CompareArgs {
     fields: FieldArgs,
     #[command(flatten)]
     shingle: ShingleArgs,
+    /// Show all passages that the two share side by side, wherever they stand in each, instead of a diff
+    #[arg(long, conflicts_with = "normal_form")]
+    passages: bool,
+    /// How many words in a row have to be the same in both for a passage [default: the K of words:K, else 5]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    least_words: Option<u32>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -55,8 +64,8 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
     } else {
         find(args)?
     };
-    let colours = io::stdout().is_terminal();
-    Ok(io::stdout().write_all(tell(args, &shingling, [&a, &b], colours)?.as_bytes())?)
+    let text = tell(args, &shingling, [&a, &b], Screen::of_stdout())?;
+    Ok(io::stdout().write_all(text.as_bytes())?)
 }
 
 /// The comparison of two texts as a text, or as JSON where that is asked for.
@@ -64,23 +73,46 @@ fn tell(
     args: &CompareArgs,
     shingling: &Shingling,
     [a, b]: [&str; 2],
-    colours: bool,
+    screen: Screen,
 ) -> Result<String> {
-    let pieces = pieces(a, b);
-    let comparison = Comparison::of(a, b, shingling, &pieces)?;
+    let least = match (args.least_words, &shingling.unit) {
+        (Some(least), _) => least as usize,
+        (None, Unit::Words(k)) => *k,
+        (None, _) => 5,
+    };
+    let shared = Shared::of([a, b], least);
+    let comparison = Comparison::of(a, b, shingling)?;
     if args.json {
-        return Ok(format!("{:#}\n", comparison.as_json(&args.a, &args.b)));
+        let most = if args.passages { None } else { Some(LONGEST) };
+        return Ok(format!("{:#}\n", comparison.as_json(&args.a, &args.b, &shared, most)));
     }
-    let mut text = comparison.as_text(&args.a, &args.b);
+    let mut text = comparison.as_text(&args.a, &args.b, &shared);
+    if args.passages {
+        text.push_str(&shared.side_by_side(screen));
+        return Ok(text);
+    }
+    text.push_str(&longest_passages(&shared));
     if !args.no_diff {
-        text.push_str(&diff(&pieces, colours));
+        text.push_str(&diff(&pieces(a, b), screen.colours));
     }
     Ok(text)
 }
 
+/// Passages that are told without being asked for.
+const LONGEST: usize = 3;
+
+fn longest_passages(shared: &Shared<'_>) -> String {
+    let mut text = String::new();
+    for passage in shared.longest(LONGEST) {
+        let passage = passage.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "  “{}”", shorten(&passage, 200));
+    }
+    if text.is_empty() { text } else { format!("\nlongest shared passages\n{text}") }
+}
+
 /// The same for two texts in memory.
 pub(crate) fn tell_texts(args: &CompareArgs, texts: [&str; 2]) -> Result<String> {
-    tell(args, &args.shingle.shingling()?, texts, false)
+    tell(args, &args.shingle.shingling()?, texts, Screen::PAPER)
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -149,7 +181,6 @@ struct Comparison {
     edit: Option<usize>,
     edit_mutation: Option<usize>,
     hamming: Option<usize>,
-    passages: Vec<String>,
 }
 
 impl Comparison {
@@ -157,7 +188,7 @@ impl Comparison {
     const EDIT_LIMIT: usize = 300_000;
     const MUTATION_LIMIT: usize = 20_000;
 
-    fn of(a: &str, b: &str, shingling: &Shingling, pieces: &[Piece]) -> Result<Self> {
+    fn of(a: &str, b: &str, shingling: &Shingling) -> Result<Self> {
         let [chars_a, chars_b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
         let [bag_a, bag_b] = [a, b].map(|text| shingling.bag(text));
         let [set_a, set_b] = [a, b].map(|text| shingling.set(text));
@@ -187,7 +218,6 @@ impl Comparison {
             edit_mutation: (longest <= Self::MUTATION_LIMIT)
                 .then(|| edit::mutation_distance(&chars_a, &chars_b)),
             hamming: hamming::distance(&chars_a, &chars_b).ok(),
-            passages: passages(pieces),
         })
     }
 
@@ -195,7 +225,7 @@ impl Comparison {
         self.shingles.map(|size| if size == 0 { 1.0 } else { self.shared as f64 / size as f64 })
     }
 
-    fn as_json(&self, a: &str, b: &str) -> Value {
+    fn as_json(&self, a: &str, b: &str, shared: &Shared<'_>, most: Option<usize>) -> Value {
         json!({
             "a": a,
             "b": b,
@@ -215,11 +245,12 @@ impl Comparison {
             "edit": self.edit,
             "edit_mutation": self.edit_mutation,
             "hamming": self.hamming,
-            "passages": self.passages,
+            "covered": shared.covered(),
+            "passages": shared.as_json(most),
         })
     }
 
-    fn as_text(&self, a: &str, b: &str) -> String {
+    fn as_text(&self, a: &str, b: &str, shared: &Shared<'_>) -> String {
         let mut text = String::new();
         let width = a.chars().count().max(b.chars().count());
         for (i, name) in [a, b].into_iter().enumerate() {
@@ -232,6 +263,7 @@ impl Comparison {
             );
         }
         let [in_b, in_a] = self.containment();
+        let covered = shared.covered();
         let union = self.shingles[0] + self.shingles[1] - self.shared;
         let count = |value: Option<usize>| {
             value.map_or("not computed: long texts".into(), |n| n.to_string())
@@ -245,6 +277,8 @@ impl Comparison {
             ("bag Jaccard, union by sum".into(), format!("{:.6}  (at most 0.5)", self.bag_sum)),
             ("share of a's shingles in b".into(), format!("{in_b:.6}")),
             ("share of b's shingles in a".into(), format!("{in_a:.6}")),
+            ("share of a's words in shared passages".into(), format!("{:.6}", covered[0])),
+            ("share of b's words in shared passages".into(), format!("{:.6}", covered[1])),
         ];
         if let Some((similarity, angle)) = self.cosine {
             rows.push(("cosine of word counts".into(), format!("{similarity:.6}  {angle:.2}°")));
@@ -264,12 +298,6 @@ impl Comparison {
         text.push('\n');
         for (name, value) in rows {
             let _ = writeln!(text, "{name:width$}  {value}");
-        }
-        if !self.passages.is_empty() {
-            text.push_str("\nlongest shared passages\n");
-            for passage in &self.passages {
-                let _ = writeln!(text, "  “{}”", shorten(passage, 200));
-            }
         }
         text
     }
@@ -309,19 +337,6 @@ fn pieces(a: &str, b: &str) -> Vec<Piece> {
         }
     }
     pieces
-}
-
-/// The longest stretches of words that stand in both, in the same order.
-fn passages(pieces: &[Piece]) -> Vec<String> {
-    const SHOWN: usize = 3;
-    const WORDS: usize = 5;
-    let shared = pieces.iter().filter(|piece| piece.0 == ChangeTag::Equal);
-    let mut runs: Vec<String> =
-        shared.map(|piece| piece.1.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    runs.retain(|run| run.split(' ').count() >= WORDS);
-    runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
-    runs.truncate(SHOWN);
-    runs
 }
 
 fn shorten(text: &str, length: usize) -> String {

@@ -1,9 +1,9 @@
 //! nearkin finds similar items in large collections.
 //!
 //! The data takes this way:
-//! `item`, `measure` → `shingle` → `family` → `amplify` → `candidates` → `verify` → `join` → `cluster` →
-//! `read`, `write` → `pipeline` → `index`, `hosts`. Each module may use those before it and none after it; `error`,
-//! `parallel` and `spill` are for all.
+//! `item`, `measure` → `shingle` → `family` → `passages` → `amplify` → `candidates` → `verify` → `join` → `near` →
+//! `cluster`, `records` → `read`, `write` → `pipeline` → `index`, `hosts`. Each module may use those before it and none
+//! after it; `error`, `parallel` and `spill` are for all.
 
 pub mod amplify;
 pub mod audit;
@@ -19,6 +19,7 @@ pub mod join;
 pub mod measure;
 pub mod near;
 mod parallel;
+pub mod passages;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;

@@ -225,7 +225,8 @@ fn write_folds(folded: &Folded, path: &Path) -> Result<Ready> {
     ];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for fold in &folded.folds {
-        let [host, into] = [fold.host, fold.into].map(|host| &*folded.graph.hosts()[host as usize]);
+        let [host, into] =
+            [fold.host, fold.into].map(|host| folded.graph.hosts().get(host as usize));
         let [pages, merged] = [fold.pages, fold.merged].map(|count| Cell::Count(count as u64));
         table.row(&[Cell::Text(host), Cell::Text(into), pages, merged])?;
     }

@@ -3,55 +3,16 @@
 //! In a terminal that shows Unicode a cell holds two by four dots of braille; elsewhere it holds one of four
 //! ASCII marks by height.
 
-use std::io::{self, IsTerminal};
+use crate::screen::Screen;
 
 /// Lines that the curve is drawn on.
 const HEIGHT: usize = 16;
 /// What stands left of the curve: the label and the axis.
 const MARGIN: usize = 6;
 
-/// What the terminal can show.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Screen {
-    pub(super) width: usize,
-    pub(super) unicode: bool,
-}
-
-impl Screen {
-    /// The terminal that standard output goes to, or 80 columns where it goes elsewhere.
-    pub(super) fn of_stdout() -> Self {
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        let width = if io::stdout().is_terminal() {
-            terminal_size::terminal_size().map(|size| usize::from(size.0.0))
-        } else {
-            None
-        };
-        Self { width: width.or(columns).unwrap_or(80), unicode: speaks_unicode() }
-    }
-
-    /// Where the curve is drawn.
-    fn columns(self) -> usize {
-        self.width.clamp(40, 100) - MARGIN - 2
-    }
-
-    /// A text for people, without what the terminal cannot show.
-    pub(super) fn show(self, text: &str) -> String {
-        if self.unicode {
-            return text.to_owned();
-        }
-        let ascii =
-            [("≥", ">="), ("±", "+-"), ("−", "-"), ("→", ">"), ("…", "..."), ("°", " degrees")];
-        ascii.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
-    }
-}
-
-/// Whether the locale says UTF-8, by the first variable that says anything.
-fn speaks_unicode() -> bool {
-    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let mut set = names.iter().filter_map(|name| std::env::var(name).ok());
-    let locale = set.find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
-    let dumb = std::env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
-    !dumb && (locale.contains("utf-8") || locale.contains("utf8"))
+/// How many columns the curve is drawn on.
+fn columns(screen: Screen) -> usize {
+    screen.width.clamp(40, 100) - MARGIN - 2
 }
 
 /// Something to point at on the horizontal axis.
@@ -70,7 +31,7 @@ pub(super) fn draw(
     marks: &[Mark],
     screen: Screen,
 ) -> String {
-    let columns = screen.columns();
+    let columns = columns(screen);
     let dots = Dots::of(curve, columns);
     let line = threshold.map(|at| column(at, columns));
     let mut text = String::new();

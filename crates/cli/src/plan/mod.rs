@@ -21,7 +21,7 @@ use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 
 use crate::args::{FieldArgs, RunArgs, SimilarityArgs, place_parser};
-use curve::Screen;
+use crate::screen::Screen;
 
 /// The parameters a run will use, its S-curve, and what it will miss and waste
 ///

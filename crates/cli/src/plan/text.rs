@@ -5,10 +5,11 @@ use std::fmt::{self, Write as _};
 use nearkin::amplify::{Bands, Cost};
 use nearkin::pipeline::Way;
 
-use super::curve::{Mark, Screen, draw};
+use super::curve::{Mark, draw};
 use super::numbers::{bytes, chance, count, odds};
 use super::{Corpus, Plan};
 use crate::report::grouped;
+use crate::screen::Screen;
 
 /// Bytes of a key.
 const KEY: usize = 8;

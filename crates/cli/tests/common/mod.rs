@@ -61,6 +61,7 @@ impl Place {
         let mut child = Command::new(env!("CARGO_BIN_EXE_nearkin"))
             .args(line.split_whitespace())
             .current_dir(self.0.path())
+            .env_remove("COLUMNS")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -363,7 +363,8 @@ mod tests {
             "c/1 > x/1 x/2 x/3",
         ]);
         let contracted = contract(&graph);
-        let names = |fold: &Fold| [fold.host, fold.into].map(|host| &*graph.hosts()[host as usize]);
+        let names =
+            |fold: &Fold| [fold.host, fold.into].map(|host| graph.hosts().get(host as usize));
         let folds: Vec<_> = graph.folds(&contracted).iter().map(names).collect();
         assert_eq!(folds, [["a.example", "b.example"], ["c.example", "b.example"]]);
     }

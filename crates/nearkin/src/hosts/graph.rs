@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::pages::{Check, shingled};
 use super::{Address, Contracted};
 use crate::Result;
-use crate::item::{Interned, Source};
+use crate::item::{Interned, Source, Values};
 use crate::pipeline::Observer;
 
 /// Pages in the order in which the links first name them.
@@ -43,7 +43,7 @@ impl Graph {
     }
 
     fn page(&mut self, url: &str, address: &Address) -> u32 {
-        let (host, path) = (self.hosts.place(&address.host), address.path_hash());
+        let (host, path) = (self.hosts.number(&address.host), address.path_hash());
         let next = self.pages.len() as u32;
         let place = *self.places.entry((host, path)).or_insert(next);
         if place == next {
@@ -93,8 +93,8 @@ impl Graph {
     }
 
     /// The names of all hosts.
-    pub fn hosts(&self) -> &[Box<str>] {
-        self.hosts.names()
+    pub fn hosts(&self) -> &Values {
+        self.hosts.values()
     }
 
     /// A page's URL, as it was first written.

@@ -53,9 +53,9 @@ impl Hosts {
     }
 
     fn take(&mut self, part: Part) {
-        let names = part.hosts.names().iter();
-        let places: Vec<usize> = names.map(|name| self.names.place(name) as usize).collect();
-        self.sites.resize_with(self.names.names().len(), Site::default);
+        let names = part.hosts.values().iter();
+        let places: Vec<usize> = names.map(|name| self.names.number(name) as usize).collect();
+        self.sites.resize_with(self.names.values().len(), Site::default);
         for (host, path) in part.paths {
             self.sites[places[host as usize]].paths.push(path);
         }
@@ -78,7 +78,7 @@ impl Hosts {
 
     /// A host's name.
     pub fn name(&self, host: u32) -> &str {
-        &self.names.names()[host as usize]
+        self.names.values().get(host as usize)
     }
 
     /// The host of a name.
@@ -131,7 +131,7 @@ impl Part {
                 }
                 Err(what) => return Err(wrong(&batch.path, item.line, what)),
             };
-            let host = part.hosts.place(&address.host);
+            let host = part.hosts.number(&address.host);
             part.paths.push((host, address.path_hash()));
             shingles.shingle(&address.path, &mut of_path);
             part.shingles.extend(of_path.drain(..).map(|shingle| (host, shingle)));

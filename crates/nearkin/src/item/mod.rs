@@ -2,7 +2,6 @@
 
 mod bits;
 mod id;
-#[cfg(feature = "files")]
 mod interned;
 mod records;
 mod sets;
@@ -13,9 +12,8 @@ mod vectors;
 
 pub use bits::Bits;
 pub use id::{Id, Value};
-#[cfg(feature = "files")]
-pub(crate) use interned::Interned;
-pub use records::{Column, ColumnBuilder, MISSING, Table, Values};
+pub use interned::{Interned, Values};
+pub use records::{Column, ColumnBuilder, MISSING, Table};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;

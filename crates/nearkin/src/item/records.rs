@@ -1,47 +1,9 @@
 //! Tables of records in memory, column by column, each distinct value once.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-use xxhash_rust::xxh3::xxh3_128;
+use super::{Interned, Values};
 
 /// The code of a value that is not there.
 pub const MISSING: u32 = u32::MAX;
-
-/// Distinct values in one piece of memory, numbered from 0 in the order in which they came.
-#[derive(Debug, Clone)]
-pub struct Values {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Default for Values {
-    fn default() -> Self {
-        Self { text: String::new(), ends: vec![0] }
-    }
-}
-
-impl Values {
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        self.ends.len() - 1
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The value with this number.
-    pub fn get(&self, number: usize) -> &str {
-        &self.text[self.ends[number]..self.ends[number + 1]]
-    }
-
-    /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|number| self.get(number))
-    }
-}
 
 /// A column of a table: which of its distinct values each record has.
 #[derive(Debug, Clone, Default)]
@@ -91,13 +53,10 @@ impl Table {
 }
 
 /// A column as it is filled.
-///
-/// Values are told apart by 128 bits of their hash: among a billion different ones, two have the same with a chance
-/// below 10⁻²⁰.
 #[derive(Debug, Default)]
 pub struct ColumnBuilder {
-    column: Column,
-    numbers: HashMap<u128, u32, BuildHasherDefault<Folded>>,
+    codes: Vec<u32>,
+    values: Interned,
 }
 
 impl ColumnBuilder {
@@ -109,22 +68,17 @@ impl ColumnBuilder {
 
     /// The value of the next record by its number, or [`MISSING`].
     pub fn push_number(&mut self, number: u32) {
-        self.column.codes.push(number);
+        self.codes.push(number);
     }
 
     /// The number of a value, a new one where it is new.
     pub fn number(&mut self, value: &str) -> u32 {
-        let values = &mut self.column.values;
-        *self.numbers.entry(xxh3_128(value.as_bytes())).or_insert_with(|| {
-            values.text.push_str(value);
-            values.ends.push(values.text.len());
-            values.len() as u32 - 1
-        })
+        self.values.number(value)
     }
 
     /// Number of records so far.
     pub fn len(&self) -> usize {
-        self.column.codes.len()
+        self.codes.len()
     }
 
     /// Whether there is no record yet.
@@ -134,22 +88,7 @@ impl ColumnBuilder {
 
     /// The column.
     pub fn finish(self) -> Column {
-        self.column
-    }
-}
-
-/// A hasher of what is a hash already.
-#[derive(Debug, Default)]
-struct Folded(u64);
-
-impl Hasher for Folded {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, _) = bytes.as_chunks::<8>();
-        self.0 = words.iter().fold(self.0, |hash, word| hash ^ u64::from_le_bytes(*word));
+        Column { codes: self.codes, values: self.values.into_values() }
     }
 }
 

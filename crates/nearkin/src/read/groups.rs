@@ -9,7 +9,7 @@
 //! name once.
 
 use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
-use crate::item::{Batch, Id, Interned, Item, Source, TextColumn};
+use crate::item::{Batch, Id, Interned, Item, Source, TextColumn, Values};
 use crate::shingle::elements::{push_element, start_list};
 use crate::{Error, Result};
 use std::{
@@ -100,7 +100,7 @@ pub struct Groups {
     ids: Vec<Id>,
     /// The line on which each group first appears.
     lines: Vec<u64>,
-    names: Vec<Box<str>>,
+    names: Values,
     /// Group by group: the elements by their place among the names, and how often each is there.
     elements: Vec<u32>,
     counts: Option<Vec<u32>>,
@@ -174,7 +174,7 @@ impl Groups {
         start_list(arena);
         for at in self.starts[group]..self.starts[group + 1] {
             let count = self.counts.as_ref().map_or(1, |counts| counts[at]);
-            push_element(arena, &self.names[self.elements[at] as usize], count);
+            push_element(arena, self.names.get(self.elements[at] as usize), count);
         }
     }
 
@@ -227,8 +227,8 @@ impl<'a> Building<'a> {
         let group_place = self.group(id, row.line)?;
         if count > 0 {
             let place = match suffix {
-                "" => self.names.place(name),
-                _ => self.names.place(&format!("{name}{suffix}")),
+                "" => self.names.number(name),
+                _ => self.names.number(&format!("{name}{suffix}")),
             };
             self.entries.push((group_place, place, count));
         }
@@ -236,7 +236,7 @@ impl<'a> Building<'a> {
         if let Weight::Edge { directed: false } = self.grouping.weight {
             let other = self.group(element.id()?, row.line)?;
             if other != group_place {
-                let place = self.names.place(group.value()?);
+                let place = self.names.number(group.value()?);
                 self.entries.push((other, place, 1));
                 groups[1] = other;
             }
@@ -278,7 +278,7 @@ impl<'a> Building<'a> {
             path,
             ids: self.ids,
             lines: self.lines,
-            names: self.names.into_names(),
+            names: self.names.into_values(),
             elements: self.entries.iter().map(|entry| entry.1).collect(),
             counts: counted.then(|| self.entries.iter().map(|entry| entry.2).collect()),
             starts,

@@ -9,7 +9,7 @@ use super::Records;
 use super::dates::Date;
 use super::rules::{Distance, LostAt};
 use super::synonyms::Synonyms;
-use crate::item::{Column, ColumnBuilder, MISSING, Sets, Sparse, Strings, Table, Values};
+use crate::item::{Column, ColumnBuilder, Interned, MISSING, Sets, Sparse, Strings, Table, Values};
 use crate::measure::edit;
 use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
 use crate::space::{Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
@@ -335,7 +335,7 @@ fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
     for &code in codes.iter().filter(|&&code| code != MISSING) {
         often[code as usize] += 1;
     }
-    let mut words = ColumnBuilder::default();
+    let mut words = Interned::default();
     let mut having: Vec<u64> = Vec::new();
     let of_values: Vec<Vec<u32>> = values
         .iter()
@@ -358,7 +358,7 @@ fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
             |&word: &u32| (word, (1.0 + records / having[word as usize] as f64).ln() as f32);
         vectors.push(&of_value.iter().map(weight).collect::<Vec<_>>())?;
     }
-    Ok((vectors, words.finish().values))
+    Ok((vectors, words.into_values()))
 }
 
 #[cfg(test)]

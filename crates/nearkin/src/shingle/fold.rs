@@ -59,7 +59,7 @@ pub(super) fn normalized<'a>(
 }
 
 /// Puts `text` into `out`, lower-cased if asked for.
-pub(super) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
+pub(crate) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
     out.clear();
     if case == Case::Keep {
         out.extend_from_slice(text.as_bytes());

@@ -24,6 +24,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use advice::{Advice, advise};
+pub(crate) use fold::fold_case;
 pub use fold::{Case, NormalForm, Space, is_word_character};
 pub use grid::Grid;
 pub use hash::hash_bytes;
