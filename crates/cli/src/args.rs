@@ -603,6 +603,20 @@ impl RunArgs {
     }
 }
 
+/// Refuses a plot that cannot be made, before the work.
+pub(crate) fn check_plot(path: &Path, inputs: &[&Place]) -> Result<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !["svg", "png"].contains(&extension.to_lowercase().as_str()) {
+        return Err(Error::parameter("--plot", path.display(), "a file that ends in .svg or .png"));
+    }
+    if cfg!(not(feature = "plot")) {
+        let must = "left out: this nearkin was built without the feature plot";
+        return Err(Error::parameter("--plot", path.display(), must));
+    }
+    let run = RunArgs { stats: Some(path.to_owned()), ..RunArgs::default() };
+    run.check(&[], inputs)
+}
+
 /// Where a file lies or will lie; none for what is no regular file.
 fn lies_at(path: &Path) -> Option<PathBuf> {
     match std::fs::canonicalize(path) {

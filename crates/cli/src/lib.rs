@@ -14,6 +14,8 @@ mod matching;
 mod near;
 mod pairs;
 mod passages;
+#[cfg(feature = "plot")]
+mod picture;
 mod plan;
 mod progress;
 mod report;

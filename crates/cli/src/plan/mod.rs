@@ -20,7 +20,7 @@ use nearkin::read::Place;
 use nearkin::shingle::{Advice, advise};
 use nearkin::{Error, Result};
 
-use crate::args::{FieldArgs, RunArgs, SimilarityArgs, place_parser};
+use crate::args::{FieldArgs, RunArgs, SimilarityArgs, check_plot, place_parser};
 use crate::screen::Screen;
 
 /// The parameters a run will use, its S-curve, and what it will miss and waste
@@ -94,7 +94,7 @@ pub(crate) fn tell(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<S
         return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
     }
     if let Some(path) = &args.plot {
-        check_plot(path, &args.inputs)?;
+        check_plot(path, &args.inputs.iter().collect::<Vec<_>>())?;
     }
     if crate::near::is_held(&args.fields, &args.similarity, None) {
         return tell_held(args, observer);
@@ -147,20 +147,6 @@ fn tell_held(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<String>
     }
     let plan = held::HeldPlan::of(args, observer)?;
     Ok(if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
-}
-
-/// Refuses a plot that cannot be made, before the work.
-fn check_plot(path: &Path, inputs: &[Place]) -> Result<()> {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    if !["svg", "png"].contains(&extension.to_lowercase().as_str()) {
-        return Err(Error::parameter("--plot", path.display(), "a file that ends in .svg or .png"));
-    }
-    if cfg!(not(feature = "plot")) {
-        let must = "left out: this nearkin was built without the feature plot";
-        return Err(Error::parameter("--plot", path.display(), must));
-    }
-    let run = RunArgs { stats: Some(path.to_owned()), ..RunArgs::default() };
-    run.check(&[], &inputs.iter().collect::<Vec<_>>())
 }
 
 /// What there is to say.

@@ -1,5 +1,8 @@
 //! `nearkin match`: records that are the same thing.
 
+#[cfg(feature = "plot")]
+mod plot;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,7 +15,7 @@ use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::args::{RunArgs, TableArgs, place_parser};
+use crate::args::{RunArgs, TableArgs, check_plot, place_parser};
 use crate::near::in_pool;
 use crate::progress::Progress;
 use crate::report::{self, Told};
@@ -39,7 +42,7 @@ pub(crate) struct MatchArgs {
     #[arg(short, long, value_name = "FILE", required_unless_present = "suggest")]
     config: Option<PathBuf>,
     /// Write rules for these tables instead, found without examples
-    #[arg(long, conflicts_with_all = ["config", "clusters", "shares"])]
+    #[arg(long, conflicts_with_all = ["config", "clusters", "shares", "plot"])]
     suggest: bool,
     /// Where the matches go: .jsonl .csv .tsv .parquet; or the rules of --suggest [default: standard output, as JSON
     /// lines]
@@ -51,6 +54,9 @@ pub(crate) struct MatchArgs {
     /// Write the share of true matches at each score, where the rules have a [check]
     #[arg(long, value_name = "FILE")]
     shares: Option<PathBuf>,
+    /// Draw it: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
@@ -99,6 +105,9 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     let outputs = [&args.output, &args.clusters, &args.shares].map(Option::as_deref);
     let outputs = if args.suggest { &outputs[..0] } else { &outputs[..] };
     args.run.check(outputs, &inputs)?;
+    if let Some(path) = &args.plot {
+        check_plot(path, &inputs)?;
+    }
     if let Some(rules) = &rules {
         check(args, rules)?;
     }
@@ -123,6 +132,7 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     ))?);
     ready.extend(write_clusters(args, &loaded, &outcome)?);
     ready.extend(write_shares(args, &outcome)?);
+    ready.extend(draw_shares(args, &outcome)?);
     stages.push(clock.stop(0));
     progress.finish();
     let skipped = loaded.names().flat_map(|names| &names.skipped);
@@ -140,9 +150,10 @@ fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
         let must = format!("left out: the rules match {}", rules.grouping.name());
         return Err(Error::parameter("--clusters", "given", must));
     }
-    if args.shares.is_some() && rules.check.is_none() {
-        let must = "left out: the rules have no [check]";
-        return Err(Error::parameter("--shares", "given", must));
+    for (name, given) in [("--shares", &args.shares), ("--plot", &args.plot)] {
+        if given.is_some() && rules.check.is_none() {
+            return Err(Error::parameter(name, "given", "left out: the rules have no [check]"));
+        }
     }
     Ok(())
 }
@@ -220,6 +231,19 @@ fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
         table.row(&values.map(Cell::Float))?;
     }
     table.ready().map(Some)
+}
+
+#[cfg(feature = "plot")]
+fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Ready>> {
+    let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
+    let mut output = Output::create(Some(path))?;
+    output.put(&plot::draw(shares, outcome.threshold, path)?)?;
+    Ok(Some(output.ready()?))
+}
+
+#[cfg(not(feature = "plot"))]
+fn draw_shares(_: &MatchArgs, _: &Outcome) -> anyhow::Result<Option<Ready>> {
+    Ok(None)
 }
 
 fn count_clusters(clusters: &[u32]) -> u64 {

@@ -1,9 +1,4 @@
 //! The curve as a picture: over a histogram of similarities, where a collection was looked at.
-//!
-//! One function draws with plotters, as SVG or on a [`Canvas`] that becomes a PNG. That takes 14 packages and
-//! 35 seconds of one core to build; drawing the PNG from the SVG with resvg took 41 packages and 169 seconds.
-
-mod canvas;
 
 use std::path::Path;
 
@@ -13,82 +8,25 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Plan;
 use super::numbers::count;
+use crate::picture::{self, CURVE, Drawn, FOUND, Figure, INK, MISSED, PAIRS, Pen, WASTED};
 use crate::report::grouped;
-use canvas::Canvas;
-
-/// The picture's size, in units of which a PNG has [`SHARPNESS`] pixels.
-const SIZE: (u32, u32) = (800, 520);
-const SHARPNESS: u32 = 2;
-/// Steps of a unit in an SVG: plotters knows whole numbers only, and a curve of whole units shows steps.
-const FINENESS: u32 = 10;
-
-const FONT: &str = "Noto Sans, DejaVu Sans, Arial, sans-serif";
-
-// Okabe and Ito's colours, which people tell apart whatever colours they see.
-const CURVE: RGBColor = RGBColor(0, 114, 178);
-const WASTED: RGBColor = RGBColor(230, 159, 0);
-const FOUND: RGBColor = RGBColor(0, 158, 115);
-const MISSED: RGBColor = RGBColor(204, 60, 120);
-const PAIRS: RGBColor = RGBColor(218, 220, 224);
-const INK: RGBColor = RGBColor(40, 40, 40);
-const GRID: RGBColor = RGBColor(232, 232, 232);
 
 /// Bars of the histogram.
 const BARS: usize = 50;
 
 /// The picture as a file of the kind that the path's extension says.
 pub(super) fn draw(plan: &Plan, path: &Path) -> anyhow::Result<Vec<u8>> {
-    let wanted = |it: &std::ffi::OsStr| it.eq_ignore_ascii_case("svg");
-    let wrong = |what: String| anyhow::anyhow!("{}: cannot draw: {what}", path.display());
-    if path.extension().is_some_and(wanted) {
-        let mut svg = String::new();
-        let large = (SIZE.0 * FINENESS, SIZE.1 * FINENESS);
-        Figure { plan, k: f64::from(FINENESS) }
-            .paint(SVGBackend::with_string(&mut svg, large).into_drawing_area())
-            .map_err(|error| wrong(error.to_string()))?;
-        let size = |of: (u32, u32)| format!("width=\"{}\" height=\"{}\"", of.0, of.1);
-        return Ok(svg.replacen(&size(large), &size(SIZE), 1).into_bytes());
-    }
-    let mut canvas = Canvas::new(SIZE, SHARPNESS)?;
-    let k = f64::from(canvas.scale());
-    Figure { plan, k }
-        .paint((&mut canvas).into_drawing_area())
-        .map_err(|error| wrong(error.to_string()))?;
-    canvas.png()
+    picture::draw(&Curve { plan }, path)
 }
 
-type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
-
-/// A drawing of `plan`, `k` times as large as [`SIZE`].
-struct Figure<'a> {
+/// A drawing of a plan.
+struct Curve<'a> {
     plan: &'a Plan<'a>,
-    k: f64,
 }
 
-impl Figure<'_> {
-    fn paint<B: DrawingBackend>(&self, root: DrawingArea<B, Shift>) -> Drawn<B> {
-        root.fill(&WHITE)?;
-        let (head, body) = root.split_vertically(self.px(92));
-        self.heading(&head)?;
-        self.chart(&body)?;
-        root.present()
-    }
-
-    /// A length in pixels.
-    fn px(&self, units: i32) -> i32 {
-        (f64::from(units) * self.k).round() as i32
-    }
-
-    fn font(&self, size: i32) -> TextStyle<'static> {
-        // A size in plotters is 1.24 times that of the letters.
-        (FONT, f64::from(size) * 1.24 * self.k).into_font().color(&INK)
-    }
-
-    /// Title, formula, and what the colours mean.
-    fn heading<B: DrawingBackend>(&self, head: &DrawingArea<B, Shift>) -> Drawn<B> {
+impl Figure for Curve<'_> {
+    fn heading(&self) -> [String; 2] {
         let plan = self.plan;
-        let bold = self.font(17);
-        let bold = bold.font.style(FontStyle::Bold).color(&INK);
         let title = match (plan.bands, &plan.args.and_or) {
             (Some(bands), None) => {
                 format!("Which pairs are compared: {} bands of {} rows", bands.count, bands.rows)
@@ -105,13 +43,10 @@ impl Figure<'_> {
             let similar = format!("{} {}", similar.0, similar.1);
             format!("; {records} items, {} similar pairs", similar.trim())
         });
-        head.draw(&Text::new(fitted(&title, 78), (self.px(24), self.px(12)), bold))?;
-        let subtitle = fitted(&(formula + &about), 110);
-        head.draw(&Text::new(subtitle, (self.px(24), self.px(38)), self.font(13)))?;
-        self.legend(head)
+        [title, formula + &about]
     }
 
-    fn legend<B: DrawingBackend>(&self, head: &DrawingArea<B, Shift>) -> Drawn<B> {
+    fn legend(&self) -> Vec<(RGBColor, bool, &'static str)> {
         let mut entries = vec![(CURVE, true, "chance to be compared")];
         if self.plan.corpus.is_some() {
             entries.push((PAIRS, false, "pairs, not compared"));
@@ -123,33 +58,23 @@ impl Figure<'_> {
             entries.push((WASTED, false, "compared in vain"));
             entries.push((MISSED, false, "missed"));
         }
-        let style = self.font(12).pos(Pos::new(HPos::Left, VPos::Center));
-        let (mut x, y) = (self.px(24), self.px(72));
-        for (colour, line, label) in entries {
-            let half = if line { self.px(3) / 2 } else { self.px(6) };
-            let swatch = [(x, y - half), (x + self.px(20), y + half)];
-            head.draw(&Rectangle::new(swatch, colour.filled()))?;
-            head.draw(&Text::new(label, (x + self.px(26), y), style.clone()))?;
-            // Letters are about half as wide as high, whatever the font.
-            x += self.px(26 + 22) + self.px(label.len() as i32 * 13 / 2);
-        }
-        Ok(())
+        entries
     }
 
-    fn chart<B: DrawingBackend>(&self, body: &DrawingArea<B, Shift>) -> Drawn<B> {
+    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> Drawn<B> {
         let plan = self.plan;
         let histogram = plan.corpus.as_ref().map(|corpus| corpus.survey.histogram(BARS));
         let most = histogram.iter().flatten().copied().fold(10.0, f64::max);
         let top = 10f64.powf((most * 1.3).log10().ceil());
         let right = if histogram.is_some() { 84 } else { 16 };
         let mut chart = ChartBuilder::on(body)
-            .margin_top(self.px(22))
-            .margin_right(self.px(if histogram.is_some() { 8 } else { 16 }))
-            .margin_left(self.px(8))
-            .margin_bottom(self.px(4))
-            .set_label_area_size(LabelAreaPosition::Left, self.px(58))
-            .set_label_area_size(LabelAreaPosition::Bottom, self.px(48))
-            .set_label_area_size(LabelAreaPosition::Right, self.px(right))
+            .margin_top(pen.px(22))
+            .margin_right(pen.px(if histogram.is_some() { 8 } else { 16 }))
+            .margin_left(pen.px(8))
+            .margin_bottom(pen.px(4))
+            .set_label_area_size(LabelAreaPosition::Left, pen.px(58))
+            .set_label_area_size(LabelAreaPosition::Bottom, pen.px(48))
+            .set_label_area_size(LabelAreaPosition::Right, pen.px(right))
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?
             .set_secondary_coord(0.0..1.0, (1.0..top).log_scale());
         let across = match plan.args.and_or {
@@ -158,28 +83,28 @@ impl Figure<'_> {
         };
         chart
             .configure_mesh()
-            .axis_style(INK.stroke_width(self.px(1) as u32))
-            .bold_line_style(GRID.stroke_width(self.px(1) as u32))
+            .axis_style(INK.stroke_width(pen.px(1) as u32))
+            .bold_line_style(picture::GRID.stroke_width(pen.px(1) as u32))
             .light_line_style(TRANSPARENT)
             .x_labels(11)
             .y_labels(11)
             .x_label_formatter(&|s| format!("{s:.1}"))
             .y_label_formatter(&|p| format!("{p:.1}"))
-            .label_style(self.font(12))
-            .axis_desc_style(self.font(13))
+            .label_style(pen.font(12))
+            .axis_desc_style(pen.font(13))
             .x_desc(across)
             .y_desc("chance that the pair is compared")
-            .set_all_tick_mark_size(self.px(4))
+            .set_all_tick_mark_size(pen.px(4))
             .draw()?;
         if histogram.is_some() {
             chart
                 .configure_secondary_axes()
-                .axis_style(INK.stroke_width(self.px(1) as u32))
-                .label_style(self.font(12))
-                .axis_desc_style(self.font(13))
-                .y_label_formatter(&power_of_ten)
+                .axis_style(INK.stroke_width(pen.px(1) as u32))
+                .label_style(pen.font(12))
+                .axis_desc_style(pen.font(13))
+                .y_label_formatter(&picture::power_of_ten)
                 .y_desc("pairs for each 0.02 of similarity (log scale)")
-                .set_all_tick_mark_size(self.px(4))
+                .set_all_tick_mark_size(pen.px(4))
                 .draw()?;
         }
         let threshold = plan.marked_threshold();
@@ -199,41 +124,43 @@ impl Figure<'_> {
                 chart.draw_series(AreaSeries::new(points(0.0, t), 0.0, wasted))?;
                 chart.draw_series(AreaSeries::new(points(t, 1.0), 1.0, missed))?;
             }
-            let floor = INK.stroke_width(self.px(1) as u32);
+            let floor = INK.stroke_width(pen.px(1) as u32);
             chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 0.0)], floor))?;
             let dashes = [(t, 0.0), (t, 1.0)];
-            let style = INK.stroke_width(self.px(3) as u32 / 2);
-            let (dash, gap) = (self.px(6), self.px(4));
+            let style = INK.stroke_width(pen.px(3) as u32 / 2);
+            let (dash, gap) = (pen.px(6), pen.px(4));
             chart.draw_series(DashedLineSeries::new(dashes, dash, gap, style))?;
             let (x, y) = chart.backend_coord(&(t, 1.0));
-            let above = self.font(12).pos(Pos::new(HPos::Center, VPos::Bottom));
+            let above = pen.font(12).pos(Pos::new(HPos::Center, VPos::Bottom));
             let label = format!("threshold {}", (t * 1e4).round() / 1e4);
             let origin = body.get_base_pixel();
-            let place = (x - origin.0, y - origin.1 - self.px(4));
+            let place = (x - origin.0, y - origin.1 - pen.px(4));
             body.draw(&Text::new(label, place, above))?;
         }
-        let line = CURVE.stroke_width(self.px(5) as u32 / 2);
+        let line = CURVE.stroke_width(pen.px(5) as u32 / 2);
         chart.draw_series(LineSeries::new(points(0.0, 1.0), line))?;
-        self.half_way(&mut chart)
+        self.half_way(pen, &mut chart)
     }
+}
 
-    fn half_way<B: DrawingBackend, C>(&self, chart: &mut Chart<'_, B, C>) -> Drawn<B>
+impl Curve<'_> {
+    fn half_way<B: DrawingBackend, C>(&self, pen: Pen, chart: &mut Chart<'_, B, C>) -> Drawn<B>
     where
         C: CoordTranslate<From = (f64, f64)>,
     {
         let at = self.plan.expression.half_way();
-        let radius = self.px(5);
+        let radius = pen.px(5);
         let dot = |size: i32, colour: RGBColor| {
             std::iter::once(Circle::new((at, 0.5), size, colour.filled()))
         };
         chart.draw_series(dot(radius, WHITE))?;
-        chart.draw_series(dot(radius - self.px(3) / 2, CURVE))?;
+        chart.draw_series(dot(radius - pen.px(3) / 2, CURVE))?;
         let right = at < 0.5;
         let anchor = Pos::new(if right { HPos::Left } else { HPos::Right }, VPos::Center);
         let label = format!("half way {at:.3}");
-        let beside = if right { self.px(10) } else { -self.px(10) };
+        let beside = if right { pen.px(10) } else { -pen.px(10) };
         let text =
-            EmptyElement::at((at, 0.5)) + Text::new(label, (beside, 0), self.font(12).pos(anchor));
+            EmptyElement::at((at, 0.5)) + Text::new(label, (beside, 0), pen.font(12).pos(anchor));
         chart.draw_series(std::iter::once(text))?;
         Ok(())
     }
@@ -269,14 +196,6 @@ type Bars = Vec<[(f64, f64); 2]>;
 
 type Chart<'a, B, C> = ChartContext<'a, B, C>;
 
-/// A text cut to so many characters.
-fn fitted(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// A formula as it is printed: 1 − (1 − s⁶)¹⁶.
 fn typeset(formula: &str) -> String {
     let mut raised = false;
@@ -294,18 +213,10 @@ fn typeset(formula: &str) -> String {
     text
 }
 
-/// Labels at powers of ten only.
-fn power_of_ten(pairs: &f64) -> String {
-    let power = pairs.log10();
-    if (power - power.round()).abs() > 1e-6 {
-        return String::new();
-    }
-    grouped(pairs.round() as u64)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{power_of_ten, typeset};
+    use super::typeset;
+    use crate::picture::power_of_ten;
 
     #[test]
     fn formulas_and_counts_are_printed_as_in_a_book() {
