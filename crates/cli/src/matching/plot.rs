@@ -32,7 +32,10 @@ impl Figure for Curve<'_> {
     }
 
     fn legend(&self) -> Vec<(RGBColor, bool, &'static str)> {
-        vec![(CURVE, true, "share of true matches, ± 2 standard errors"), (PAIRS, false, "pairs scored")]
+        vec![
+            (CURVE, true, "share of true matches, ± 2 standard errors"),
+            (PAIRS, false, "pairs scored"),
+        ]
     }
 
     fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> Drawn<B> {
@@ -89,7 +92,8 @@ impl Figure for Curve<'_> {
             chart.draw_series(LineSeries::new(ends, thin))?;
         }
         let line = CURVE.stroke_width(pen.px(5) as u32 / 2);
-        chart.draw_series(LineSeries::new(rows.iter().map(|row| (middle(row), row.share)), line))?;
+        chart
+            .draw_series(LineSeries::new(rows.iter().map(|row| (middle(row), row.share)), line))?;
         let threshold = self.threshold;
         if (from..=to).contains(&threshold) {
             let dashes = [(threshold, 0.0), (threshold, 1.0)];

@@ -60,6 +60,10 @@ impl Field {
         let sides =
             [Some((records.a, "the first table")), records.b.map(|b| (b, "the second table"))];
         for ((table, which), name) in sides.into_iter().flatten().zip(columns) {
+            // A file without records need not say what its columns are.
+            if table.len == 0 {
+                continue;
+            }
             add(&mut builder, column(table, which, name)?, distance, &missing);
         }
         let Column { codes, values } = builder.finish();
