@@ -31,41 +31,43 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Names:
     """Made-up names, the first of them the most frequent, as names are."""
 
-    def __init__(self, chance, count, ends):
+    def __init__(self, chance: random.Random, count: int, ends: list[str]) -> None:
         heads = ["b", "br", "c", "ch", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "st", "t", "w"]
         vowels = ["a", "e", "i", "o", "u", "ea", "oo"]
-        names = {}
+        names: dict[str, None] = {}
         while len(names) < count:
             parts = [chance.choice(heads) + chance.choice(vowels) for _ in range(chance.choice([1, 2, 2, 3]))]
             names["".join(parts) + chance.choice(ends)] = None
         self.names = list(names)
         self.sums = list(accumulate(1 / (place + 5) for place in range(count)))
 
-    def draw(self, chance):
+    def draw(self, chance: random.Random) -> str:
         return self.names[bisect(self.sums, chance.random() * self.sums[-1])]
 
 
 class World:
-    def __init__(self, seed, count):
+    """Where the persons come from."""
+
+    def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.given = [pair.split() for pair in GIVEN.replace("\n", " ").split(";")]
+        self.nicknames = dict(pair.split() for pair in GIVEN.replace("\n", " ").split(";"))
+        self.given = list(self.nicknames)
         self.surnames = Names(self.chance, 20000, ["n", "r", "son", "ler", "ton", "ley", "man", "s", "ck"])
         self.roads = Names(self.chance, 5000, ["field", "wood", "gate", "hill", "brook", "ford"])
         self.cities = Names(self.chance, 500, ["ton", "ham", "bury", "ville", "port"])
-        self.count = count
 
-    def address(self):
+    def address(self) -> dict[str, str]:
         chance = self.chance
         city = self.cities.draw(chance)
         street = f"{chance.randrange(1, 300)} {self.roads.draw(chance)} {chance.choice(STREETS).split()[0]}"
         return {"street": street, "city": city, "postcode": f"{sum(map(ord, city)) * 37 % 900 + 100}{chance.randrange(100):02}"}
 
-    def phone(self):
+    def phone(self) -> str:
         return f"0{self.chance.randrange(20, 99)} {self.chance.randrange(1000000, 9999999)}"
 
-    def person(self):
+    def person(self) -> dict[str, str]:
         chance = self.chance
-        given = chance.choice(self.given)[0]
+        given = chance.choice(self.given)
         surname = self.surnames.draw(chance)
         born = datetime.date(1930, 1, 1) + datetime.timedelta(days=chance.randrange(28000))
         email = f"{given}.{surname}{chance.randrange(100)}@{chance.choice(['post', 'mail', 'letters', 'inbox'])}.example"
@@ -75,7 +77,7 @@ class World:
             "phone": self.phone(), "email": email, "since": since.isoformat(),
         }
 
-    def typo(self, text):
+    def typo(self, text: str) -> str:
         chance = self.chance
         place = chance.randrange(len(text))
         letter = chance.choice("0123456789" if text[place].isdigit() else LETTERS)
@@ -86,13 +88,12 @@ class World:
             text[:place] + text[place + 1:place + 2] + text[place] + text[place + 2:],
         ])
 
-    def as_registered(self, person):
+    def as_registered(self, person: dict[str, str]) -> dict[str, str]:
         """The same person in the other register, up to ninety days later."""
         chance = self.chance
         other = dict(person)
         if chance.random() < 0.10:
-            nicknames = dict(self.given)
-            other["given_name"] = nicknames.get(other["given_name"], other["given_name"])
+            other["given_name"] = self.nicknames[other["given_name"]]
         if chance.random() < 0.30:
             word, short = chance.choice(STREETS).split()
             other["street"] = other["street"].replace(word, short)
@@ -107,25 +108,25 @@ class World:
                 other[field] = self.typo(other[field])
             if chance.random() < 0.06:
                 other[field] = ""
-        # As likely late as early: ten days on average.
+        # Ten days later, on average.
         days = min(90, int(chance.expovariate(0.1)))
         other["since"] = (datetime.date.fromisoformat(person["since"]) + datetime.timedelta(days=days)).isoformat()
         return other
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10000, help="persons of each register [default: 10000]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
-    world = World(args.seed, args.count)
+    world = World(args.seed)
     args.folder.mkdir(parents=True, exist_ok=True)
     shared = args.count // 2
     places = list(range(args.count))
     world.chance.shuffle(places)
     place_of = {number: place for place, number in enumerate(places)}
-    second = [None] * args.count
+    second: list[list[str]] = [[]] * args.count
     with open(args.folder / "a.csv", "w", newline="") as file:
         a = csv.DictWriter(file, FIELDS)
         a.writeheader()
