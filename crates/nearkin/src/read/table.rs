@@ -91,7 +91,7 @@ impl Table {
     /// Finds the columns that are asked for, and cuts the rows into stretches.
     pub(super) fn bind(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
         if !options.columns.is_empty() {
-            self.bind_cells(stored, &options.columns, ids)?;
+            self.bind_cells(stored, options, ids)?;
             self.stretches = self.cut(stored.len(), options.chunk_bytes);
             return Ok(());
         }
@@ -304,7 +304,8 @@ impl Table {
     }
 
     /// Finds the columns of a table that are asked for, which must hold what can be written as a text.
-    fn bind_cells(&mut self, stored: &Stored, names: &[String], ids: &Ids) -> Result<()> {
+    fn bind_cells(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+        let names = &options.columns;
         let schema = Arc::clone(self.schema());
         let fields: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         if let Ids::Field(name) = ids {
@@ -314,6 +315,10 @@ impl Table {
             self.id = Some(at.ok_or_else(missing)?);
         }
         self.columns = columns(&stored.name, names, &fields, self.id)?;
+        if options.shape == Shape::Value && *names == [super::rows::ALL] {
+            // Whatever can be compared: lists and structures are left out.
+            self.columns.retain(|&at| is_element(value_type(schema.field(at).data_type())));
+        }
         for &at in &self.columns {
             let field = schema.field(at);
             let (name, kind) = (field.name(), field.data_type());
