@@ -581,12 +581,24 @@ impl RunArgs {
     /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
     /// later would be late to hear of it.
     pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&Place]) -> Result<()> {
+        self.check_all(tables, &[], inputs)
+    }
+
+    /// The same with outputs that are no tables.
+    pub(crate) fn check_all(
+        &self,
+        tables: &[Option<&Path>],
+        others: &[Option<&Path>],
+        inputs: &[&Place],
+    ) -> Result<()> {
         let tables = || tables.iter().copied().flatten().filter(|path| path.as_os_str() != "-");
+        let others = others.iter().copied().flatten().filter(|path| path.as_os_str() != "-");
+        let others = others.chain(self.stats.as_deref());
         tables().try_for_each(write::check_table)?;
-        self.stats.as_deref().map_or(Ok(()), write::check)?;
+        others.clone().try_for_each(write::check)?;
         let paths = inputs.iter().filter_map(|place| place.path());
         let mut taken: Vec<PathBuf> = paths.filter_map(lies_at).collect();
-        for target in tables().chain(self.stats.as_deref()) {
+        for target in tables().chain(others) {
             let Some(place) = lies_at(target) else { continue };
             if taken.contains(&place) {
                 return Err(Error::File {
@@ -603,8 +615,8 @@ impl RunArgs {
     }
 }
 
-/// Refuses a plot that cannot be made, before the work.
-pub(crate) fn check_plot(path: &Path, inputs: &[&Place]) -> Result<()> {
+/// Refuses a plot that cannot be drawn, before the work.
+pub(crate) fn check_plot(path: &Path) -> Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if !["svg", "png"].contains(&extension.to_lowercase().as_str()) {
         return Err(Error::parameter("--plot", path.display(), "a file that ends in .svg or .png"));
@@ -613,8 +625,7 @@ pub(crate) fn check_plot(path: &Path, inputs: &[&Place]) -> Result<()> {
         let must = "left out: this nearkin was built without the feature plot";
         return Err(Error::parameter("--plot", path.display(), must));
     }
-    let run = RunArgs { stats: Some(path.to_owned()), ..RunArgs::default() };
-    run.check(&[], inputs)
+    Ok(())
 }
 
 /// Where a file lies or will lie; none for what is no regular file.

@@ -23,7 +23,9 @@ impl Screen {
         } else {
             None
         };
-        Self { width: width.or(columns).unwrap_or(80), unicode: speaks_unicode(), colours }
+        // Nobody reads lines longer than that.
+        let width = width.or(columns).unwrap_or(80).min(1000);
+        Self { width, unicode: speaks_unicode(), colours }
     }
 
     /// A text for people, without what the terminal cannot show.

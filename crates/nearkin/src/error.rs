@@ -49,6 +49,13 @@ pub enum Error {
         what: String,
     },
 
+    /// Nothing came of it.
+    #[error("{0}")]
+    Nothing(
+        /// Why, and what to do.
+        String,
+    ),
+
     /// The program that read the output has ended, as `head` does: nothing to report.
     #[error("the reader of the output has gone; the rest was not written")]
     Closed,

@@ -242,7 +242,7 @@ fn csv_of_the_wrong_shape() {
     assert_eq!(
         of("x.csv", "text,n\r\n\"a\r\nb\",1\r\n\r\nc\r\n"),
         "x.csv:5: 1 fields where the header has 2; fix the line, put quotes around a field with a \
-         delimiter or a line end in it, or pass --on-error skip"
+         delimiter or a line end in it, name the delimiter with --delimiter, or pass --on-error skip"
     );
     assert_eq!(
         of("x.csv", "body,n\na,1\n"),

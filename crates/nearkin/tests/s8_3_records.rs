@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use nearkin::item::{ColumnBuilder, Table};
 use nearkin::records::{
-    Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Outcome, Records, Rules, resolve,
+    Alternative, CheckRule, Distance, FieldRule, Grouping, Limits, LostAt, Match, Outcome, Records,
+    Rules, resolve,
 };
 
 /// A generator of numbers, the same on every run.
@@ -72,10 +73,21 @@ fn rules(candidates: &[&str], threshold: f64, grouping: Grouping) -> Rules {
     }
 }
 
-fn run(a: &[Row], b: Option<&[Row]>, rules: &Rules) -> Outcome {
+const LIMITS: Limits<'_> = Limits { memory: 1 << 30, stopped: &|| false };
+
+/// What came of it, and the pairs.
+fn run(a: &[Row], b: Option<&[Row]>, rules: &Rules) -> (Outcome, Vec<Match>) {
     let (a, b) = (table(a), b.map(table));
     let records = Records { a: &a, b: b.as_ref() };
-    resolve(&records, rules, &|| false).expect("a run").0
+    let (outcome, scorer) = resolve(&records, rules, &LIMITS).expect("a run");
+    let mut pairs = Vec::new();
+    let take = |pair| {
+        pairs.push(pair);
+        Ok(())
+    };
+    let count = outcome.matches.each(&scorer, take).expect("nothing fails");
+    assert_eq!(count, pairs.len() as u64);
+    (outcome, pairs)
 }
 
 /// Edits with replacements and swaps of neighbours, by the plain recurrence.
@@ -123,6 +135,8 @@ fn holds(condition: &str, x: &Row, y: &Row) -> bool {
         "name" => both(0) && x[0] == y[0],
         "title" => both(1) && x[1] == y[1],
         "number" => both(2) && number(x) == number(y),
+        // The names have no stop words: only equal ones are alike.
+        "name ~ 0.5 by stopwords" => both(0) && x[0] == y[0],
         "name within 1" => both(0) && edits(x[0], y[0]) <= 1,
         "name ~ 0.4" => both(0) && jaccard(&trigrams(x[0]), &trigrams(y[0])) >= 0.4,
         "title ~ 0.5" => both(1) && jaccard(&words(x[1]), &words(y[1])) >= 0.5,
@@ -147,8 +161,9 @@ fn score(x: &Row, y: &Row) -> f64 {
     points
 }
 
-const CONDITIONS: [&[&str]; 9] = [
+const CONDITIONS: [&[&str]; 10] = [
     &["name"],
+    &["name ~ 0.5 by stopwords"],
     &["number"],
     &["name within 1"],
     &["name ~ 0.4"],
@@ -166,7 +181,7 @@ fn candidates_and_points_are_those_of_brute_force() {
         for two_tables in [false, true] {
             let (a, b) = (rows(&mut draw, 40), rows(&mut draw, 50));
             let rules = rules(conditions, f64::MIN, Grouping::All);
-            let outcome = run(&a, two_tables.then_some(&b), &rules);
+            let (outcome, matches) = run(&a, two_tables.then_some(&b), &rules);
             let all: Vec<Row> = if two_tables { [&a[..], &b[..]].concat() } else { a.clone() };
             let mut expected = Vec::new();
             for i in 0..if two_tables { a.len() } else { all.len() } {
@@ -180,11 +195,11 @@ fn candidates_and_points_are_those_of_brute_force() {
                 }
             }
             assert!(expected.len() > 20, "{conditions:?} finds something");
-            assert_eq!(outcome.candidates.iter().sum::<u64>(), expected.len() as u64);
-            let found: Vec<(u32, u32)> = outcome.matches.iter().map(|it| (it.a, it.b)).collect();
+            assert_eq!(outcome.reached, expected.len() as u64);
+            let found: Vec<(u32, u32)> = matches.iter().map(|it| (it.a, it.b)).collect();
             let pairs: Vec<(u32, u32)> = expected.iter().map(|it| (it.0, it.1)).collect();
             assert_eq!(found, pairs, "{conditions:?}, two tables: {two_tables}");
-            for (found, (_, _, score)) in outcome.matches.iter().zip(&expected) {
+            for (found, (_, _, score)) in matches.iter().zip(&expected) {
                 // Each of three parts is rounded to a hundredth.
                 assert!((found.score - score).abs() < 0.02, "{found:?} {score}");
             }
@@ -195,12 +210,12 @@ fn candidates_and_points_are_those_of_brute_force() {
 #[test]
 fn a_threshold_keeps_what_reaches_it() {
     let a = rows(&mut Draw(3), 80);
-    let all = run(&a, None, &rules(&["name ~ 0.4", "title"], f64::MIN, Grouping::All)).matches;
+    let (_, all) = run(&a, None, &rules(&["name ~ 0.4", "title"], f64::MIN, Grouping::All));
     for threshold in [0.0, 120.0, 200.0, 300.0] {
-        let outcome = run(&a, None, &rules(&["name ~ 0.4", "title"], threshold, Grouping::All));
+        let (_, found) = run(&a, None, &rules(&["name ~ 0.4", "title"], threshold, Grouping::All));
         let expected: Vec<_> = all.iter().filter(|it| it.score >= threshold).copied().collect();
         assert!(!expected.is_empty());
-        assert_eq!(outcome.matches, expected, "{threshold}");
+        assert_eq!(found, expected, "{threshold}");
     }
 }
 
@@ -211,11 +226,11 @@ fn one_record_between_two_clusters_does_not_join_them() {
     let second: Row = ["robert", "a garden of trees", "40"];
     let between: Row = ["anna", "a garden of trees", ""];
     let rows = [first, first, first, second, second, second, between];
-    let outcome = run(&rows, None, &rules(&["name", "title"], 100.0, Grouping::Clusters));
-    let clusters = outcome.clusters.expect("clusters");
+    let (outcome, pairs) = run(&rows, None, &rules(&["name", "title"], 100.0, Grouping::Clusters));
+    let clusters = outcome.matches.clusters().expect("clusters");
     assert_eq!((&clusters[..3], &clusters[3..6]), (&[0, 0, 0][..], &[3, 3, 3][..]));
     // It goes with the first of the two, six pairs and three.
-    assert_eq!((clusters[6], outcome.matches.len()), (0, 9));
+    assert_eq!((clusters[6], pairs.len()), (0, 9));
     // Chains would have put all seven together.
     assert_eq!(outcome.reached, 3 + 3 + 6);
 }
@@ -227,18 +242,66 @@ fn tables_without_anything_to_match_give_nothing() {
     for grouping in [Grouping::All, Grouping::OneToOne, Grouping::Clusters] {
         let rules = rules(&["name", "title ~ 0.5", "number within 1.5"], 1.0, grouping);
         for rows in [&none[..], &empty[..], &[["anna", "", ""]]] {
-            assert_eq!(run(rows, None, &rules).matches, [], "{grouping:?}");
+            assert_eq!(run(rows, None, &rules).1, [], "{grouping:?}");
         }
-        assert_eq!(run(&none, Some(&empty), &rules).matches, [], "{grouping:?}");
+        assert_eq!(run(&none, Some(&empty), &rules).1, [], "{grouping:?}");
     }
 }
 
 #[test]
-fn a_value_that_all_have_is_no_hang() {
-    let rows: Vec<Row> = (0..2000).map(|_| ["anna", "the house", "10"]).collect();
-    let outcome = run(&rows, None, &rules(&["name"], 250.0, Grouping::Clusters));
-    assert_eq!(outcome.reached, 2000 * 1999 / 2);
-    assert!(outcome.clusters.expect("clusters").iter().all(|&cluster| cluster == 0));
+fn copies_cost_one_and_a_value_that_all_have_is_an_error() {
+    // 200,000 equal records have twenty thousand million pairs.
+    let rows: Vec<Row> = vec![["anna", "the house", "10"]; 200_000];
+    let table = table(&rows);
+    let records = Records { a: &table, b: None };
+    let by_name = rules(&["name"], 250.0, Grouping::Clusters);
+    let (outcome, _) = resolve(&records, &by_name, &LIMITS).expect("a run");
+    assert_eq!((outcome.reached, outcome.candidates[0]), (200_000 * 199_999 / 2, 0));
+    let clusters = outcome.matches.clusters().expect("clusters");
+    assert!(clusters.iter().all(|&cluster| cluster == 0));
+    let all = resolve(&records, &rules(&["name"], 250.0, Grouping::All), &LIMITS);
+    let error = all.expect_err("nobody holds that").to_string();
+    assert!(error.contains("no memory"), "{error}");
+    // A name that all have, while each has another number.
+    let mut numbers = ColumnBuilder::default();
+    (0..300_000).for_each(|number| numbers.push(Some(&number.to_string())));
+    let columns = ["anna", "the house"].map(|value| {
+        let mut builder = ColumnBuilder::default();
+        (0..300_000).for_each(|_| builder.push(Some(value)));
+        builder.finish()
+    });
+    let columns = columns.into_iter().chain([numbers.finish()]).collect();
+    let names = ["name", "title", "number"].map(str::to_owned).to_vec();
+    let table = Table { names, columns, len: 300_000 };
+    let error = resolve(&Records { a: &table, b: None }, &by_name, &LIMITS);
+    let error = error.expect_err("nobody waits for that").to_string();
+    assert!(error.contains("`name`") && error.contains("`anna`"), "{error}");
+}
+
+#[test]
+fn the_cheaper_of_two_conditions_finds_the_pairs() {
+    // 160 records have the same name, and nearly all numbers are near each other: 3,000 pairs by the one, 12 million
+    // by the other.
+    let mut names = ColumnBuilder::default();
+    let mut numbers = ColumnBuilder::default();
+    for record in 0..40_000u32 {
+        names.push(Some(&format!("name {}", record / 160)));
+        numbers.push(Some(&(record % 1000).to_string()));
+    }
+    let columns = vec![names.finish(), ColumnBuilder::default().finish(), numbers.finish()];
+    let mut table = Table {
+        names: ["name", "title", "number"].map(str::to_owned).to_vec(),
+        columns,
+        len: 40_000,
+    };
+    let mut titles = ColumnBuilder::default();
+    (0..40_000).for_each(|_| titles.push(None));
+    table.columns[1] = titles.finish();
+    let records = Records { a: &table, b: None };
+    let rules = rules(&["name & number within 1.5"], 0.0, Grouping::OneToOne);
+    let (outcome, _) = resolve(&records, &rules, &LIMITS).expect("a run");
+    // In a group of 160 numbers in a row, each but the last has one behind it; three groups go over the thousand.
+    assert!((39_000..=40_000).contains(&outcome.candidates[0]), "{}", outcome.candidates[0]);
 }
 
 #[test]
@@ -271,11 +334,11 @@ fn a_field_that_was_not_scored_finds_the_threshold() {
         }),
     };
     let records = Records { a: &table, b: None };
-    let (outcome, _) = resolve(&records, &rules, &|| false).expect("a run");
+    let (outcome, _) = resolve(&records, &rules, &LIMITS).expect("a run");
     let shares = outcome.shares.expect("a check");
     // Copies are a day apart, others 3,333 on average.
     assert!((shares.certain - 1.0).abs() < 0.01, "{shares:?}");
     assert!((shares.random - 10_000.0 / 3.0).abs() < 60.0, "{shares:?}");
-    assert_eq!(outcome.matches.len(), 2000);
+    assert_eq!(outcome.reached, 2000);
     assert!(outcome.threshold > 90.0, "{}", outcome.threshold);
 }

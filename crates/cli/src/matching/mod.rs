@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::item::Table;
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
+use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
 use nearkin::read::{Named, Names, Place, load_records};
 use nearkin::records::check::Shares;
-use nearkin::records::{self, Outcome, Records, Rules, Scorer};
+use nearkin::records::{self, Grouping, Limits, Outcome, Records, Rules, Scorer};
 use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -39,15 +39,18 @@ pub(crate) struct MatchArgs {
     #[arg(value_name = "B", value_parser = place_parser())]
     b: Option<Place>,
     /// The rules
-    #[arg(short, long, value_name = "FILE", required_unless_present = "suggest")]
+    #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Write rules for these tables instead, found without examples
-    #[arg(long, conflicts_with_all = ["config", "clusters", "shares", "plot"])]
+    #[arg(long, conflicts_with_all = ["config", "values", "clusters", "shares", "plot"])]
     suggest: bool,
     /// Where the matches go: .jsonl .csv .tsv .parquet; or the rules of --suggest [default: standard output, as JSON
-    /// lines]
+    /// lines, unless --clusters is given]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Also write the values of the fields, those of A and of B: NAME_a and NAME_b
+    #[arg(long)]
+    values: bool,
     /// Write a row a record: its id, and its cluster by the id of the first record in it
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
@@ -77,12 +80,45 @@ impl Loaded {
         self.tables.iter().map(|table| &table.names)
     }
 
-    fn id(&self, record: u32) -> nearkin::item::Id {
+    /// Which table a record is of, and where it stands there.
+    fn place(&self, record: u32) -> (usize, usize) {
         let first = self.tables[0].items.len;
         match (record as usize).checked_sub(first).filter(|_| self.tables.len() > 1) {
-            Some(record) => self.tables[1].names.id(record),
-            None => self.tables[0].names.id(record as usize),
+            Some(record) => (1, record),
+            None => (0, record as usize),
         }
+    }
+
+    fn id(&self, record: u32) -> nearkin::item::Id {
+        let (table, record) = self.place(record);
+        self.tables[table].names.id(record)
+    }
+
+    /// A record's value in the column that a field has in its table.
+    fn value(&self, record: u32, columns: &[String; 2]) -> Option<&str> {
+        let (table, record) = self.place(record);
+        self.tables[table].items.column(&columns[table])?.get(record)
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        self.tables.iter().map(|table| table.items.len).collect()
+    }
+
+    fn skipped(&self) -> u64 {
+        self.names().map(|names| names.skipped.len() as u64).sum()
+    }
+
+    /// How many records there are, for the summary.
+    fn rows(&self) -> Vec<(u64, String)> {
+        let mut rows = Vec::new();
+        for (size, which) in self.sizes().into_iter().zip(["A", "B"]) {
+            let of = if self.tables.len() > 1 { format!(" of {which}") } else { String::new() };
+            rows.push((size as u64, format!("records{of}")));
+        }
+        if self.skipped() > 0 {
+            rows.push((self.skipped(), "records skipped because they could not be used".into()));
+        }
+        rows
     }
 
     /// What the ids of each side are.
@@ -96,18 +132,23 @@ impl Loaded {
 }
 
 pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
+    if args.config.is_none() && !args.suggest {
+        let what = "no rules: give them with --config match.toml, or have them written with --suggest -o match.toml\n";
+        clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, what).exit();
+    }
     if args.a.is_stdin() && args.b.as_ref().is_some_and(Place::is_stdin) {
         let must = "on one side: standard input is read once";
         return Err(Error::parameter("-", "on both sides", must).into());
     }
     let rules = args.config.as_ref().map(|path| Rules::read(path, args.b.is_some())).transpose()?;
     let inputs: Vec<&Place> = std::iter::once(&args.a).chain(&args.b).collect();
-    let outputs = [&args.output, &args.clusters, &args.shares].map(Option::as_deref);
-    let outputs = if args.suggest { &outputs[..0] } else { &outputs[..] };
-    args.run.check(outputs, &inputs)?;
-    if let Some(path) = &args.plot {
-        check_plot(path, &inputs)?;
+    let [output, clusters, shares, plot] =
+        [&args.output, &args.clusters, &args.shares, &args.plot].map(Option::as_deref);
+    match args.suggest {
+        true => args.run.check_all(&[], &[output], &inputs)?,
+        false => args.run.check_all(&[output, clusters, shares], &[plot], &inputs)?,
     }
+    plot.map_or(Ok(()), check_plot)?;
     if let Some(rules) = &rules {
         check(args, rules)?;
     }
@@ -116,43 +157,83 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     let clock = Clock::start(Stage::Load);
     let loaded = in_pool(&args.run, || load(args))?;
     let mut stages = vec![clock.stop(0)];
+    args.run.fits(loaded.tables.iter().map(|table| table.items.bytes()).sum())?;
     let Some(rules) = rules else {
-        return suggest(args, &loaded, &progress);
+        return suggest(args, &loaded, stages, &progress);
     };
+    has_columns(args, &loaded, &rules)?;
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
-    let (outcome, scorer) =
-        in_pool(&args.run, || records::resolve(&loaded.records(), &rules, &|| progress.stopped()))?;
+    let (outcome, scorer) = in_pool(&args.run, || {
+        let memory = args.run.memory.unwrap_or_else(fair_share);
+        let limits = Limits { memory, stopped: &|| progress.stopped() };
+        records::resolve(&loaded.records(), &rules, &limits)
+    })?;
     stages.push(clock.stop(0));
     progress.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();
-    ready.extend(report::unless_closed(write_matches(
-        args, &loaded, &rules, &outcome, &scorer, &progress,
-    ))?);
+    let mut pairs = None;
+    // Who asks for clusters need not have the pairs as well.
+    if args.output.is_some() || args.clusters.is_none() {
+        let written = write_matches(args, &loaded, &rules, &outcome, &scorer, &progress);
+        let (count, table) = report::unless_closed(written)?.unzip();
+        pairs = count;
+        ready.extend(table);
+    }
     ready.extend(write_clusters(args, &loaded, &outcome)?);
     ready.extend(write_shares(args, &outcome)?);
     ready.extend(draw_shares(args, &outcome)?);
     stages.push(clock.stop(0));
     progress.finish();
+    let run = Run {
+        loaded: &loaded,
+        rules: &rules,
+        outcome: &outcome,
+        scorer: &scorer,
+        pairs,
+        stages: &stages,
+    };
     let skipped = loaded.names().flat_map(|names| &names.skipped);
-    let told = Told::new(
-        as_json(&loaded, &rules, &outcome, &stages),
-        funnel(&loaded, &rules, &outcome, &stages),
-        skipped,
-    );
-    told.finish(&args.run, ready)
+    Told::new(run.as_json(), run.funnel(), skipped).finish(&args.run, ready)
 }
 
 /// Refuses outputs that these rules do not give.
 fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
-    if args.clusters.is_some() && rules.grouping != records::Grouping::Clusters {
-        let must = format!("left out: the rules match {}", rules.grouping.name());
+    if args.clusters.is_some() && rules.grouping != Grouping::Clusters {
+        let name = rules.grouping.name();
+        let must = format!("left out: the rules match {name}, and clusters are for one table");
         return Err(Error::parameter("--clusters", "given", must));
     }
     for (name, given) in [("--shares", &args.shares), ("--plot", &args.plot)] {
         if given.is_some() && rules.check.is_none() {
-            return Err(Error::parameter(name, "given", "left out: the rules have no [check]"));
+            let must = "left out, or the rules given a [check], by which the share of true matches is found";
+            return Err(Error::parameter(name, "given", must));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses rules that name a column which a table does not have.
+fn has_columns(args: &MatchArgs, loaded: &Loaded, rules: &Rules) -> Result<()> {
+    let places = std::iter::once(&args.a).chain(&args.b);
+    for (side, (place, table)) in places.zip(&loaded.tables).enumerate() {
+        let named = rules.fields.iter().map(|field| &field.columns);
+        let named = named.chain(rules.check.iter().map(|check| &check.columns));
+        let missing = named
+            .map(|columns| &columns[side])
+            .find(|name| table.items.len > 0 && table.items.column(name).is_none());
+        if let Some(name) = missing {
+            let known = table.items.names.join(", ");
+            let delimiter = match &table.items.names[..] {
+                [one] if one.contains([';', '|', '\t', '%']) => {
+                    "; what stands between fields is said by --delimiter"
+                }
+                _ => "; name another in the rules",
+            };
+            let what =
+                format!("no column `{name}`, which the rules name: it has {known}{delimiter}");
+            return Err(Error::File { path: place.name().to_owned(), what });
         }
     }
     Ok(())
@@ -166,16 +247,33 @@ fn load(args: &MatchArgs) -> Result<Loaded> {
 }
 
 /// Writes rules for the tables.
-fn suggest(args: &MatchArgs, loaded: &Loaded, progress: &Progress) -> anyhow::Result<()> {
+fn suggest(
+    args: &MatchArgs,
+    loaded: &Loaded,
+    mut stages: Vec<StageTime>,
+    progress: &Progress,
+) -> anyhow::Result<()> {
     progress.stage(Stage::Verify, None);
+    let clock = Clock::start(Stage::Verify);
     let text = in_pool(&args.run, || {
         records::suggest::suggest(&loaded.records(), &|| progress.stopped())
     })?;
+    stages.push(clock.stop(0));
     progress.finish();
     let target = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let mut output = Output::create(target)?;
     output.put(text.as_bytes())?;
-    Ok(output.finish()?)
+    let skipped = loaded.names().flat_map(|names| &names.skipped);
+    let stats = json!({
+        "items": loaded.records().len(),
+        "records": loaded.sizes(),
+        "skipped": loaded.skipped(),
+        "stages": report::stages_json(&stages),
+        "peak_memory": report::peak_memory(),
+    });
+    let seconds: f64 = stages.iter().map(|stage| stage.seconds).sum();
+    let funnel = format!("{}  took {seconds:.1} s", report::lines(&loaded.rows()));
+    Told::new(stats, funnel, skipped).finish(&args.run, vec![output.ready()?])
 }
 
 fn write_matches(
@@ -185,7 +283,7 @@ fn write_matches(
     outcome: &Outcome,
     scorer: &Scorer,
     observer: &dyn Observer,
-) -> Result<Ready> {
+) -> Result<(u64, Ready)> {
     let [a, b] = loaded.id_kinds();
     let mut columns = vec![
         Column { name: "a", kind: a },
@@ -195,9 +293,15 @@ fn write_matches(
     let scored: Vec<usize> = rules.scored().collect();
     let part = |&at: &usize| Column { name: &rules.fields[at].name, kind: ColumnKind::MaybeFloat };
     columns.extend(scored.iter().map(part));
+    let shown: Vec<usize> = (0..rules.fields.len()).filter(|_| args.values).collect();
+    let side = |side: &'static str| {
+        shown.iter().map(move |&at| format!("{}_{side}", rules.fields[at].name))
+    };
+    let names: Vec<String> = side("a").chain(side("b")).collect();
+    columns.extend(names.iter().map(|name| Column { name, kind: ColumnKind::MaybeText }));
     let target = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let mut table = TableWriter::create(target, None, &columns)?;
-    for pair in &outcome.matches {
+    let count = outcome.matches.each(scorer, |pair| {
         if observer.stopped() {
             return Err(Error::Interrupted);
         }
@@ -205,13 +309,19 @@ fn write_matches(
         let mut cells = vec![Cell::Id(&a), Cell::Id(&b), Cell::Float(pair.score)];
         let part = |&at: &usize| scorer.part(at, pair.a, pair.b).map_or(Cell::Missing, Cell::Float);
         cells.extend(scored.iter().map(part));
-        table.row(&cells)?;
-    }
-    table.ready()
+        for record in [pair.a, pair.b] {
+            let value = |&at: &usize| loaded.value(record, &rules.fields[at].columns);
+            cells.extend(shown.iter().map(|at| value(at).map_or(Cell::Missing, Cell::Text)));
+        }
+        table.row(&cells)
+    })?;
+    Ok((count, table.ready()?))
 }
 
 fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Result<Option<Ready>> {
-    let (Some(path), Some(clusters)) = (&args.clusters, &outcome.clusters) else { return Ok(None) };
+    let (Some(path), Some(clusters)) = (&args.clusters, outcome.matches.clusters()) else {
+        return Ok(None);
+    };
     let [kind, _] = loaded.id_kinds();
     let columns = [Column { name: "id", kind }, Column { name: "cluster", kind }];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
@@ -223,12 +333,15 @@ fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Resul
 
 fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.shares, &outcome.shares) else { return Ok(None) };
-    let names = ["from", "to", "pairs", "mean", "share", "error"];
-    let columns = names.map(|name| Column { name, kind: ColumnKind::Float });
+    let float = |name| Column { name, kind: ColumnKind::Float };
+    let pairs = Column { name: "pairs", kind: ColumnKind::Count };
+    let columns =
+        [float("from"), float("to"), pairs, float("mean"), float("share"), float("error")];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for row in &shares.rows {
-        let values = [row.from, row.to, row.pairs as f64, row.mean, row.share, row.error];
-        table.row(&values.map(Cell::Float))?;
+        let [from, to, mean, share, error] =
+            [row.from, row.to, row.mean, row.share, row.error].map(Cell::Float);
+        table.row(&[from, to, Cell::Count(row.pairs), mean, share, error])?;
     }
     table.ready().map(Some)
 }
@@ -252,33 +365,89 @@ fn count_clusters(clusters: &[u32]) -> u64 {
     sizes.iter().filter(|&&size| size > 1).count() as u64
 }
 
-/// How many survived each step, a line each.
-fn funnel(loaded: &Loaded, rules: &Rules, outcome: &Outcome, stages: &[StageTime]) -> String {
-    let mut rows = Vec::new();
-    for (table, which) in loaded.tables.iter().zip(["A", "B"]) {
-        let of = if loaded.tables.len() > 1 { format!(" of {which}") } else { String::new() };
-        rows.push((table.items.len as u64, format!("records{of}")));
+/// What there is to tell of a run at its end.
+struct Run<'a> {
+    loaded: &'a Loaded,
+    rules: &'a Rules,
+    outcome: &'a Outcome,
+    scorer: &'a Scorer,
+    /// How many were written.
+    pairs: Option<u64>,
+    stages: &'a [StageTime],
+}
+
+impl Run<'_> {
+    /// How many survived each step, a line each.
+    fn funnel(&self) -> String {
+        let Self { rules, outcome, .. } = self;
+        let mut rows = self.loaded.rows();
+        for (number, (alternative, &count)) in
+            rules.candidates.iter().zip(&outcome.candidates).enumerate()
+        {
+            let name = alternative.display(&rules.fields);
+            let more = if number > 0 { "more " } else { "" };
+            rows.push((count, format!("{more}pairs scored because of `{name}`")));
+        }
+        for (field, rule) in self.scorer.fields.iter().zip(&rules.fields) {
+            if field.unread > 0 {
+                let what = if rule.distance.is_of_dates() { "dates" } else { "numbers" };
+                let name = &rule.name;
+                rows.push((
+                    field.unread,
+                    format!("values of `{name}` are no {what}, and count as missing"),
+                ));
+            }
+        }
+        let threshold = outcome.threshold;
+        rows.push((outcome.reached, format!("pairs of {threshold} points or more")));
+        if let Some(clusters) = outcome.matches.clusters() {
+            rows.push((count_clusters(clusters), "clusters of two or more".into()));
+        }
+        match (self.pairs, rules.grouping) {
+            (Some(pairs), Grouping::Clusters) => {
+                rows.push((pairs, "pairs of two records of one cluster".into()));
+            }
+            (Some(pairs), Grouping::OneToOne) => {
+                rows.push((pairs, "pairs taken, each record in at most one".into()));
+            }
+            _ => {}
+        }
+        let seconds: f64 = self.stages.iter().map(|stage| stage.seconds).sum();
+        let shares = outcome.shares.as_ref().map_or(String::new(), shares_table);
+        format!("{}{shares}  took {seconds:.1} s", report::lines(&rows))
     }
-    let skipped: u64 = loaded.names().map(|names| names.skipped.len() as u64).sum();
-    if skipped > 0 {
-        rows.push((skipped, "records skipped because they could not be used".into()));
+
+    /// The run as JSON.
+    fn as_json(&self) -> Value {
+        let Self { loaded, rules, outcome, .. } = self;
+        let candidates = rules.candidates.iter().zip(&outcome.candidates);
+        let candidate = |(alternative, pairs): (&records::Alternative, &u64)| json!({ "rule": alternative.display(&rules.fields), "pairs": pairs });
+        json!({
+            "items": loaded.records().len(),
+            "records": loaded.sizes(),
+            "skipped": loaded.skipped(),
+            "candidates": outcome.candidates.iter().sum::<u64>(),
+            "candidates_by_rule": candidates.map(candidate).collect::<Vec<_>>(),
+            "reached": outcome.reached,
+            "pairs": self.pairs,
+            "clusters": outcome.matches.clusters().map(count_clusters),
+            "match": rules.grouping.name(),
+            "threshold": outcome.threshold,
+            "most": rules.most(),
+            "shares": outcome.shares.as_ref().map(|shares| json!({
+                "random": shares.random,
+                "certain": shares.certain,
+                "certain_from": shares.certain_from,
+                "certain_pairs": shares.certain_pairs,
+                "rows": shares.rows.iter().map(|row| json!({
+                    "from": row.from, "to": row.to, "pairs": row.pairs,
+                    "mean": row.mean, "share": row.share, "error": row.error,
+                })).collect::<Vec<_>>(),
+            })),
+            "stages": report::stages_json(self.stages),
+            "peak_memory": report::peak_memory(),
+        })
     }
-    for (alternative, &count) in rules.candidates.iter().zip(&outcome.candidates) {
-        let name = alternative.display(&rules.fields);
-        rows.push((count, format!("pairs scored because of `{name}`")));
-    }
-    let threshold = outcome.threshold;
-    rows.push((outcome.reached, format!("pairs of {threshold} points or more")));
-    let matches = outcome.matches.len() as u64;
-    if let Some(clusters) = &outcome.clusters {
-        rows.push((count_clusters(clusters), "clusters of two or more".into()));
-        rows.push((matches, "pairs of two records of one cluster".into()));
-    } else if rules.grouping == records::Grouping::OneToOne {
-        rows.push((matches, "pairs taken, each record in at most one".into()));
-    }
-    let seconds: f64 = stages.iter().map(|stage| stage.seconds).sum();
-    let shares = outcome.shares.as_ref().map_or(String::new(), shares_table);
-    format!("{}{shares}  took {seconds:.1} s", report::lines(&rows))
 }
 
 /// The share of true matches at each score, as a table.
@@ -301,34 +470,4 @@ fn shares_table(shares: &Shares) -> String {
         ));
     }
     text
-}
-
-fn as_json(loaded: &Loaded, rules: &Rules, outcome: &Outcome, stages: &[StageTime]) -> Value {
-    let candidates = rules.candidates.iter().zip(&outcome.candidates);
-    let candidate = |(alternative, pairs): (&records::Alternative, &u64)| json!({ "rule": alternative.display(&rules.fields), "pairs": pairs });
-    json!({
-        "items": loaded.records().len(),
-        "records": loaded.tables.iter().map(|table| table.items.len).collect::<Vec<_>>(),
-        "skipped": loaded.names().map(|names| names.skipped.len()).sum::<usize>(),
-        "candidates": outcome.candidates.iter().sum::<u64>(),
-        "candidates_by_rule": candidates.map(candidate).collect::<Vec<_>>(),
-        "reached": outcome.reached,
-        "pairs": outcome.matches.len(),
-        "clusters": outcome.clusters.as_deref().map(count_clusters),
-        "match": rules.grouping.name(),
-        "threshold": outcome.threshold,
-        "most": rules.most(),
-        "shares": outcome.shares.as_ref().map(|shares| json!({
-            "random": shares.random,
-            "certain": shares.certain,
-            "certain_from": shares.certain_from,
-            "certain_pairs": shares.certain_pairs,
-            "rows": shares.rows.iter().map(|row| json!({
-                "from": row.from, "to": row.to, "pairs": row.pairs,
-                "mean": row.mean, "share": row.share, "error": row.error,
-            })).collect::<Vec<_>>(),
-        })),
-        "stages": report::stages_json(stages),
-        "peak_memory": report::peak_memory(),
-    })
 }

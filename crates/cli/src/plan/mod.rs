@@ -94,7 +94,9 @@ pub(crate) fn tell(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<S
         return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
     }
     if let Some(path) = &args.plot {
-        check_plot(path, &args.inputs.iter().collect::<Vec<_>>())?;
+        check_plot(path)?;
+        let inputs: Vec<&Place> = args.inputs.iter().collect();
+        RunArgs::default().check_all(&[], &[Some(path)], &inputs)?;
     }
     if crate::near::is_held(&args.fields, &args.similarity, None) {
         return tell_held(args, observer);

@@ -68,7 +68,7 @@ fn with_scheme(text: &str) -> Option<Cow<'_, str>> {
     named.then(|| format!("http://{text}").into())
 }
 
-/// A text without its escapes; what is no UTF-8 then becomes U+FFFD.
+/// A text without its escapes but those of signs that divide a URL; what is no UTF-8 then becomes U+FFFD.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();
@@ -82,7 +82,14 @@ fn unescaped(text: &str) -> Cow<'_, str> {
             let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
             u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)
         });
-        bytes.push(value.unwrap_or(*first));
+        match (value, escape) {
+            // Signs that would mean something else if they stood for themselves.
+            (Some(b'/' | b'?' | b'#' | b'%'), Some(digits)) => {
+                bytes.push(b'%');
+                bytes.extend(digits.map(|digit| digit.to_ascii_uppercase()));
+            }
+            _ => bytes.push(value.unwrap_or(*first)),
+        }
         rest = if value.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned().into()

@@ -54,6 +54,14 @@ pub struct Fold {
     pub merged: usize,
 }
 
+/// The pages whose sets are not empty, equal ones side by side.
+fn equal_sets(sets: &Sets) -> Vec<u32> {
+    let mut pages: Vec<u32> =
+        (0..sets.len() as u32).filter(|&page| !sets.get(page as usize).is_empty()).collect();
+    pages.sort_by_key(|&page| sets.get(page as usize));
+    pages
+}
+
 /// What makes a link of a page with text different from all shingles.
 const LINK: u64 = 0x6c69_6e6b;
 
@@ -72,12 +80,24 @@ impl Graph {
         loop {
             let class: Vec<u32> = (0..self.len() as u32).map(|page| classes.find(page)).collect();
             let sets = self.sets(&links, &class, rule.least_links);
-            let sets: Vec<&[u64]> = (0..sets.len()).map(|page| sets.get(page)).collect();
-            let (alike, _) = components(&sets, &join)?;
             let mut saved = 0;
-            for (page, other) in (0..).zip(alike) {
+            let mut same = |page: u32, other: u32| {
                 saved += usize::from(classes.find(page) != classes.find(other));
                 classes.join(page, other);
+            };
+            // Pages that are equal to the letter go by one of them.
+            let mut firsts: Vec<u32> = Vec::new();
+            for equal in
+                equal_sets(&sets).chunk_by(|&a, &b| sets.get(a as usize) == sets.get(b as usize))
+            {
+                equal[1..].iter().for_each(|&page| same(page, equal[0]));
+                firsts.push(equal[0]);
+            }
+            let distinct: Vec<&[u64]> =
+                firsts.iter().map(|&page| sets.get(page as usize)).collect();
+            let (alike, _) = components(&distinct, &join)?;
+            for (&page, other) in firsts.iter().zip(alike) {
+                same(page, firsts[other as usize]);
             }
             if saved == 0 {
                 return Ok(Contracted { kept: self.kept(&class), rounds });

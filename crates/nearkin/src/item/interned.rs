@@ -39,6 +39,11 @@ impl Values {
         (0..self.len()).map(|number| self.get(number))
     }
 
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + size_of::<usize>() * self.ends.len()
+    }
+
     fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());

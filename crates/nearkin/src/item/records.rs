@@ -40,6 +40,11 @@ impl Table {
         Some(&self.columns[place])
     }
 
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| 4 * column.codes.len() + column.values.bytes()).sum()
+    }
+
     /// The records at these places.
     pub fn select(&self, places: &[u32]) -> Self {
         let select = |column: &Column| {

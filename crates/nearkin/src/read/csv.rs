@@ -343,7 +343,7 @@ pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), S
     }
     Err(format!(
         "{} fields where the {} has {}; fix the line, put quotes around a field with a \
-         delimiter or a line end in it, or pass --on-error skip",
+         delimiter or a line end in it, name the delimiter with --delimiter, or pass --on-error skip",
         record.len(),
         if header.row.is_empty() { "first line" } else { "header" },
         header.names.len()

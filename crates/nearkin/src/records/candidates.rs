@@ -10,11 +10,11 @@ use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
 use super::rules::{Alternative, Distance, How, Rules, Term};
-use super::{MOST_PAIRS, Match, Scorer, sorted};
+use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::near::{self, Items, Way};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, Join, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
+use crate::space::{Form, Found, Join, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -22,7 +22,11 @@ use crate::{Error, Result};
 pub struct Search<'a> {
     scorer: &'a Scorer,
     alternatives: Vec<Vec<Condition>>,
+    /// The alternatives as the user wrote them.
+    names: Vec<String>,
     split: Option<u32>,
+    /// The records that are looked at: no copies.
+    distinct: Vec<u32>,
     stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -53,6 +57,8 @@ struct ByValue {
     starts: Vec<u32>,
 }
 
+/// More pairs than that, about an hour of two cores, are a mistake.
+const MOST_CANDIDATES: u64 = 30_000_000_000;
 /// Pairs that one thread looks at before it takes others, about.
 const TASK: usize = 1 << 14;
 /// Equal fields find the pairs of an alternative that also has similar ones as long as they find at most so many a
@@ -60,43 +66,42 @@ const TASK: usize = 1 << 14;
 const FEW: u64 = 50;
 
 impl<'a> Search<'a> {
-    /// What these rules look at.
+    /// What these rules look at among some records.
     pub fn new(
         scorer: &'a Scorer,
         rules: &Rules,
         split: Option<u32>,
+        distinct: Vec<u32>,
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         let condition = |term: &Term| Condition::new(term, &scorer.fields[term.field]);
         let alternative = |it: &Alternative| it.0.iter().map(condition).collect();
         let alternatives = rules.candidates.iter().map(alternative).collect();
-        Self { scorer, alternatives, split, stopped }
+        let names = rules.candidates.iter().map(|it| it.display(&rules.fields)).collect();
+        Self { scorer, alternatives, names, split, distinct, stopped }
     }
 
-    /// The pairs that score at least so much, in order, and how many each alternative found.
+    /// The pairs that score at least so much, up to `most` of them, in order, and how many each alternative found.
     ///
     /// # Errors
     /// When they are too many, or it was stopped.
-    pub fn reaching(&self, threshold: f64) -> Result<(Vec<Match>, Vec<u64>)> {
+    pub fn reaching(&self, threshold: f64, most: usize) -> Result<(Vec<Match>, Vec<u64>)> {
         let kept = AtomicUsize::new(0);
         let (parts, counts) = self.visit(Vec::new, |matches: &mut Vec<Match>, a, b| {
             if let Some(score) = self.scorer.reaching(a, b, threshold) {
                 matches.push(Match { a, b, score });
-                return kept.fetch_add(1, Ordering::Relaxed) < MOST_PAIRS;
+                return kept.fetch_add(1, Ordering::Relaxed) < most;
             }
             true
         })?;
-        if kept.load(Ordering::Relaxed) > MOST_PAIRS {
-            let must = format!("higher: more than {MOST_PAIRS} pairs reach it");
-            return Err(Error::parameter("threshold", threshold, must));
+        if kept.load(Ordering::Relaxed) > most {
+            return Err(too_many(threshold, most));
         }
-        let mut matches = sorted(parts.concat());
-        matches.dedup_by_key(|pair| (pair.a, pair.b));
-        Ok((matches, counts))
+        Ok((sorted(parts.concat()), counts))
     }
 
-    /// Calls `each` with every pair, from many threads, each with something of its own, until it says no. What they
-    /// gathered, and how many pairs each alternative found.
+    /// Calls `each` with every pair, from many threads, until it says no. What was gathered, in parts that do not depend
+    /// on the threads, and how many pairs each alternative found.
     pub(super) fn visit<T: Send>(
         &self,
         start: impl Fn() -> T + Sync,
@@ -106,21 +111,21 @@ impl<'a> Search<'a> {
         let mut counts = Vec::new();
         for number in 0..self.alternatives.len() {
             let parts = self.blocks(number, &|blocks| {
-                let tasks: Vec<_> = blocks.iter().flat_map(|&block| tasks(block)).collect();
-                let own = || (start(), 0u64);
-                let parts = tasks.par_iter().fold(own, |(mut own, mut count), task| {
-                    let &(block, from, to) = task;
+                let visit = |tasks: &Vec<Task<'_>>| {
+                    let (mut own, mut count) = (start(), 0u64);
                     let mut go_on = !(self.stopped)();
-                    block.pairs(from, to, |a, b| {
-                        if go_on && self.is_new(number, a, b) {
-                            count += 1;
-                            go_on = each(&mut own, a, b);
-                        }
-                        go_on
-                    });
+                    for &(block, from, to) in tasks {
+                        block.pairs(from, to, |a, b| {
+                            if go_on && self.is_new(number, a, b) {
+                                count += 1;
+                                go_on = each(&mut own, a, b);
+                            }
+                            go_on
+                        });
+                    }
                     (own, count)
-                });
-                parts.collect::<Vec<(T, u64)>>()
+                };
+                batches(blocks).par_iter().map(visit).collect::<Vec<(T, u64)>>()
             })?;
             let count = parts.iter().map(|part| part.1).sum();
             gathered.extend(parts.into_iter().map(|part| part.0));
@@ -137,7 +142,12 @@ impl<'a> Search<'a> {
         let conditions = &self.alternatives[number];
         let fields: Vec<usize> = conditions.iter().map(|it| it.field).collect();
         let equal = conditions.iter().all(|it| matches!(it.test, Test::Equal));
-        equal.then(|| self.pairs_of(&self.equal_groups(&fields)))
+        equal.then(|| pairs_of(&self.group_blocks(&self.equal_groups(&fields))))
+    }
+
+    /// Whether all conditions of some alternative hold.
+    pub(super) fn is_candidate(&self, a: u32, b: u32) -> bool {
+        (0..self.alternatives.len()).any(|number| self.is_new(number, a, b))
     }
 
     /// Whether all conditions of an alternative hold, and not all of one before it.
@@ -158,25 +168,47 @@ impl<'a> Search<'a> {
             .collect();
         let similar = conditions.iter().find(|it| !matches!(it.test, Test::Equal));
         let groups = (!equal.is_empty()).then(|| self.equal_groups(&equal));
-        match (groups, similar) {
-            (Some(groups), similar) if similar.is_none() || self.are_few(&groups) => {
-                Ok(take(&self.group_blocks(&groups)))
+        let by_groups = groups.as_deref().map(|groups| self.group_blocks(groups));
+        let few = FEW * self.distinct.len() as u64;
+        match (by_groups, similar) {
+            (Some(blocks), None) => self.taken(number, &blocks, take),
+            (Some(blocks), Some(_)) if pairs_of(&blocks) <= few => Ok(take(&blocks)),
+            (blocks, Some(condition)) => {
+                self.similar_blocks(condition, &|similar| match &blocks {
+                    Some(blocks) if pairs_of(blocks) < pairs_of(similar) => {
+                        self.taken(number, blocks, take)
+                    }
+                    _ => self.taken(number, similar, take),
+                })?
             }
-            (_, Some(condition)) => self.similar_blocks(condition, take),
-            (_, None) => Ok(take(&[])),
+            (None, None) => Ok(take(&[])),
         }
     }
 
-    fn are_few(&self, groups: &[Vec<u32>]) -> bool {
-        self.pairs_of(groups) <= FEW * self.records() as u64
-    }
-
-    fn pairs_of(&self, groups: &[Vec<u32>]) -> u64 {
-        self.group_blocks(groups).iter().map(|block| block.len() as u64).sum()
-    }
-
-    fn records(&self) -> usize {
-        self.scorer.fields.first().map_or(0, |field| field.codes.len())
+    /// What comes of blocks, unless nobody could wait for them.
+    fn taken<R>(
+        &self,
+        number: usize,
+        blocks: &[Block<'_>],
+        take: &dyn Fn(&[Block<'_>]) -> R,
+    ) -> Result<R> {
+        let pairs = pairs_of(blocks);
+        if pairs <= MOST_CANDIDATES {
+            return Ok(take(blocks));
+        }
+        let largest = blocks.iter().max_by_key(|block| block.len());
+        let value = largest.and_then(|block| {
+            let record = *block.first()?;
+            let field = &self.scorer.fields[self.alternatives[number].first()?.field];
+            let code = field.codes[record as usize];
+            (code != MISSING).then(|| field.values.get(code as usize).to_owned())
+        });
+        let (name, value) = (&self.names[number], value.unwrap_or_default());
+        let must = format!(
+            "one that fewer than {MOST_CANDIDATES} pairs fulfil, not {pairs}, most of them with `{value}`: join it with \
+             another by &, or list what means nothing under `missing`"
+        );
+        Err(Error::parameter("a condition of candidates", format!("`{name}`"), must))
     }
 
     /// Records that have the same values in these fields, none of them missing; ascending in each group.
@@ -184,9 +216,8 @@ impl<'a> Search<'a> {
         let key = |record: u32| {
             fields.iter().map(move |&field| self.scorer.fields[field].codes[record as usize])
         };
-        let records = 0..self.records() as u32;
-        let mut having: Vec<u32> =
-            records.filter(|&record| key(record).all(|code| code != MISSING)).collect();
+        let having = |record: &&u32| key(**record).all(|code| code != MISSING);
+        let mut having: Vec<u32> = self.distinct.iter().filter(having).copied().collect();
         having.par_sort_by(|&a, &b| key(a).cmp(key(b)));
         let groups = having.chunk_by(|&a, &b| key(a).eq(key(b)));
         groups.filter(|group| group.len() > 1).map(<[u32]>::to_vec).collect()
@@ -210,11 +241,10 @@ impl<'a> Search<'a> {
         take: &dyn Fn(&[Block<'_>]) -> R,
     ) -> Result<R> {
         let field = &self.scorer.fields[condition.field];
-        let values = field.values.len();
         let split = self.split.unwrap_or(u32::MAX);
-        let first = ByValue::new(&field.codes, values, |record| record < split);
-        let second =
-            self.split.map(|_| ByValue::new(&field.codes, values, |record| record >= split));
+        let of = |wanted: &dyn Fn(u32) -> bool| ByValue::new(field, &self.distinct, wanted);
+        let first = of(&|record| record < split);
+        let second = self.split.map(|_| of(&|record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
         let blocks: Vec<Block<'_>> = pairs
             .iter()
@@ -238,8 +268,11 @@ impl<'a> Search<'a> {
         let mut values: Vec<u32> = first.values().collect();
         let split = second.map(|_| values.len() as u32);
         values.extend(second.into_iter().flat_map(ByValue::values));
+        let in_both = |value: u32| {
+            !first.of(value).is_empty() && second.is_none_or(|second| !second.of(value).is_empty())
+        };
         let items = match &condition.test {
-            Test::Equal => return Ok(values.iter().map(|&value| (value, value)).collect()),
+            Test::Equal => return Ok(Vec::new()),
             Test::Apart(most) => return Ok(self.apart(field, *most, &values, split)),
             Test::Cosine(_) => {
                 let mut vectors = Sparse::default();
@@ -279,11 +312,13 @@ impl<'a> Search<'a> {
         };
         let found = near::pairs(&items, &search)?.matches;
         let found = found.into_found(&Join { limit, split, stopped: self.stopped })?;
-        let same = values.iter().filter(|_| split.is_none()).map(|&value| (value, value));
-        let pair = |&crate::space::Found { a, b, .. }: &crate::space::Found| {
-            (values[a as usize], values[b as usize])
-        };
-        Ok(same.chain(found.iter().map(pair)).collect())
+        let pair = |found: &Found| (values[found.a as usize], values[found.b as usize]);
+        let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
+        // Equal values fulfil every condition, also those without a shingle.
+        pairs.extend(values.iter().filter(|&&value| in_both(value)).map(|&value| (value, value)));
+        pairs.sort_unstable();
+        pairs.dedup();
+        Ok(pairs)
     }
 
     /// Numbers at most so far apart.
@@ -324,7 +359,7 @@ impl Condition {
                 });
                 Test::Jaccard(*least, sets(&field.values, &shingling))
             }
-            (How::Within(most), Distance::Edit) => Test::Edits(*most as usize),
+            (How::Within(most), Distance::Edit | Distance::Digits) => Test::Edits(*most as usize),
             (How::Within(most), _) => Test::Apart(*most),
         };
         Self { field: term.field, test }
@@ -346,7 +381,18 @@ impl Condition {
     }
 }
 
+/// Number of pairs of all blocks.
+fn pairs_of(blocks: &[Block<'_>]) -> u64 {
+    blocks.iter().map(|block| block.len() as u64).sum()
+}
+
 impl Block<'_> {
+    fn first(&self) -> Option<&u32> {
+        match self {
+            Self::Across(records, _) | Self::Within(records) => records.first(),
+        }
+    }
+
     fn rows(self) -> usize {
         match self {
             Self::Across(first, _) => first.len(),
@@ -378,17 +424,36 @@ impl Block<'_> {
     }
 }
 
-/// A block in parts of about as many pairs.
-fn tasks<'a>(block: Block<'a>) -> impl Iterator<Item = (Block<'a>, usize, usize)> {
-    let rows = block.rows();
-    let each = (TASK * rows / block.len().max(1)).clamp(1, rows.max(1));
-    (0..rows).step_by(each).map(move |from| (block, from, (from + each).min(rows)))
+/// Rows of a block.
+type Task<'a> = (Block<'a>, usize, usize);
+
+/// Blocks in lists of about as many pairs, the same whoever works on them.
+fn batches<'a>(blocks: &[Block<'a>]) -> Vec<Vec<Task<'a>>> {
+    let mut batches: Vec<Vec<Task<'a>>> = Vec::new();
+    let mut room = 0;
+    for &block in blocks {
+        let rows = block.rows();
+        let each = (TASK * rows / block.len().max(1)).clamp(1, rows.max(1));
+        for from in (0..rows).step_by(each) {
+            let task = (block, from, (from + each).min(rows));
+            match batches.last_mut().filter(|_| room > 0) {
+                Some(batch) => batch.push(task),
+                None => {
+                    batches.push(vec![task]);
+                    room = TASK;
+                }
+            }
+            room = room.saturating_sub(block.len() / rows.div_ceil(each) + 1);
+        }
+    }
+    batches
 }
 
 impl ByValue {
-    fn new(codes: &[u32], values: usize, wanted: impl Fn(u32) -> bool) -> Self {
-        let having = |record: &u32| wanted(*record) && codes[*record as usize] != MISSING;
-        let mut records: Vec<u32> = (0..codes.len() as u32).filter(having).collect();
+    fn new(field: &Field, records: &[u32], wanted: &dyn Fn(u32) -> bool) -> Self {
+        let (codes, values) = (&field.codes, field.values.len());
+        let having = |record: &&u32| wanted(**record) && codes[**record as usize] != MISSING;
+        let mut records: Vec<u32> = records.iter().filter(having).copied().collect();
         records.sort_by_key(|&record| codes[record as usize]);
         let mut starts = vec![0u32; values + 1];
         for &record in &records {

@@ -106,8 +106,11 @@ pub(super) fn shares(
     rules: &Rules,
     check: &CheckRule,
     scorer: &Scorer,
-    search: &Search<'_>,
+    stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Shares> {
+    // Also records that are equal in all that is compared: in this field they may differ.
+    let all = (0..records.len() as u32).collect();
+    let search = Search::new(scorer, rules, records.split(), all, stopped);
     let lost_at = check.distance.lost_at();
     let field = Field::new(records, &check.columns, &check.distance, lost_at, &[], &rules.missing)?;
     let most = check.most.unwrap_or(f64::INFINITY);
@@ -213,7 +216,8 @@ impl Steps {
         let most = rules.most();
         let width = round_up((most - least.max(0.0)) / STEPS);
         let step = |score: f64| (score / width).floor() as i64;
-        Self { first: step(least), last: step(most), width }
+        // Whatever is below 0 is far from any threshold.
+        Self { first: step(least.max(-width)), last: step(most), width }
     }
 
     fn count(&self) -> usize {

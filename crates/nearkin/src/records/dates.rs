@@ -62,9 +62,10 @@ impl Date {
 
     /// How many of the eight digits differ; a swap of two neighbours counts as one, and so does one of day and month.
     pub fn differing(self, other: Self) -> u32 {
-        let exchanged = Self { month: other.day, day: other.month, ..other };
-        let swapped = 1 + digits_apart(self, exchanged);
-        digits_apart(self, other).min(swapped)
+        let exchanged = |date: Self| Self { month: date.day, day: date.month, ..date };
+        let swapped =
+            digits_apart(self, exchanged(other)).min(digits_apart(exchanged(self), other));
+        digits_apart(self, other).min(1 + swapped)
     }
 
     fn digits(self) -> [u8; 8] {

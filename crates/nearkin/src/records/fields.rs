@@ -1,7 +1,7 @@
 //! The values of a field, ready to be compared.
 //!
-//! Values of texts are lower-cased words with a blank between: capitals, punctuation and white space make no
-//! difference. Numbers and dates are what is written, however it is written; what cannot be read as one is missing.
+//! Values of texts are lower-cased words with a blank between, without accents and apostrophes: capitals make no
+//! difference, and punctuation is as good as a blank. Numbers and dates are what is written, however it is written; what cannot be read as one is missing.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -22,6 +22,8 @@ pub struct Field {
     pub codes: Vec<u32>,
     /// The distinct values, as they are compared.
     pub values: Values,
+    /// Records whose value is none of the kind, and counts as missing.
+    pub unread: u64,
     distance: Distance,
     lost_at: LostAt,
     tables: Vec<Synonyms>,
@@ -57,6 +59,7 @@ impl Field {
     ) -> Result<Self> {
         let missing: Vec<String> = missing.iter().map(|value| folded(value)).collect();
         let mut builder = ColumnBuilder::default();
+        let mut unread = 0;
         let sides =
             [Some((records.a, "the first table")), records.b.map(|b| (b, "the second table"))];
         for ((table, which), name) in sides.into_iter().flatten().zip(columns) {
@@ -64,12 +67,12 @@ impl Field {
             if table.len == 0 {
                 continue;
             }
-            add(&mut builder, column(table, which, name)?, distance, &missing);
+            unread += add(&mut builder, column(table, which, name)?, distance, &missing);
         }
         let Column { codes, values } = builder.finish();
         let forms = Forms::new(&codes, &values, distance, tables)?;
         let (distance, tables) = (distance.clone(), tables.to_vec());
-        Ok(Self { codes, values, distance, lost_at, tables, forms })
+        Ok(Self { codes, values, unread, distance, lost_at, tables, forms })
     }
 
     /// How far apart the values of two records are, as a share of where all is lost; none where one is missing.
@@ -99,9 +102,15 @@ impl Field {
             Forms::Strings { space, softened } => {
                 let limit = lost.floor().max(0.0) as usize;
                 let plain = space.within(a, b, limit);
-                let softened = (softened[a as usize] && softened[b as usize])
-                    .then(|| self.softened(a, b, plain.unwrap_or(limit + 1)));
-                softened.flatten().or(plain).map_or(f64::INFINITY, |edits| edits as f64)
+                let mut best = plain;
+                if softened[a as usize] && softened[b as usize] {
+                    // Whichever is turned into the other.
+                    for (a, b) in [(a, b), (b, a)] {
+                        let limit = best.unwrap_or(limit.saturating_add(1));
+                        best = self.softened(a, b, limit).or(best);
+                    }
+                }
+                best.map_or(f64::INFINITY, |edits| edits as f64)
             }
             _ => self.distance(a, b),
         };
@@ -168,6 +177,8 @@ impl Field {
 
     /// What the words of a group that two values have in different forms add to the cosine.
     fn shared(&self, space: &SparseSpace, words: &Values, a: u32, b: u32) -> f64 {
+        // In one order, for a word of the one may go with several of the other.
+        let (a, b) = (a.min(b), a.max(b));
         let vectors = space.vectors();
         let (dims_a, weights_a) = vectors.get(a as usize);
         let (dims_b, weights_b) = vectors.get(b as usize);
@@ -223,7 +234,7 @@ impl Forms {
         tables: &[Synonyms],
     ) -> Result<Self> {
         Ok(match distance {
-            Distance::Edit => {
+            Distance::Edit | Distance::Digits => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|value| strings.push(value));
                 let soft = |word: &str| tables.iter().any(|table| table.has(word));
@@ -259,37 +270,59 @@ fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
     })
 }
 
-/// Adds a column's records, with their values as they are compared.
-fn add(builder: &mut ColumnBuilder, column: &Column, distance: &Distance, missing: &[String]) {
-    let numbers: Vec<u32> = column
-        .values
-        .iter()
-        .map(|value| {
-            let known = canonical(value, distance);
-            let known = known.filter(|_| missing.is_empty() || !missing.contains(&folded(value)));
-            known.map_or(MISSING, |value| builder.number(&value))
-        })
-        .collect();
+/// Adds a column's records, with their values as they are compared. How many could not be read.
+fn add(
+    builder: &mut ColumnBuilder,
+    column: &Column,
+    distance: &Distance,
+    missing: &[String],
+) -> u64 {
+    let means_nothing = |value: &str| {
+        let folded = folded(value);
+        folded.is_empty() || missing.contains(&folded)
+    };
+    let number = |value: &str| match canonical(value, distance) {
+        _ if means_nothing(value) => (MISSING, false),
+        Some(value) => (builder.number(&value), false),
+        None => (MISSING, true),
+    };
+    let numbers: Vec<(u32, bool)> = column.values.iter().map(number).collect();
+    let mut unread = 0;
     for &code in &column.codes {
-        builder.push_number(if code == MISSING { MISSING } else { numbers[code as usize] });
+        let (number, wrong) = match code {
+            MISSING => (MISSING, false),
+            code => numbers[code as usize],
+        };
+        builder.push_number(number);
+        unread += u64::from(wrong);
     }
+    unread
 }
 
 /// A value as it is compared; none where there is nothing to compare.
-fn canonical(value: &str, distance: &Distance) -> Option<String> {
+pub(super) fn canonical(value: &str, distance: &Distance) -> Option<String> {
     match distance {
         Distance::Number => number(value).map(|number| number.to_string()),
         Distance::Days | Distance::Date => Date::parse(value).map(|date| date.to_string()),
+        Distance::Digits => {
+            let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+            Some(digits).filter(|digits| !digits.is_empty())
+        }
         _ => Some(folded(value)).filter(|value| !value.is_empty()),
     }
 }
 
-/// Lower-cased words with a blank between.
+/// Lower-cased words with a blank between, without accents and apostrophes.
 pub fn folded(value: &str) -> String {
+    const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
     let lower = match value.is_ascii() {
         true => value.to_ascii_lowercase(),
-        false => value.nfkc().collect::<String>().to_lowercase(),
+        false => {
+            let plain = value.nfkd().filter(|c| !ACCENTS.contains(c)).nfc().collect::<String>();
+            plain.to_lowercase().replace('ß', "ss").replace('’', "'")
+        }
     };
+    let lower = if lower.contains('\'') { lower.replace('\'', "") } else { lower };
     let mut folded = String::with_capacity(lower.len());
     UnicodeWords.tokens(&lower, &mut |word| {
         if !folded.is_empty() {
@@ -300,25 +333,49 @@ pub fn folded(value: &str) -> String {
     folded
 }
 
-/// The first number in a text: `$1,299.00`, `12,5`, `1995.`; a comma before three digits sets thousands apart.
+/// The first number in a text: `$1,299.00`, `12,5`, `1.234,00`, `.99`, `1995.`. Of a point and a comma the last begins
+/// the fraction; a comma alone does unless just three digits follow it, or it comes again. A blank or an apostrophe
+/// between digits sets thousands apart.
 pub fn number(text: &str) -> Option<f64> {
-    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let joined: String = {
+        let chars: Vec<char> = text.chars().collect();
+        let between = |at: usize| {
+            matches!(chars[at], ' ' | '\u{a0}' | '\u{202f}' | '\'' | '’')
+                && at > 0
+                && chars[at - 1].is_ascii_digit()
+                && chars
+                    .get(at + 1..at + 4)
+                    .is_some_and(|group| group.iter().all(char::is_ascii_digit))
+        };
+        (0..chars.len()).filter(|&at| !between(at)).map(|at| chars[at]).collect()
+    };
+    let text = joined.as_str();
+    let digit = text.find(|c: char| c.is_ascii_digit())?;
+    let is_point =
+        text[..digit].ends_with('.') && !text[..digit - 1].ends_with(char::is_alphanumeric);
+    let start = digit - usize::from(is_point);
     let rest = &text[start..];
     let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','));
     let digits = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',']);
-    let is_thousands = |digits: &str| {
-        let mut groups = digits.split(',');
-        let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
-        first && groups.all(|group| group.len() == 3)
+    let last = |sign: char| digits.rfind(sign);
+    let fraction = match (last('.'), last(',')) {
+        (Some(point), Some(comma)) => Some(point.max(comma)),
+        (Some(point), None) => Some(point).filter(|_| digits.matches('.').count() == 1),
+        (None, Some(comma)) => {
+            let thousands = digits.len() - comma == 4 || digits.matches(',').count() > 1;
+            Some(comma).filter(|_| !thousands)
+        }
+        (None, None) => None,
     };
-    let (whole, fraction) = digits.rsplit_once('.').unwrap_or((digits, ""));
-    let plain = match whole.contains(',') {
-        true if is_thousands(whole) => format!("{}.{fraction}", whole.replace(',', "")),
-        true => digits.replace(',', "."),
-        false => digits.to_owned(),
+    let (whole, fraction) = match fraction {
+        Some(at) => (&digits[..at], &digits[at + 1..]),
+        None => (digits, ""),
     };
-    let negative = text[..start].trim_end_matches(['$', '€', '£', '.', ' ']).ends_with('-');
-    let number: f64 = plain.trim_end_matches('.').parse().ok()?;
+    let number: f64 = format!("0{}.{fraction}0", whole.replace(['.', ','], "")).parse().ok()?;
+    // A minus, and no hyphen: nothing but a currency stands between it and the number, and no word before it.
+    let before = text[..start].trim_end_matches(['$', '€', '£', ' ']);
+    let minus = before.strip_suffix(['-', '−']);
+    let negative = minus.is_some_and(|before| !before.ends_with(char::is_alphanumeric));
     number.is_finite().then_some(if negative { -number } else { number })
 }
 
@@ -395,6 +452,15 @@ mod tests {
             ("-3.5", -3.5),
             ("-$4", -4.0),
             ("EUR 7.", 7.0),
+            (".5", 0.5),
+            ("$.99", 0.99),
+            ("KX-100", 100.0),
+            ("1.234,00", 1234.0),
+            ("1.234.567", 1_234_567.0),
+            ("No.5", 5.0),
+            ("1 299,00", 1299.0),
+            ("1'299.00", 1299.0),
+            ("12 34", 12.0),
         ] {
             assert_eq!(number(text), Some(value), "{text}");
         }
@@ -403,7 +469,9 @@ mod tests {
 
     #[test]
     fn capitals_and_punctuation_make_no_difference() {
-        assert_eq!(folded("  O'Brien-SMITH, Jr. "), "o brien smith jr");
+        assert_eq!(folded("  O'Brien-SMITH, Jr. "), "obrien smith jr");
+        assert_eq!(folded("Müller & Söhne, Straße 5"), folded("MULLER Sohne STRASSE 5"));
+        assert_eq!((folded("が"), folded("か")), ("が".to_owned(), "か".to_owned()));
         assert_eq!(folded("ＡＢＣ １２３"), "abc 123");
         assert_eq!(folded("—?!"), "");
     }
@@ -418,6 +486,24 @@ mod tests {
         assert_eq!(share(&rule, "bill jones", "william jones"), Some(0.1));
         assert_eq!(share(&rule, "bill jones", "will jonas"), Some(0.2));
         assert_eq!(share(&rule, "bill bill", "william robert"), Some(0.6));
+    }
+
+    #[test]
+    fn it_does_not_matter_which_comes_first() {
+        let nicknames = || vec![Synonyms::shipped("nicknames").expect("it is shipped")];
+        let names =
+            ["bob bill smith", "rob will william smith", "al albert", "alan al bert", "liz beth"];
+        let dates = ["2000-01-21", "2000-11-02", "2000-12-01", "1999-11-12", "2010-01-12"];
+        for (distance, values) in [("edit", names), ("words", names), ("date", dates)] {
+            let rule = FieldRule {
+                tables: nicknames(),
+                ..FieldRule::new("it", distance.parse().expect("valid"))
+            };
+            let rule = FieldRule { lost_at: LostAt::Distance(20.0), ..rule };
+            for (a, b) in values.iter().flat_map(|a| values.map(move |b| (a, b))) {
+                assert_eq!(share(&rule, a, b), share(&rule, b, a), "{distance}: {a}, {b}");
+            }
+        }
     }
 
     #[test]
@@ -442,6 +528,8 @@ mod tests {
             (rule("number", LostAt::Distance(10.0)), "100", "95", Some(0.5)),
             (rule("days", LostAt::Distance(10.0)), "2020-01-01", "6.1.2020", Some(0.5)),
             (rule("date", LostAt::Distance(2.0)), "2020-01-01", "20200102", Some(0.5)),
+            (rule("digits", LostAt::Distance(2.0)), "(033) 871-6662", "0338716663", Some(0.5)),
+            (rule("digits", LostAt::Distance(2.0)), "033 871", "+33871", Some(0.5)),
             (rule("equal", LostAt::Distance(1.0)), "a", "b", Some(1.0)),
             (rule("equal", LostAt::Distance(1.0)), "a", " A.", Some(0.0)),
             (rule("chars:2", LostAt::Distance(1.0)), "abc", "abd", Some(2.0 / 3.0)),

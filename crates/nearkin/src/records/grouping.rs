@@ -4,23 +4,28 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{MOST_PAIRS, Match, Scorer, sorted};
+use super::{Copies, Match, Scorer, sorted};
 use crate::{Error, Result};
 
 /// Each record in at most one pair: the pair with the highest score is taken first, then the next whose records are
 /// still free. Of equal scores the records that come first.
-pub fn one_to_one(mut matches: Vec<Match>, records: usize) -> Vec<Match> {
+pub fn one_to_one(mut matches: Vec<Match>, copies: &Copies) -> Vec<Match> {
     by_score(&mut matches);
-    let mut taken = vec![false; records];
-    matches.retain(|pair| {
-        let free = !taken[pair.a as usize] && !taken[pair.b as usize];
-        if free {
-            taken[pair.a as usize] = true;
-            taken[pair.b as usize] = true;
+    // By the first of equal records, how many of them are taken.
+    let mut taken = vec![0; copies.first.len()];
+    let mut pairs = Vec::new();
+    for pair in matches {
+        let [first, second] = [pair.a, pair.b].map(|record| copies.of(record));
+        loop {
+            let a = first.get(taken[pair.a as usize]);
+            let next = taken[pair.b as usize] + usize::from(pair.a == pair.b);
+            let (Some(&a), Some(&b)) = (a, second.get(next)) else { break };
+            taken[pair.a as usize] += 1;
+            taken[pair.b as usize] += 1;
+            pairs.push(Match { a: a.min(b), b: a.max(b), score: pair.score });
         }
-        free
-    });
-    sorted(matches)
+    }
+    sorted(pairs)
 }
 
 fn by_score(matches: &mut [Match]) {
@@ -35,19 +40,20 @@ const LOOKED_AT: usize = 10_000;
 ///
 /// Pairs are taken from the highest score down, and two clusters become one when their records score the threshold on
 /// average: one record that is like two clusters does not make one of them, as it does where every chain of matches is
-/// a cluster. Scores below 0 count 0 there, so that one odd record does not split what the others hold together.
+/// a cluster. Scores below 0 count 0 there, so that one odd record does not split what the others hold together, and
+/// records that are equal in all that is compared count once.
 ///
 /// # Errors
 /// When it was stopped.
 pub fn clusters(
     mut matches: Vec<Match>,
-    records: usize,
+    copies: &Copies,
     threshold: f64,
     scorer: &Scorer,
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<u32>> {
     by_score(&mut matches);
-    let mut of: Vec<u32> = (0..records as u32).collect();
+    let mut of: Vec<u32> = (0..copies.first.len() as u32).collect();
     let mut members: HashMap<u32, Vec<u32>> = HashMap::new();
     // The sizes at which two clusters did not match.
     let mut apart: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
@@ -78,57 +84,112 @@ pub fn clusters(
             members.insert(y, ys);
         }
     }
-    // Named by the smallest member, which the first of a cluster need not be.
-    for cluster in members.values() {
-        let first = cluster.iter().min().copied().unwrap_or_default();
-        cluster.iter().for_each(|&record| of[record as usize] = first);
+    // Copies go with the first of them where that is in a cluster, be it that of its copies.
+    let mut matched = vec![false; of.len()];
+    matches.iter().for_each(|pair| matched[of[pair.a as usize] as usize] = true);
+    for record in 0..of.len() {
+        let cluster = of[copies.first[record] as usize];
+        if matched[cluster as usize] {
+            of[record] = cluster;
+        }
     }
     Ok(of)
 }
 
 /// The mean score of the records of one cluster with those of another; of large ones, of some evenly spread ones.
 fn average(xs: &[u32], ys: &[u32], scorer: &Scorer, floor: f64) -> f64 {
-    let pairs = xs.len() * ys.len();
-    let step = pairs.div_ceil(LOOKED_AT);
-    let looked_at = (0..pairs).step_by(step);
-    let count = looked_at.len() as f64;
-    let score = |at: usize| scorer.score(xs[at % xs.len()], ys[at / xs.len()]).max(floor);
-    looked_at.map(score).sum::<f64>() / count
+    let spread = |records: &[u32], most: usize| -> Vec<u32> {
+        let step = records.len().div_ceil(most.max(1)).max(1);
+        records.iter().step_by(step).copied().collect()
+    };
+    // A small cluster leaves more room for the other.
+    let side = (LOOKED_AT as f64).sqrt() as usize;
+    let most = |own: usize, other: usize| (LOOKED_AT / other.min(side)).min(own);
+    let xs = spread(xs, most(xs.len(), ys.len()));
+    let ys = spread(ys, most(ys.len(), xs.len()));
+    let of = |&x: &u32| ys.iter().map(|&y| scorer.score(x, y).max(floor)).sum::<f64>();
+    xs.iter().map(of).sum::<f64>() / (xs.len() * ys.len()) as f64
 }
 
-/// Every pair of two records of one cluster, with its score.
-///
-/// # Errors
-/// When they are too many to hold.
-pub fn pairs_within(clusters: &[u32], scorer: &Scorer) -> Result<Vec<Match>> {
-    let mut records: Vec<u32> = (0..clusters.len() as u32).collect();
-    records.sort_by_key(|&record| clusters[record as usize]);
-    let same = |a: &u32, b: &u32| clusters[*a as usize] == clusters[*b as usize];
-    let groups: Vec<&[u32]> = records.chunk_by(same).filter(|group| group.len() > 1).collect();
-    let count: usize = groups.iter().map(|group| group.len() * (group.len() - 1) / 2).sum();
-    if count > MOST_PAIRS {
-        let must = format!("higher: the clusters have {count} pairs");
-        return Err(Error::parameter("threshold", "too low", must));
+/// Calls `each` with every pair of two records of one cluster, and its score. How many there are.
+pub(super) fn pairs_within(
+    clusters: &[u32],
+    scorer: &Scorer,
+    mut each: impl FnMut(Match) -> Result<()>,
+) -> Result<u64> {
+    let mut members: Vec<u32> = (0..clusters.len() as u32).collect();
+    members.sort_by_key(|&record| clusters[record as usize]);
+    let mut places = vec![0; clusters.len()];
+    for (place, &record) in members.iter().enumerate() {
+        places[record as usize] = place;
     }
-    let rows =
-        groups.par_iter().flat_map_iter(|group| (0..group.len()).map(move |at| &group[at..]));
-    let pairs = rows.flat_map_iter(|row| {
-        let score = |&b: &u32| Match { a: row[0], b, score: scorer.score(row[0], b) };
-        row[1..].iter().map(score)
-    });
-    Ok(sorted(pairs.collect()))
+    let mut count = 0;
+    for (a, cluster) in (0..).zip(clusters) {
+        let behind = &members[places[a as usize] + 1..];
+        let others = behind.iter().take_while(|&&b| clusters[b as usize] == *cluster);
+        for &b in others {
+            each(Match { a, b, score: scorer.score(a, b) })?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::{ColumnBuilder, Table};
+    use crate::records::{Distance, FieldRule, Grouping, Records, Rules};
+
+    /// Copies of records with these values, one field.
+    fn copies(values: &[&str]) -> Copies {
+        let mut builder = ColumnBuilder::default();
+        values.iter().for_each(|value| builder.push(Some(value)));
+        let table =
+            Table { names: vec!["it".into()], columns: vec![builder.finish()], len: values.len() };
+        let fields = vec![FieldRule::new("it", Distance::Edit)];
+        let rules = Rules {
+            candidates: Vec::new(),
+            fields,
+            threshold: None,
+            grouping: Grouping::All,
+            missing: Vec::new(),
+            check: None,
+        };
+        let scorer = Scorer::new(&Records { a: &table, b: None }, &rules).expect("valid rules");
+        Copies::new(&scorer, None)
+    }
 
     #[test]
     fn the_best_pair_is_taken_first() {
         let pair = |a, b, score| Match { a, b, score };
         let matches = vec![pair(0, 3, 90.0), pair(0, 4, 95.0), pair(1, 4, 94.0), pair(1, 5, 10.0)];
-        assert_eq!(one_to_one(matches, 6), [pair(0, 4, 95.0), pair(1, 5, 10.0)]);
+        let distinct = copies(&["a", "b", "c", "d", "e", "f"]);
+        assert_eq!(one_to_one(matches, &distinct), [pair(0, 4, 95.0), pair(1, 5, 10.0)]);
         let equal = vec![pair(1, 2, 5.0), pair(0, 2, 5.0)];
-        assert_eq!(one_to_one(equal, 3), [pair(0, 2, 5.0)]);
+        assert_eq!(one_to_one(equal, &distinct), [pair(0, 2, 5.0)]);
+    }
+
+    #[test]
+    fn copies_are_paired_one_by_one() {
+        let pair = |a, b, score| Match { a, b, score };
+        // Records 0, 2 and 4 are equal, and so are 1 and 5.
+        let equal = copies(&["x", "y", "x", "z", "x", "y"]);
+        assert_eq!(
+            (equal.of(0), equal.of(1), &equal.distinct[..]),
+            (&[0, 2, 4][..], &[1, 5][..], &[0, 1, 3][..])
+        );
+        let matches = vec![pair(0, 1, 90.0), pair(0, 3, 80.0)];
+        assert_eq!(
+            one_to_one(matches.clone(), &equal),
+            [pair(0, 1, 90.0), pair(2, 5, 90.0), pair(3, 4, 80.0)].map(|it| Match {
+                a: it.a.min(it.b),
+                b: it.a.max(it.b),
+                ..it
+            })
+        );
+        assert_eq!(one_to_one(vec![pair(0, 0, 100.0)], &equal), [pair(0, 2, 100.0)]);
+        assert_eq!((equal.count(&matches), equal.expanded(&matches).len()), (9, 9));
+        assert_eq!(equal.count(&[pair(0, 0, 100.0)]), 3);
     }
 }

@@ -12,12 +12,14 @@
 //! | [`dates`], [`synonyms`] | which day is this? which words mean the same? |
 //! | [`candidates`] | which pairs are worth a look? |
 //! | [`score`] | how many points have they? |
+//! | [`copies`] | which records are equal in all that is compared? |
 //! | [`grouping`] | which of them are taken: one to one, clusters, all? |
 //! | [`check`] | how many pairs of a score are true? |
 //! | [`suggest`] | which rules would do for these tables? |
 
 pub mod candidates;
 pub mod check;
+pub mod copies;
 pub mod dates;
 pub mod fields;
 pub mod grouping;
@@ -28,6 +30,7 @@ mod settings;
 pub mod suggest;
 pub mod synonyms;
 
+pub use copies::Copies;
 pub use rules::{Alternative, CheckRule, Distance, FieldRule, Grouping, How, LostAt, Rules, Term};
 pub use score::Scorer;
 
@@ -76,64 +79,125 @@ pub struct Match {
 /// What came of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The pairs that are taken, by the first record, then the second.
-    pub matches: Vec<Match>,
-    /// By record, the first of its cluster, where records are grouped into clusters.
-    pub clusters: Option<Vec<u32>>,
+    /// What is the same.
+    pub matches: Matches,
     /// The score that pairs had to reach.
     pub threshold: f64,
-    /// Pairs that were scored, by alternative.
+    /// Pairs that were scored, by alternative; records that are equal in all that is compared go by one of them.
     pub candidates: Vec<u64>,
-    /// Pairs that reach the threshold.
+    /// Pairs that reach the threshold, those of equal records included.
     pub reached: u64,
     /// The share of true matches at each score, where there is a field to tell.
     pub shares: Option<check::Shares>,
 }
 
-/// Most pairs that may reach the threshold: beyond, they are hardly matches.
-const MOST_PAIRS: usize = 1 << 27;
+/// What is the same.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matches {
+    /// These pairs, by the first record, then the second.
+    Pairs(Vec<Match>),
+    /// By record, the first of its cluster.
+    Clusters(Vec<u32>),
+}
+
+impl Matches {
+    /// By record, the first of its cluster, where records are grouped into clusters.
+    pub fn clusters(&self) -> Option<&[u32]> {
+        match self {
+            Self::Pairs(_) => None,
+            Self::Clusters(clusters) => Some(clusters),
+        }
+    }
+
+    /// Calls `each` with every pair that is the same, by the first record, then the second. How many there are.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn each(&self, scorer: &Scorer, mut each: impl FnMut(Match) -> Result<()>) -> Result<u64> {
+        match self {
+            Self::Pairs(pairs) => {
+                pairs.iter().try_for_each(|pair| each(*pair))?;
+                Ok(pairs.len() as u64)
+            }
+            Self::Clusters(clusters) => grouping::pairs_within(clusters, scorer, each),
+        }
+    }
+}
+
+/// What a run may take.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Bytes for the pairs that reach the threshold.
+    pub memory: usize,
+    /// Whether to give up.
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Limits<'_> {
+    /// Pairs that may reach the threshold: they are gathered, sorted and grouped.
+    fn most_pairs(&self) -> usize {
+        self.memory / (4 * size_of::<Match>())
+    }
+}
 
 /// Finds the records that are the same.
 ///
 /// # Errors
-/// When the rules name a column that a table does not have, more pairs than can be held reach the threshold, or it was
-/// stopped.
+/// When the rules name a column that a table does not have, more pairs than memory holds reach the threshold, more than
+/// anybody waits for are candidates, or it was stopped.
 pub fn resolve(
     records: &Records<'_>,
     rules: &Rules,
-    stopped: &(dyn Fn() -> bool + Sync),
+    limits: &Limits<'_>,
 ) -> Result<(Outcome, Scorer)> {
     rules.validate()?;
     let scorer = Scorer::new(records, rules)?;
-    let search = candidates::Search::new(&scorer, rules, records.split(), stopped);
     let shares = match &rules.check {
-        Some(check) => Some(check::shares(records, rules, check, &scorer, &search)?),
+        Some(check) => Some(check::shares(records, rules, check, &scorer, limits.stopped)?),
         None => None,
     };
-    let threshold = match (rules.threshold, &shares) {
-        (Some(threshold), _) => threshold,
+    let threshold = threshold(rules, shares.as_ref())?;
+    let copies = Copies::new(&scorer, records.split());
+    let distinct = copies.distinct.clone();
+    let search = candidates::Search::new(&scorer, rules, records.split(), distinct, limits.stopped);
+    let (mut reaching, candidates) = search.reaching(threshold, limits.most_pairs())?;
+    if records.b.is_none() {
+        reaching.extend(copies.of_themselves(&scorer, threshold, |a, b| search.is_candidate(a, b)));
+    }
+    let reached = copies.count(&reaching);
+    let matches = match rules.grouping {
+        Grouping::All if reached > limits.most_pairs() as u64 => {
+            return Err(too_many(threshold, limits.most_pairs()));
+        }
+        Grouping::All => Matches::Pairs(copies.expanded(&reaching)),
+        Grouping::OneToOne => Matches::Pairs(grouping::one_to_one(reaching, &copies)),
+        Grouping::Clusters => Matches::Clusters(grouping::clusters(
+            reaching,
+            &copies,
+            threshold,
+            &scorer,
+            limits.stopped,
+        )?),
+    };
+    Ok((Outcome { matches, threshold, candidates, reached, shares }, scorer))
+}
+
+/// The score that matches reach: the rules', or the one that the check found.
+fn threshold(rules: &Rules, shares: Option<&check::Shares>) -> Result<f64> {
+    let missing = |must: &str| Error::parameter("threshold", "missing", must);
+    match (rules.threshold, shares) {
+        (Some(threshold), _) => Ok(threshold),
         (None, Some(shares)) => shares.threshold.ok_or_else(|| {
-            let must =
-                "given: at no score is the share of true matches that [check] asks for reached";
-            Error::parameter("threshold", "missing", must)
-        })?,
-        (None, None) => {
-            let must = "given, or found by a [check]";
-            return Err(Error::parameter("threshold", "missing", must));
-        }
-    };
-    let (reaching, candidates) = search.reaching(threshold)?;
-    let reached = reaching.len() as u64;
-    let (matches, clusters) = match rules.grouping {
-        Grouping::All => (reaching, None),
-        Grouping::OneToOne => (grouping::one_to_one(reaching, records.len()), None),
-        Grouping::Clusters => {
-            let clusters =
-                grouping::clusters(reaching, records.len(), threshold, &scorer, stopped)?;
-            (grouping::pairs_within(&clusters, &scorer)?, Some(clusters))
-        }
-    };
-    Ok((Outcome { matches, clusters, threshold, candidates, reached, shares }, scorer))
+            missing("given: at no score is the share of true matches that [check] asks for reached")
+        }),
+        (None, None) => Err(missing("given in the rules, or found by a [check]")),
+    }
+}
+
+/// The error for more pairs than can be held.
+fn too_many(threshold: f64, most: usize) -> Error {
+    let must = format!("higher: more than {most} pairs reach it, for which there is no memory");
+    Error::parameter("threshold", threshold, must)
 }
 
 /// In the order of the records.

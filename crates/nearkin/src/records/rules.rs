@@ -6,6 +6,12 @@ use std::str::FromStr;
 use crate::shingle::Shingling;
 use crate::{Error, Result};
 
+/// Columns of the output that no field can be called like.
+pub const TAKEN: [&str; 3] = ["a", "b", "score"];
+
+/// What conditions are written with, and names of fields in them are not.
+pub(super) const SIGNS: [&str; 6] = ["&", "~", "|", " and ", " within ", " by "];
+
 /// How records are matched.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -94,6 +100,8 @@ pub enum Distance {
     Days,
     /// How many digits of two dates differ; day and month exchanged count as one.
     Date,
+    /// Edits of the digits, whatever stands between them: telephones, numbers of cards.
+    Digits,
     /// 0 where they are equal, else 1.
     Equal,
 }
@@ -121,6 +129,11 @@ pub struct CheckRule {
 }
 
 impl Distance {
+    /// Whether it is one of dates.
+    pub fn is_of_dates(&self) -> bool {
+        matches!(self, Self::Days | Self::Date)
+    }
+
     /// Where all of the penalty is due unless the user says otherwise.
     pub fn lost_at(&self) -> LostAt {
         match self {
@@ -128,7 +141,7 @@ impl Distance {
             Self::Words | Self::Shingles(_) => LostAt::Distance(0.8),
             Self::Number => LostAt::Share(0.1),
             Self::Days => LostAt::Distance(31.0),
-            Self::Date => LostAt::Distance(3.0),
+            Self::Date | Self::Digits => LostAt::Distance(3.0),
             Self::Equal => LostAt::Distance(1.0),
         }
     }
@@ -144,10 +157,11 @@ impl FromStr for Distance {
             "number" => Ok(Self::Number),
             "days" => Ok(Self::Days),
             "date" => Ok(Self::Date),
+            "digits" => Ok(Self::Digits),
             "equal" => Ok(Self::Equal),
             _ => name.parse().map(Self::Shingles).map_err(|_: Error| {
                 format!(
-                    "`{name}` is no distance; write edit, words, number, days, date, equal, or shingles such as chars:3"
+                    "`{name}` is no distance; write edit, words, digits, number, days, date, equal, or shingles such as chars:3"
                 )
             }),
         }
@@ -163,6 +177,7 @@ impl fmt::Display for Distance {
             Self::Number => f.write_str("number"),
             Self::Days => f.write_str("days"),
             Self::Date => f.write_str("date"),
+            Self::Digits => f.write_str("digits"),
             Self::Equal => f.write_str("equal"),
         }
     }
@@ -271,14 +286,21 @@ impl Term {
     fn fits(&self, field: &FieldRule) -> Result<(), String> {
         let (name, distance) = (&field.name, &field.distance);
         match (&self.how, distance) {
-            (How::Within(_), Distance::Edit | Distance::Number | Distance::Days)
+            (
+                How::Within(_),
+                Distance::Edit | Distance::Digits | Distance::Number | Distance::Days,
+            )
             | (How::Equal, _)
             | (
                 How::Similar(..),
-                Distance::Edit | Distance::Words | Distance::Shingles(_) | Distance::Equal,
+                Distance::Edit
+                | Distance::Words
+                | Distance::Digits
+                | Distance::Shingles(_)
+                | Distance::Equal,
             ) => Ok(()),
             (How::Within(_), _) => Err(format!(
-                "`{name}` is compared by {distance}; `within` is for edit, number and days, write `{name} ~ 0.5`"
+                "`{name}` is compared by {distance}; `within` is for edit, digits, number and days, write `{name} ~ 0.5`"
             )),
             (How::Similar(..), _) => Err(format!(
                 "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"
@@ -301,7 +323,13 @@ impl Rules {
             let must = "a list of what makes two records worth a look, such as [\"phone\", \"name ~ 0.5\"]";
             return Err(Error::parameter("candidates", "empty", must));
         }
-        Ok(())
+        match self.threshold {
+            Some(threshold) if threshold > self.most() => {
+                let must = format!("at most {}, the points that a pair can have", self.most());
+                Err(Error::parameter("threshold", threshold, must))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The places of the fields that count in the score; the others are for candidates only.

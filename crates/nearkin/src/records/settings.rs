@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
-use super::rules::{Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Rules};
+use super::rules::{
+    Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Rules, SIGNS, TAKEN,
+};
 use super::synonyms::Synonyms;
 use crate::{Error, Result};
 
@@ -16,7 +18,7 @@ use crate::{Error, Result};
 #[serde(deny_unknown_fields)]
 struct File {
     r#match: Option<Spanned<String>>,
-    threshold: Option<f64>,
+    threshold: Option<Spanned<f64>>,
     candidates: Vec<Spanned<String>>,
     #[serde(default)]
     missing: Vec<String>,
@@ -108,7 +110,14 @@ impl Rules {
 
     fn parse(text: &str, two_tables: bool, folder: &Path) -> Result<Self, Wrong> {
         let file: File = toml::from_str(text).map_err(|error| {
+            let plain = [
+                ("expected f64", "expected a number"),
+                ("expected a sequence", "expected a list, in brackets"),
+                ("missing field", "missing"),
+                ("unknown field", "unknown key"),
+            ];
             let what = error.message().replace('\n', "; ");
+            let what = plain.iter().fold(what, |what, (from, to)| what.replace(from, to));
             (error.span().unwrap_or_default(), what)
         })?;
         let fields = file.fields.0.into_iter().map(|(name, field)| field_rule(name, field, folder));
@@ -116,7 +125,7 @@ impl Rules {
         let candidates = file.candidates.iter().map(|text| {
             Alternative::parse(text.get_ref(), &fields).map_err(|what| (text.span(), what))
         });
-        let candidates = candidates.collect::<Result<_, _>>()?;
+        let candidates: Vec<Alternative> = candidates.collect::<Result<_, _>>()?;
         let grouping = match file.r#match {
             Some(name) => {
                 let span = name.span();
@@ -132,14 +141,22 @@ impl Rules {
             None => Grouping::Clusters,
         };
         let check = file.check.map(check_rule).transpose()?;
-        Ok(Self {
-            candidates,
-            fields,
-            threshold: file.threshold,
-            grouping,
-            missing: file.missing,
-            check,
-        })
+        let threshold = match file.threshold {
+            Some(given) if !given.get_ref().is_finite() => {
+                let what =
+                    format!("the threshold is {}; write a number of points", given.get_ref());
+                return Err((given.span(), what));
+            }
+            given => given.map(Spanned::into_inner),
+        };
+        if candidates.is_empty() || fields.is_empty() {
+            let what = "no candidates; list what makes two records worth a look, such as [\"phone\", \"name ~ 0.5\"]";
+            return Err((0..0, what.to_owned()));
+        }
+        if threshold.is_none() && check.is_none() {
+            return Err((0..0, "no threshold; write one, or a [check] that finds it".to_owned()));
+        }
+        Ok(Self { candidates, fields, threshold, grouping, missing: file.missing, check })
     }
 }
 
@@ -154,15 +171,20 @@ fn columns(columns: Columns) -> [String; 2] {
     }
 }
 
-/// Columns of the output that are no fields.
-const TAKEN: [&str; 3] = ["a", "b", "score"];
-
 fn field_rule(name: String, file: Spanned<FieldFile>, folder: &Path) -> Result<FieldRule, Wrong> {
     let span = file.span();
     let file = file.into_inner();
     if TAKEN.contains(&name.as_str()) {
         let what = format!(
             "`{name}` is a column of the output; call the field otherwise and name its `column`"
+        );
+        return Err((span, what));
+    }
+    if let Some(sign) = SIGNS.iter().find(|sign| name.contains(**sign)) {
+        let what = format!(
+            "`{name}` has `{}` in it, which conditions are written with; call the field otherwise and name its \
+             `column`",
+            sign.trim()
         );
         return Err((span, what));
     }
@@ -273,11 +295,19 @@ mod tests {
             (&format!("{start}distance = \"far\"\n"), "\"far\"", "no distance"),
             (&format!("{start}lost_at = 0\n"), "0\n", "above 0"),
             (&format!("{start}lost_at = \"many\"\n"), "\"many\"", "above 0"),
-            (&format!("{start}pionts = 3\n"), "pionts", "unknown field"),
+            (&format!("{start}pionts = 3\n"), "pionts", "unknown key"),
             (&format!("{start}tables = [\"no-such-file.txt\"]\n"), "\"no-such", "nicknames"),
             (&format!("match = \"some\"\n{start}"), "\"some\"", "one-to-one, clusters or all"),
             (&format!("match = \"clusters\"\n{start}"), "\"clusters\"", "one table"),
             ("candidates = [\"a\"]\n[fields.a]\n", "[fields.a]", "column of the output"),
+            (
+                "candidates = [\"x\"]\n[fields.\"x and y\"]\n",
+                "[fields",
+                "conditions are written with",
+            ),
+            (&start.replace("1", "nan"), "threshold", "a number of points"),
+            (&start.replace("threshold = 1\n", ""), "candidates", "no threshold"),
+            (&start.replace("[\"x\"]", "[]"), "candidates", "no candidates"),
             (
                 &format!("{start}[check]\ncolumn = \"z\"\ndistance = \"edit\"\nshare = 2\n"),
                 "2\n",

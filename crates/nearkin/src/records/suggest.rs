@@ -47,8 +47,14 @@ const TRIED: usize = 2000;
 pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Result<String> {
     let paired = columns::pair(records);
     if paired.chosen.is_empty() {
-        let must = "with columns that can be compared: they have none in common";
-        return Err(Error::parameter("the tables", "given", must));
+        let read = match &records.a.names[..] {
+            [] => "the first table has no records",
+            [one] if one.contains([';', '|', '\t', ',', '%']) => {
+                "the first table has one column: say what stands between fields with --delimiter"
+            }
+            _ => "no two columns can be compared: give tables with columns in common",
+        };
+        return Err(nothing(read));
     }
     let sample = Sample::new(records);
     let fields = paired.chosen.iter().map(Chosen::rule).collect();
@@ -63,15 +69,27 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
     let looked_at = sample.records(records);
     let scorer = Scorer::new(&looked_at, &rules)?;
     let pairs = neighbours::find(&sample, &looked_at, &rules)?;
-    let mixture = Mixture::find(&scorer, &pairs.alike, &pairs.guessed);
+    let mixture = Mixture::find(&scorer, &pairs);
     let likely = mixture.likely(&pairs.alike);
     if likely.len() < LEAST_MATCHES {
-        let must = format!("alike in more records: {} pairs look like matches", likely.len());
-        return Err(Error::parameter("the tables", "given", must));
+        let found = likely.len();
+        return Err(nothing(&format!(
+            "{found} pairs look like matches, and fewer than {LEAST_MATCHES} say nothing: write the rules by hand"
+        )));
     }
     let candidates = cover(&scorer, &rules, &likely, &sample, stopped)?;
     let rules = with_points(Rules { candidates, ..rules }, &mixture);
-    Ok(written(&rules, &paired, [pairs.alike.len(), likely.len()]))
+    if rules.scored().next().is_none() {
+        return Err(nothing("no field tells matches from others: write the rules by hand"));
+    }
+    // Pairs of one table were met from both ends.
+    let ends = if records.b.is_none() { 2 } else { 1 };
+    Ok(written(&rules, &paired, [pairs.alike.len(), likely.len()].map(|count| count / ends)))
+}
+
+/// The error where there is nothing to suggest.
+fn nothing(why: &str) -> Error {
+    Error::Nothing(format!("nothing to suggest; {why}"))
 }
 
 /// The records that are looked at: some of the first table, and all that they may match.
@@ -146,8 +164,9 @@ fn cover(
         }
     }
     if chosen.is_empty() {
-        let must = "alike in some field: no condition finds candidates at a fair cost";
-        return Err(Error::parameter("the tables", "given", must));
+        return Err(nothing(
+            "no condition finds candidates at a fair cost: write the rules by hand",
+        ));
     }
     Ok(chosen)
 }
@@ -179,13 +198,14 @@ fn sources(
         alternatives.extend(least.iter().map(similar));
     }
     let tried = tried(scorer, sample);
+    let all: Vec<u32> = (0..scorer.fields.first().map_or(0, |it| it.codes.len() as u32)).collect();
     let mut sources = Vec::new();
     for alternative in alternatives {
         if stopped() {
             return Err(Error::Interrupted);
         }
         let rules = Rules { candidates: vec![alternative.clone()], ..rules.clone() };
-        let search = Search::new(scorer, &rules, Some(sample.len()), stopped);
+        let search = Search::new(scorer, &rules, Some(sample.len()), all.clone(), stopped);
         let holds: Vec<bool> = likely.par_iter().map(|&(a, b)| search.is_new(0, a, b)).collect();
         if !holds.contains(&true) {
             continue;

@@ -1,6 +1,6 @@
 //! Words that mean the same: nicknames, abbreviations.
 //!
-//! A table has a group a line, its words separated by commas or blanks; what follows a `#` does not count. A word may
+//! A table has a group a line, its words separated by commas, semicolons or blanks; what follows a `#` does not count. A word may
 //! be in several groups, as Al is Albert, Alan and Alfred, who are not each other.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ impl Synonyms {
         let mut groups: HashMap<Box<str>, Vec<u32>> = HashMap::new();
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
         for (line, number) in lines.zip(0..) {
-            let words = line.split(|c: char| c == ',' || c.is_whitespace());
+            let words = line.split(|c: char| matches!(c, ',' | ';') || c.is_whitespace());
             for word in words.filter(|word| !word.is_empty()) {
                 let of = groups.entry(word.to_lowercase().into()).or_default();
                 if of.last() != Some(&number) {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_word_may_be_in_several_groups() {
-        let table = Synonyms::parse("mine", "albert, al bert # a comment\n\nalan,al\n# al all\n");
+        let table = Synonyms::parse("mine", "albert, al; bert # a comment\n\nalan,al\n# al all\n");
         for (a, b, same) in [
             ("al", "albert", true),
             ("al", "alan", true),

@@ -86,8 +86,10 @@ impl Grid {
     /// The columns (or rows) out of so many that a coordinate is in: its own, and those behind close borders.
     fn strips(&self, at: f64, count: u32) -> impl Iterator<Item = u64> {
         let own = (at / self.side).floor();
-        let left = own - f64::from(at - own * self.side < self.margin);
-        let right = own + f64::from((own + 1.0) * self.side - at < self.margin);
+        // By rounding, a point may lie a little outside its own strip.
+        let close = |distance: f64| self.margin > 0.0 && distance < self.margin;
+        let left = own - f64::from(close(at - own * self.side));
+        let right = own + f64::from(close((own + 1.0) * self.side - at));
         let last = f64::from(count) - 1.0;
         let (left, right) = (left.max(0.0), right.min(last));
         // As an unsigned number, what is left of the grid would be its first strip.

@@ -38,6 +38,8 @@ pub enum ColumnKind {
     Count,
     /// A word.
     Text,
+    /// A text, or nothing.
+    MaybeText,
 }
 
 /// A column of a table.
@@ -309,9 +311,10 @@ impl Column<'_> {
             ColumnKind::Bool => DataType::Boolean,
             ColumnKind::Float | ColumnKind::MaybeFloat => DataType::Float64,
             ColumnKind::Count => DataType::UInt64,
-            ColumnKind::Text => DataType::Utf8,
+            ColumnKind::Text | ColumnKind::MaybeText => DataType::Utf8,
         };
-        Field::new(self.name, kind, self.kind == ColumnKind::MaybeFloat)
+        let nullable = matches!(self.kind, ColumnKind::MaybeFloat | ColumnKind::MaybeText);
+        Field::new(self.name, kind, nullable)
     }
 }
 
@@ -359,7 +362,9 @@ impl Builder {
     fn new(kind: ColumnKind) -> Self {
         match kind {
             ColumnKind::IntId => Self::Int(Int64Builder::new()),
-            ColumnKind::Id | ColumnKind::Text => Self::Text(StringBuilder::new()),
+            ColumnKind::Id | ColumnKind::Text | ColumnKind::MaybeText => {
+                Self::Text(StringBuilder::new())
+            }
             ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
             ColumnKind::Float | ColumnKind::MaybeFloat => Self::Float(Float64Builder::new()),
             ColumnKind::Count => Self::Count(UInt64Builder::new()),
@@ -374,6 +379,7 @@ impl Builder {
             (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
             (Self::Float(builder), Cell::Missing) => builder.append_null(),
+            (Self::Text(builder), Cell::Missing) => builder.append_null(),
             (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
             (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
             (_, cell) => {

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::super::dates::Date;
-use super::super::fields::folded;
-use super::super::rules::{Distance, FieldRule};
+use super::super::fields::{canonical, folded};
+use super::super::rules::{Distance, FieldRule, SIGNS, TAKEN};
 use super::Records;
 use crate::item::{Column, MISSING, Table};
 
@@ -44,11 +44,11 @@ pub(super) fn pair(records: &Records<'_>) -> Paired {
             continue;
         };
         let (Some(a), Some(b)) = (records.a.column(name), other.column(&partner)) else { continue };
-        if let Some(why) = useless(a, b, records.b.is_none()) {
+        let distance = looks_like(a, b);
+        if let Some(why) = useless(name, [a, b], &distance, records.b.is_none()) {
             paired.left_out.push((name.clone(), why.to_owned()));
             continue;
         }
-        let distance = looks_like(a, b);
         let known: Vec<&str> = paired.chosen.iter().map(|chosen| chosen.name.as_str()).collect();
         let name_of_field = field_name(name, &known);
         paired.chosen.push(Chosen {
@@ -60,16 +60,16 @@ pub(super) fn pair(records: &Records<'_>) -> Paired {
     paired
 }
 
-/// The end of a column's name, where it is an address or a path; free of what the output has for itself.
+/// The end of a column's name, where it is an address or a path, without what conditions are written with; and with a
+/// number where that is taken.
 fn field_name(column: &str, known: &[&str]) -> String {
     let end = column.rsplit(['#', '/', ':']).find(|part| !part.trim().is_empty());
     let end = end.map_or(column, str::trim);
-    let free = |name: &str| !known.contains(&name) && !["a", "b", "score"].contains(&name);
-    match free(end) {
-        // Conditions on fields have these signs.
-        true => end.replace(['&', '~', '|'], "_"),
-        false => format!("{end}_{}", known.len() + 1),
-    }
+    let plain = SIGNS.iter().fold(end.to_owned(), |name, sign| name.replace(sign, "_"));
+    let free = |name: &String| !known.contains(&name.as_str()) && !TAKEN.contains(&name.as_str());
+    let mut names =
+        std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}_{number}")));
+    names.find(free).unwrap_or(plain)
 }
 
 /// By column of the first table, the column of the other that goes with it.
@@ -111,7 +111,15 @@ fn some_values(column: &Column) -> HashSet<String> {
 }
 
 /// Why a column says nothing about which records are the same.
-fn useless(a: &Column, b: &Column, same: bool) -> Option<&'static str> {
+fn useless(
+    name: &str,
+    [a, b]: [&Column; 2],
+    distance: &Distance,
+    same: bool,
+) -> Option<&'static str> {
+    let distinct = |column: &Column| -> HashSet<String> {
+        column.values.iter().filter_map(|value| canonical(value, distance)).collect()
+    };
     let (first, second) = (distinct(a), distinct(b));
     if first.len() < 2 || second.len() < 2 {
         return Some("it has no two values");
@@ -119,20 +127,14 @@ fn useless(a: &Column, b: &Column, same: bool) -> Option<&'static str> {
     if counts_up(a) && counts_up(b) {
         return Some("it counts up with the rows, as numbers of records do");
     }
-    let single = a.values.iter().chain(b.values.iter()).take(LOOKED_AT);
-    let single = single.filter(|value| folded(value).split(' ').count() <= 3).count();
-    let short = single * 10 > 9 * (first.len() + second.len()).min(LOOKED_AT);
-    let unique = |column: &Column| {
-        let filled = column.codes.iter().filter(|&&code| code != MISSING).count();
-        column.values.len() == filled
-    };
-    let repeats = if same { !unique(a) } else { first.intersection(&second).next().is_some() };
-    (short && unique(a) && unique(b) && !repeats)
-        .then_some("every record has a value of its own, as with ids")
-}
-
-fn distinct(column: &Column) -> HashSet<&str> {
-    column.values.iter().collect()
+    let filled = |column: &Column| column.codes.iter().filter(|&&code| code != MISSING).count();
+    let unique = first.len() == filled(a) && second.len() == filled(b);
+    let repeats = !same && first.intersection(&second).next().is_some();
+    // Telephones, too, may all differ, if only in how they are written.
+    let name = folded(name).replace('_', " ");
+    let numbers = ["id", "ids", "key", "uuid", "guid", "nr", "number", "no", "code"];
+    let is_id = name.split(' ').next_back().is_some_and(|word| numbers.contains(&word));
+    (unique && !repeats && is_id).then_some("every record has a value of its own, as with ids")
 }
 
 /// Whether the values are whole numbers that never fall.
@@ -222,5 +224,13 @@ mod tests {
         );
         let left_out: Vec<&str> = paired.left_out.iter().map(|it| it.0.as_str()).collect();
         assert_eq!(left_out, ["id", "key", "only here"]);
+    }
+
+    #[test]
+    fn fields_have_names_that_conditions_can_have() {
+        assert_eq!(field_name("name and surname", &[]), "name_surname");
+        assert_eq!(field_name("x&y", &["x_y"]), "x_y_2");
+        assert_eq!(field_name("http://a.org#score", &["score_2"]), "score_3");
+        assert_eq!(field_name("a", &[]), "a_2");
     }
 }

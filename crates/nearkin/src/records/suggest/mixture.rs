@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::neighbours::Neighbours;
 use super::{MATCHES, Scorer};
 
 /// Two kinds of pairs, and how often the fields of each are so far apart.
@@ -33,10 +34,12 @@ const PRIOR: f64 = 2.0;
 type Levels = [f64; LEVELS.len()];
 
 impl Mixture {
-    /// Expectation maximisation over `pairs`, from a guess of which are matches.
-    pub(super) fn find(scorer: &Scorer, pairs: &[(u32, u32)], guessed: &[bool]) -> Self {
+    /// Expectation maximisation over pairs, from a guess of which are matches.
+    pub(super) fn find(scorer: &Scorer, neighbours: &Neighbours) -> Self {
+        let pairs = [&neighbours.alike[..], &neighbours.random[..]].concat();
         let mut chance: Vec<f64> =
-            guessed.iter().map(|guessed| if *guessed { 0.9 } else { 0.01 }).collect();
+            neighbours.guessed.iter().map(|guessed| if *guessed { 0.9 } else { 0.01 }).collect();
+        chance.resize(pairs.len(), 0.0);
         let shares: Vec<Vec<f32>> = scorer
             .fields
             .iter()

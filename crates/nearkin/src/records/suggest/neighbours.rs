@@ -8,6 +8,7 @@ use super::super::fields::Field;
 use super::super::rules::{Distance, LostAt, Rules};
 use super::{Records, Sample};
 use crate::Result;
+use crate::family::hash::mix64;
 use crate::item::MISSING;
 
 /// Words that more records of the second table have in a field are not looked up.
@@ -16,6 +17,8 @@ const COMMON: usize = 1000;
 const ALIKE: f64 = 0.1;
 /// Pairs below this one are not guessed to be matches.
 const GUESSED: f64 = 0.3;
+/// Random pairs, at least.
+const LEAST_RANDOM: usize = 100;
 /// Most pairs of one record.
 const EACH: usize = 100;
 
@@ -25,6 +28,9 @@ pub(super) struct Neighbours {
     pub(super) alike: Vec<(u32, u32)>,
     /// By pair, whether it is guessed to be a match: each is the other's best.
     pub(super) guessed: Vec<bool>,
+    /// Pairs drawn at random, which are no matches but for a few: where all that is alike is the same, only they show
+    /// what others look like.
+    pub(super) random: Vec<(u32, u32)>,
 }
 
 /// The words of a field: who of the second table has them?
@@ -107,7 +113,19 @@ pub(super) fn find(sample: &Sample, records: &Records<'_>, rules: &Rules) -> Res
         cosine >= GUESSED && [a, b].iter().all(|&record| best[record as usize] == cosine)
     };
     Ok(Neighbours {
+        random: random(sample, all, (alike.len() / 10).max(LEAST_RANDOM)),
         guessed: alike.iter().map(guessed).collect(),
         alike: alike.iter().map(|&(_, a, b)| (a, b)).collect(),
     })
+}
+
+/// Pairs of a record of the sample and another, drawn at random.
+fn random(sample: &Sample, all: u32, count: usize) -> Vec<(u32, u32)> {
+    const SEED: u64 = 0x6f74_6865_7273;
+    let first = sample.len();
+    let draw = |number: u64, from: u32, to: u32| {
+        from + ((u128::from(mix64(number, SEED)) * u128::from(to - from)) >> 64) as u32
+    };
+    let pair = |number: u64| (draw(2 * number, 0, first), draw(2 * number + 1, first, all));
+    (0..count as u64).map(pair).filter(|&(a, b)| !sample.is_same(a, b)).collect()
 }
