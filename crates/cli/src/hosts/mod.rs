@@ -46,6 +46,9 @@ pub(crate) struct HostsArgs {
     /// Read every list as this format instead of going by its extension; standard input is txt unless said
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
     format: Option<Format>,
+    /// What stands between the fields of CSV files, such as ';' [default: a comma, or a tab in .tsv]
+    #[arg(long, value_name = "TEXT", help_heading = "Input")]
+    delimiter: Option<String>,
     /// Folder for temporary files, where standard input is kept [default: the system's]
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     temp: Option<PathBuf>,
@@ -232,6 +235,7 @@ impl HostsArgs {
         ReadOptions {
             on_error: self.on_error.into(),
             temp: self.temp.clone(),
+            delimiter: self.delimiter.clone(),
             ..ReadOptions::default()
         }
     }

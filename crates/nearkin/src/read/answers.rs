@@ -5,10 +5,10 @@
 //! distance of the answers, in which a gap counts half.
 
 use super::{
-    Input, OnError, Place, ReadOptions,
-    named::{Named, Naming, Refused},
+    Input, Place, ReadOptions,
+    named::{Named, Names, Naming, Refused},
     numbers::{Words, Written},
-    rows::{self, ALL, Cell, Row},
+    rows::{ALL, Cell, Row},
 };
 use crate::item::Bits;
 use crate::{Error, Result};
@@ -35,11 +35,13 @@ pub fn load_answers(
     questions: Option<&[String]>,
 ) -> Result<Answers> {
     let mut survey = Survey::new(questions);
+    let mut naming = Naming::default();
     for place in places {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
-        survey.read(&Input::open(std::slice::from_ref(place), options)?)?;
+        let input = Input::open(std::slice::from_ref(place), options)?;
+        naming.read(&input, &mut |naming, position, row| survey.take(naming, position, row))?;
     }
-    survey.finish()
+    survey.finish(naming.finish())
 }
 
 /// Questions and answers as they are read.
@@ -50,9 +52,6 @@ struct Survey {
     chosen: Option<Vec<bool>>,
     /// Each record's answers, by their questions' places.
     answers: Vec<Vec<(usize, bool)>>,
-    naming: Naming,
-    /// Records before the chunk that is being read.
-    position: u64,
 }
 
 impl Survey {
@@ -63,45 +62,16 @@ impl Survey {
             chosen: chosen.map(|chosen| vec![false; chosen.len()]),
             questions,
             answers: Vec::new(),
-            naming: Naming::default(),
-            position: 0,
         }
     }
 
-    fn read(&mut self, input: &Input) -> Result<()> {
-        let Some(source) = input.sources.first() else { return Ok(()) };
-        let path = &source.name;
-        self.naming.file(path);
-        for chunk in input.scan(None)? {
-            let count = rows::rows(input, &chunk?, &mut |line, row| {
-                let what = match row.map_err(Refused::Record).and_then(|row| self.take(row)) {
-                    Ok(()) => return Ok(()),
-                    Err(Refused::File(what)) => {
-                        return Err(Error::File { path: path.clone(), what });
-                    }
-                    Err(Refused::Record(what)) => what,
-                };
-                let error = Error::Input { path: path.clone(), line, what };
-                match input.options.on_error {
-                    OnError::Stop => Err(error),
-                    OnError::Skip => {
-                        self.naming.skip(error);
-                        Ok(())
-                    }
-                }
-            })?;
-            self.position += u64::from(count);
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, row: Row) -> Result<(), Refused> {
+    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
         let mut answers = Vec::new();
         for cell in &row.cells {
             let Some(place) = self.place(&cell.name) else { continue };
             answers.extend(answer(cell).map_err(Refused::Record)?.map(|answer| (place, answer)));
         }
-        self.naming.add(self.position + u64::from(row.ordinal), row.line, row.id)?;
+        naming.add(position, row.line, row.id)?;
         self.answers.push(answers);
         Ok(())
     }
@@ -123,14 +93,14 @@ impl Survey {
         }
     }
 
-    fn finish(self) -> Result<Answers> {
+    fn finish(self, names: Names) -> Result<Answers> {
         let unseen = self.chosen.and_then(|seen| seen.iter().position(|seen| !seen));
         if let Some(unseen) = unseen.filter(|_| !self.answers.is_empty()) {
             let must = "a column of the records: check its spelling";
             return Err(Error::parameter("questions", &self.questions[unseen], must));
         }
         let items = encode(&self.answers, self.questions.len())?;
-        let records = Named { items, names: self.naming.finish() };
+        let records = Named { items, names };
         Ok(Answers { records, questions: self.questions })
     }
 }

@@ -1,5 +1,9 @@
 //! What the items of a collection in memory are called, and where each came from.
 
+use super::{
+    Input, OnError,
+    rows::{self, Row},
+};
 use crate::item::Id;
 use crate::{Error, Result};
 use std::{
@@ -95,9 +99,47 @@ impl Names {
 pub(super) struct Naming {
     names: Names,
     seen: HashSet<Id>,
+    /// Records before the chunk that is being read.
+    position: u64,
 }
 
+/// Takes a row at its position up, or says what is wrong with it.
+pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut Naming, u64, Row) -> Result<(), Refused>;
+
 impl Naming {
+    /// Hands every row of a table to `take`; those that it refuses end it, or are skipped.
+    pub(super) fn read(&mut self, input: &Input, take: TakeRow) -> Result<()> {
+        let Some(source) = input.sources.first() else { return Ok(()) };
+        let path = &source.name;
+        self.file(path);
+        for chunk in input.scan(None)? {
+            let first = self.position;
+            let count = rows::rows(input, &chunk?, &mut |line, row| {
+                let taken = row.map_err(Refused::Record).and_then(|row| {
+                    let position = first + u64::from(row.ordinal);
+                    take(self, position, row)
+                });
+                let what = match taken {
+                    Ok(()) => return Ok(()),
+                    Err(Refused::File(what)) => {
+                        return Err(Error::File { path: path.clone(), what });
+                    }
+                    Err(Refused::Record(what)) => what,
+                };
+                let error = Error::Input { path: path.clone(), line, what };
+                match input.options.on_error {
+                    OnError::Stop => Err(error),
+                    OnError::Skip => {
+                        self.skip(error);
+                        Ok(())
+                    }
+                }
+            })?;
+            self.position += u64::from(count);
+        }
+        Ok(())
+    }
+
     /// From here on, items come from this file.
     pub(super) fn file(&mut self, path: &Path) {
         if self.names.files.last().is_none_or(|last| last != path) {

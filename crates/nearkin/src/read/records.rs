@@ -1,12 +1,12 @@
 //! Records with all their fields, as a table in memory.
 
 use super::{
-    Input, OnError, Place, ReadOptions, Shape,
+    Input, Place, ReadOptions, Shape,
     named::{Named, Naming, Refused},
-    rows::{self, ALL, Row},
+    rows::{ALL, Row},
 };
+use crate::Result;
 use crate::item::{ColumnBuilder, Table};
-use crate::{Error, Result};
 use std::collections::HashMap;
 
 /// Reads records with all their fields, the id too where it is one. White space around names and values does not
@@ -19,12 +19,14 @@ pub fn load_records(
     options: &ReadOptions,
 ) -> Result<Named<Table>> {
     let mut loading = Loading::default();
+    let mut naming = Naming::default();
     for place in places {
         let options =
             ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
-        loading.read(&Input::open(std::slice::from_ref(place), options)?)?;
+        let input = Input::open(std::slice::from_ref(place), options)?;
+        naming.read(&input, &mut |naming, position, row| loading.take(naming, position, row))?;
     }
-    Ok(loading.finish())
+    Ok(Named { items: loading.finish(), names: naming.finish() })
 }
 
 /// Columns as they are read.
@@ -34,41 +36,11 @@ struct Loading {
     places: HashMap<String, usize>,
     columns: Vec<ColumnBuilder>,
     len: usize,
-    naming: Naming,
-    /// Records before the chunk that is being read.
-    position: u64,
 }
 
 impl Loading {
-    fn read(&mut self, input: &Input) -> Result<()> {
-        let Some(source) = input.sources.first() else { return Ok(()) };
-        let path = &source.name;
-        self.naming.file(path);
-        for chunk in input.scan(None)? {
-            let count = rows::rows(input, &chunk?, &mut |line, row| {
-                let what = match row.map_err(Refused::Record).and_then(|row| self.take(row)) {
-                    Ok(()) => return Ok(()),
-                    Err(Refused::File(what)) => {
-                        return Err(Error::File { path: path.clone(), what });
-                    }
-                    Err(Refused::Record(what)) => what,
-                };
-                let error = Error::Input { path: path.clone(), line, what };
-                match input.options.on_error {
-                    OnError::Stop => Err(error),
-                    OnError::Skip => {
-                        self.naming.skip(error);
-                        Ok(())
-                    }
-                }
-            })?;
-            self.position += u64::from(count);
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, row: Row) -> Result<(), Refused> {
-        self.naming.add(self.position + u64::from(row.ordinal), row.line, row.id)?;
+    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
+        naming.add(position, row.line, row.id)?;
         for cell in &row.cells {
             let column = self.place(cell.name.trim());
             let column = &mut self.columns[column];
@@ -101,9 +73,8 @@ impl Loading {
         place
     }
 
-    fn finish(self) -> Named<Table> {
+    fn finish(self) -> Table {
         let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        let items = Table { names: self.names, columns, len: self.len };
-        Named { items, names: self.naming.finish() }
+        Table { names: self.names, columns, len: self.len }
     }
 }
