@@ -5,7 +5,6 @@ use std::path::Path;
 use nearkin::records::check::{Share, Shares};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::picture::{self, CURVE, Drawn, Figure, INK, PAIRS, Pen};
 use crate::report::grouped;
@@ -43,31 +42,14 @@ impl Figure for Curve<'_> {
         let from = rows.first().map_or(0.0, |row| row.from);
         let to = rows.last().map_or(1.0, |row| row.to);
         let most = rows.iter().map(|row| row.pairs as f64).fold(10.0, f64::max);
-        let top = 10f64.powf((most * 1.3).log10().ceil());
-        let mut chart = ChartBuilder::on(body)
-            .margin_top(pen.px(22))
-            .margin_right(pen.px(8))
-            .margin_left(pen.px(8))
-            .margin_bottom(pen.px(4))
-            .set_label_area_size(LabelAreaPosition::Left, pen.px(58))
-            .set_label_area_size(LabelAreaPosition::Bottom, pen.px(48))
-            .set_label_area_size(LabelAreaPosition::Right, pen.px(84))
+        let mut chart = picture::frame(pen, body, true)
             .build_cartesian_2d(from..to, 0.0..1.0)?
-            .set_secondary_coord(from..to, (1.0..top).log_scale());
-        chart
-            .configure_mesh()
-            .axis_style(INK.stroke_width(pen.px(1) as u32))
-            .bold_line_style(picture::GRID.stroke_width(pen.px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .x_labels(11)
-            .y_labels(11)
+            .set_secondary_coord(from..to, (1.0..picture::top_of(most)).log_scale());
+        picture::mesh(pen, &mut chart.configure_mesh())
             .x_label_formatter(&|score| format!("{score}"))
             .y_label_formatter(&|share| format!("{share:.1}"))
-            .label_style(pen.font(12))
-            .axis_desc_style(pen.font(13))
             .x_desc("score of a pair")
             .y_desc("share of true matches")
-            .set_all_tick_mark_size(pen.px(4))
             .draw()?;
         chart
             .configure_secondary_axes()
@@ -94,16 +76,8 @@ impl Figure for Curve<'_> {
         let line = CURVE.stroke_width(pen.px(5) as u32 / 2);
         chart
             .draw_series(LineSeries::new(rows.iter().map(|row| (middle(row), row.share)), line))?;
-        let threshold = self.threshold;
-        if (from..=to).contains(&threshold) {
-            let dashes = [(threshold, 0.0), (threshold, 1.0)];
-            let style = INK.stroke_width(pen.px(3) as u32 / 2);
-            chart.draw_series(DashedLineSeries::new(dashes, pen.px(6), pen.px(4), style))?;
-            let (x, y) = chart.backend_coord(&(threshold, 1.0));
-            let above = pen.font(12).pos(Pos::new(HPos::Center, VPos::Bottom));
-            let origin = body.get_base_pixel();
-            let place = (x - origin.0, y - origin.1 - pen.px(4));
-            body.draw(&Text::new(format!("threshold {threshold}"), place, above))?;
+        if (from..=to).contains(&self.threshold) {
+            picture::threshold(pen, body, &mut chart, self.threshold)?;
         }
         Ok(())
     }

@@ -7,7 +7,10 @@ mod canvas;
 
 use std::path::Path;
 
+use plotters::chart::MeshStyle;
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::ranged1d::Ranged;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -29,7 +32,7 @@ pub(crate) const FOUND: RGBColor = RGBColor(0, 158, 115);
 pub(crate) const MISSED: RGBColor = RGBColor(204, 60, 120);
 pub(crate) const PAIRS: RGBColor = RGBColor(218, 220, 224);
 pub(crate) const INK: RGBColor = RGBColor(40, 40, 40);
-pub(crate) const GRID: RGBColor = RGBColor(232, 232, 232);
+const GRID: RGBColor = RGBColor(232, 232, 232);
 
 pub(crate) type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
@@ -114,6 +117,66 @@ fn legend<B: DrawingBackend>(
         x += pen.px(26 + 22) + pen.px(label.len() as i32 * 13 / 2);
     }
     Ok(())
+}
+
+/// The room for a chart and its labels, with an axis of counts beside it or without.
+pub(crate) fn frame<'a, 'b, B: DrawingBackend>(
+    pen: Pen,
+    body: &'a DrawingArea<B, Shift>,
+    counts: bool,
+) -> ChartBuilder<'a, 'b, B> {
+    let (margin, right) = if counts { (8, 84) } else { (16, 16) };
+    let mut chart = ChartBuilder::on(body);
+    chart
+        .margin_top(pen.px(22))
+        .margin_right(pen.px(margin))
+        .margin_left(pen.px(8))
+        .margin_bottom(pen.px(4))
+        .set_label_area_size(LabelAreaPosition::Left, pen.px(58))
+        .set_label_area_size(LabelAreaPosition::Bottom, pen.px(48))
+        .set_label_area_size(LabelAreaPosition::Right, pen.px(right));
+    chart
+}
+
+/// Axes and lines of a grid in the style of all figures, with labels at every tenth.
+pub(crate) fn mesh<'m, 'a, 'b, X: Ranged, Y: Ranged, B: DrawingBackend>(
+    pen: Pen,
+    mesh: &'m mut MeshStyle<'a, 'b, X, Y, B>,
+) -> &'m mut MeshStyle<'a, 'b, X, Y, B> {
+    mesh.axis_style(INK.stroke_width(pen.px(1) as u32))
+        .bold_line_style(GRID.stroke_width(pen.px(1) as u32))
+        .light_line_style(TRANSPARENT)
+        .x_labels(11)
+        .y_labels(11)
+        .label_style(pen.font(12))
+        .axis_desc_style(pen.font(13))
+        .set_all_tick_mark_size(pen.px(4))
+}
+
+/// The top of an axis of powers of ten for counts up to this.
+pub(crate) fn top_of(most: f64) -> f64 {
+    10f64.powf((most * 1.3).log10().ceil())
+}
+
+/// Marks a threshold by a dashed line with its name above.
+pub(crate) fn threshold<B: DrawingBackend, X, Y>(
+    pen: Pen,
+    body: &DrawingArea<B, Shift>,
+    chart: &mut ChartContext<'_, B, Cartesian2d<X, Y>>,
+    at: f64,
+) -> Drawn<B>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let style = INK.stroke_width(pen.px(3) as u32 / 2);
+    let dashes = [(at, 0.0), (at, 1.0)];
+    chart.draw_series(DashedLineSeries::new(dashes, pen.px(6), pen.px(4), style))?;
+    let (x, y) = chart.backend_coord(&(at, 1.0));
+    let above = pen.font(12).pos(Pos::new(HPos::Center, VPos::Bottom));
+    let origin = body.get_base_pixel();
+    let place = (x - origin.0, y - origin.1 - pen.px(4));
+    body.draw(&Text::new(format!("threshold {}", (at * 1e4).round() / 1e4), place, above))
 }
 
 /// A text cut to so many characters.

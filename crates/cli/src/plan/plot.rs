@@ -65,36 +65,18 @@ impl Figure for Curve<'_> {
         let plan = self.plan;
         let histogram = plan.corpus.as_ref().map(|corpus| corpus.survey.histogram(BARS));
         let most = histogram.iter().flatten().copied().fold(10.0, f64::max);
-        let top = 10f64.powf((most * 1.3).log10().ceil());
-        let right = if histogram.is_some() { 84 } else { 16 };
-        let mut chart = ChartBuilder::on(body)
-            .margin_top(pen.px(22))
-            .margin_right(pen.px(if histogram.is_some() { 8 } else { 16 }))
-            .margin_left(pen.px(8))
-            .margin_bottom(pen.px(4))
-            .set_label_area_size(LabelAreaPosition::Left, pen.px(58))
-            .set_label_area_size(LabelAreaPosition::Bottom, pen.px(48))
-            .set_label_area_size(LabelAreaPosition::Right, pen.px(right))
+        let mut chart = picture::frame(pen, body, histogram.is_some())
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?
-            .set_secondary_coord(0.0..1.0, (1.0..top).log_scale());
+            .set_secondary_coord(0.0..1.0, (1.0..picture::top_of(most)).log_scale());
         let across = match plan.args.and_or {
             Some(_) => "chance p that one function agrees on a pair",
             None => "similarity s of a pair",
         };
-        chart
-            .configure_mesh()
-            .axis_style(INK.stroke_width(pen.px(1) as u32))
-            .bold_line_style(picture::GRID.stroke_width(pen.px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .x_labels(11)
-            .y_labels(11)
+        picture::mesh(pen, &mut chart.configure_mesh())
             .x_label_formatter(&|s| format!("{s:.1}"))
             .y_label_formatter(&|p| format!("{p:.1}"))
-            .label_style(pen.font(12))
-            .axis_desc_style(pen.font(13))
             .x_desc(across)
             .y_desc("chance that the pair is compared")
-            .set_all_tick_mark_size(pen.px(4))
             .draw()?;
         if histogram.is_some() {
             chart
@@ -126,16 +108,7 @@ impl Figure for Curve<'_> {
             }
             let floor = INK.stroke_width(pen.px(1) as u32);
             chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 0.0)], floor))?;
-            let dashes = [(t, 0.0), (t, 1.0)];
-            let style = INK.stroke_width(pen.px(3) as u32 / 2);
-            let (dash, gap) = (pen.px(6), pen.px(4));
-            chart.draw_series(DashedLineSeries::new(dashes, dash, gap, style))?;
-            let (x, y) = chart.backend_coord(&(t, 1.0));
-            let above = pen.font(12).pos(Pos::new(HPos::Center, VPos::Bottom));
-            let label = format!("threshold {}", (t * 1e4).round() / 1e4);
-            let origin = body.get_base_pixel();
-            let place = (x - origin.0, y - origin.1 - pen.px(4));
-            body.draw(&Text::new(label, place, above))?;
+            picture::threshold(pen, body, &mut chart, t)?;
         }
         let line = CURVE.stroke_width(pen.px(5) as u32 / 2);
         chart.draw_series(LineSeries::new(points(0.0, 1.0), line))?;

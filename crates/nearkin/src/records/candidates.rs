@@ -271,34 +271,29 @@ impl<'a> Search<'a> {
         let in_both = |value: u32| {
             !first.of(value).is_empty() && second.is_none_or(|second| !second.of(value).is_empty())
         };
-        let items = match &condition.test {
+        let (items, limit) = match &condition.test {
             Test::Equal => return Ok(Vec::new()),
             Test::Apart(most) => return Ok(self.apart(field, *most, &values, split)),
-            Test::Cosine(_) => {
+            Test::Cosine(least) => {
+                let Some(all) = field.weighted() else { return Ok(Vec::new()) };
                 let mut vectors = Sparse::default();
-                let all = field.weighted().map_or_else(Sparse::default, Clone::clone);
                 for &value in &values {
                     let (words, weights) = all.get(value as usize);
                     let vector: Vec<_> =
                         words.iter().copied().zip(weights.iter().copied()).collect();
                     vectors.push(&vector)?;
                 }
-                Items::Sparse(SparseSpace::new(vectors, SparseMeasure::Cosine))
+                (Items::Sparse(SparseSpace::new(vectors, SparseMeasure::Cosine)), *least)
             }
-            Test::Jaccard(_, sets) => {
+            Test::Jaccard(least, sets) => {
                 let sets = sets.select(values.iter().map(|&value| value as usize));
-                Items::Sets(sets, Measure::Jaccard, Form::Similarity)
+                (Items::Sets(sets, Measure::Jaccard, Form::Similarity), *least)
             }
-            Test::Edits(_) => {
+            Test::Edits(most) => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|&it| strings.push(field.values.get(it as usize)));
-                Items::Strings(StringSpace::new(strings, StringMeasure::Mutation))
+                (Items::Strings(StringSpace::new(strings, StringMeasure::Mutation)), *most as f64)
             }
-        };
-        let limit = match condition.test {
-            Test::Cosine(least) | Test::Jaccard(least, _) => least,
-            Test::Edits(most) => most as f64,
-            Test::Equal | Test::Apart(_) => 0.0,
         };
         let search = near::Search {
             limit,
