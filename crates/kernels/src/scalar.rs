@@ -93,8 +93,8 @@ pub(crate) fn open_filled(
     const FEW: usize = 128;
     /// Elements that are gone over together: a whole number of portions.
     const MANY: usize = 8 * PORTION;
-    /// Elements that a machine takes on at a time.
-    const BLOCK: usize = 32;
+    /// Fewer open groups are filled one by one, each with several elements at a time.
+    const ALONE: usize = 16;
     throw.assert_places(values);
     let (mut few, mut many) = ([0; FEW], Vec::new());
     let open = if values.len() <= FEW {
@@ -105,10 +105,9 @@ pub(crate) fn open_filled(
     };
     let mut count = 0;
     for (group, &value) in (0u32..).zip(&*values) {
-        if value == u32::MAX {
-            open[count] = group;
-            count += 1;
-        }
+        // Written in any case: which are open cannot be guessed.
+        open[count] = group;
+        count += usize::from(value == u32::MAX);
     }
     let throw = Throw { groups: 1, ..throw.round(1) };
     for elements in elements.chunks(MANY) {
@@ -120,11 +119,23 @@ pub(crate) fn open_filled(
             }
             length += thrown.len();
         });
+        let mixed = &mut mixed[..];
+        let (groups, last) = open[..count].as_chunks();
+        for groups in groups {
+            fill_together(groups, &mixed[..length], values);
+        }
+        if last.len() >= ALONE {
+            // Groups are filled together: one more often than once changes nothing.
+            let mut together = [last[0]; BLOCK];
+            together[..last.len()].copy_from_slice(last);
+            fill_together(&together, &mixed[..length], values);
+            continue;
+        }
         // Blocks are whole: one element more often than once changes no minimum.
         let blocks = length.div_ceil(BLOCK);
         let first = mixed[0];
         mixed[length..blocks * BLOCK].fill(first);
-        for &group in &open[..count] {
+        for &group in last {
             let mut least = [u32::MAX - 1; BLOCK];
             for block in &mixed.as_chunks::<BLOCK>().0[..blocks] {
                 for (least, &mixed) in least.iter_mut().zip(block) {
@@ -135,6 +146,24 @@ pub(crate) fn open_filled(
             let place = &mut values[group as usize];
             *place = (*place).min(least);
         }
+    }
+}
+
+/// Groups that are filled together, or elements that a group alone takes on together.
+const BLOCK: usize = 32;
+
+/// Brings the values of open groups down to the least of these elements.
+#[inline(always)]
+fn fill_together(groups: &[u32; BLOCK], mixed: &[u32], values: &mut [u32]) {
+    let mut least = [u32::MAX - 1; BLOCK];
+    for &mixed in mixed {
+        for (least, &group) in least.iter_mut().zip(groups) {
+            *least = (*least).min(value_in(mixed, group));
+        }
+    }
+    for (&group, &least) in groups.iter().zip(&least) {
+        let place = &mut values[group as usize];
+        *place = (*place).min(least);
     }
 }
 

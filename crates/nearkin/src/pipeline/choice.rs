@@ -5,20 +5,18 @@
 //! each other, which decides how many pairs either way compares. What that costs are figures measured once: which
 //! way is taken must not depend on a clock.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use crate::Result;
 use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
-use crate::family::hash::{Spread, mix64};
+use crate::family::hash::mix64;
 use crate::item::Source;
 use crate::spill::Cache;
 
 use super::buckets::Sides;
+use super::holders::Holders;
 use super::kept::{Kept, NOWHERE, Wanted};
-use super::record::sort_elements;
 use super::run::Run;
+use super::watch::keep_smallest;
 use super::{Collection, Way};
 
 /// What either way is expected to take.
@@ -62,22 +60,22 @@ struct Sampled {
     elements: f64,
     /// Pairs of the collection for each pair that was compared.
     weight: f64,
-    /// Pairs that have something in common: how similar they are, and how many elements they have.
+    /// Pairs that have something in common, by their similarity: how many, and how many elements they have.
     pairs: Vec<(f64, f64)>,
     /// Places where an element of the prefix of a text stands in another text, for all texts.
     met: f64,
 }
 
-/// For each element of drawn texts, how often it was met, and who has it.
-type Index = HashMap<u64, (u32, Vec<u32>), BuildHasherDefault<Spread>>;
+/// Similarities from 0 to 1 that are told apart.
+const STEPS: usize = 1000;
 
 impl Sampled {
     /// Compares the first of these texts, which were drawn from `all`, with the others. So many symbols of a text of
     /// some size are in its prefix.
-    fn new(texts: &[Vec<u64>], all: usize, prefix: impl Fn(usize) -> usize) -> Self {
+    fn new(texts: &[&[u64]], all: usize, prefix: impl Fn(usize) -> usize) -> Self {
         let within = |most: usize, count: usize| {
             let mut elements = 0;
-            let room = |set: &&Vec<u64>| {
+            let room = |set: &&&[u64]| {
                 elements += set.len();
                 elements <= most || elements == set.len()
             };
@@ -86,17 +84,21 @@ impl Sampled {
         // Those that were drawn are among the others, for otherwise nobody is left of a small collection.
         let (drawn, others) = (within(OF_DRAWN, DRAWN), within(OF_OTHERS, OTHERS));
         let (drawn, others) = (&texts[..drawn], &texts[..others]);
-        let mut index = Index::default();
-        for (at, set) in (0u32..).zip(drawn) {
-            set.iter().for_each(|&element| index.entry(element).or_default().1.push(at));
-        }
-        let pairs = pairs(drawn, others, &mut index);
+        let entries = (0u32..).zip(drawn).flat_map(|(at, set)| set.iter().map(move |&x| (x, at)));
+        let holders = Holders::new(entries.collect());
+        // How often each element of drawn texts is met, at the first of its places.
+        let mut times = vec![0u32; holders.len()];
+        let pairs = pairs(drawn, others, &holders, &mut times);
         let scale = all as f64 / others.len().max(1) as f64;
-        let met = |set: &Vec<u64>| {
-            let mut met: Vec<u32> = set.iter().map(|element| index[element].0).collect();
-            met.sort_unstable();
-            met.truncate(prefix(met.len()));
-            met.iter().map(|&others| scale * f64::from(others.saturating_sub(1))).sum::<f64>()
+        let met = |set: &&[u64]| {
+            let mut met: Vec<u32> =
+                set.iter().map(|&element| times[holders.range(element).start]).collect();
+            let count = prefix(met.len()).min(met.len());
+            if count < met.len() {
+                met.select_nth_unstable(count);
+            }
+            let others = met[..count].iter().map(|&times| times.saturating_sub(1));
+            scale * others.map(f64::from).sum::<f64>()
         };
         let compared = drawn.len() as f64 * (others.len() as f64 - 1.0).max(1.0);
         let all = all as f64;
@@ -112,9 +114,9 @@ impl Sampled {
     /// Pairs of the collection, each counted with its weight, and the sum of their elements.
     fn count(&self, weigh: impl Fn(f64) -> f64) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
-        for &(similarity, elements) in &self.pairs {
-            let weight = self.weight * weigh(similarity);
-            sums.0 += weight;
+        for (step, &(pairs, elements)) in self.pairs.iter().enumerate().filter(|(_, it)| it.0 > 0.0) {
+            let weight = self.weight * weigh((step as f64 + 0.5) / STEPS as f64);
+            sums.0 += weight * pairs;
             sums.1 += weight * elements;
         }
         sums
@@ -122,21 +124,37 @@ impl Sampled {
 }
 
 /// The pairs that have something in common, and how often the elements of drawn texts are met.
-fn pairs(drawn: &[Vec<u64>], others: &[Vec<u64>], index: &mut Index) -> Vec<(f64, f64)> {
+fn pairs(
+    drawn: &[&[u64]],
+    others: &[&[u64]],
+    holders: &Holders,
+    times: &mut [u32],
+) -> Vec<(f64, f64)> {
     let mut shared = vec![0u32; drawn.len()];
-    let mut pairs = Vec::new();
+    let mut owners = Vec::new();
+    let mut pairs = vec![(0.0, 0.0); STEPS];
     for (other, set) in others.iter().enumerate() {
-        for element in set {
-            if let Some((met, owners)) = index.get_mut(element) {
-                *met += 1;
-                owners.iter().for_each(|&owner| shared[owner as usize] += 1);
+        for &element in *set {
+            let range = holders.range(element);
+            if range.is_empty() {
+                continue;
+            }
+            times[range.start] += 1;
+            for &owner in holders.sets(range) {
+                let shared = &mut shared[owner as usize];
+                if *shared == 0 {
+                    owners.push(owner as usize);
+                }
+                *shared += 1;
             }
         }
-        for (at, shared) in shared.iter_mut().enumerate().filter(|(_, shared)| **shared > 0) {
+        for at in owners.drain(..) {
             let all = (drawn[at].len() + set.len()) as f64;
-            let shared = f64::from(std::mem::take(shared));
+            let shared = f64::from(std::mem::take(&mut shared[at]));
             if at != other {
-                pairs.push((shared / (all - shared), all));
+                let step = (shared / (all - shared) * STEPS as f64) as usize;
+                let pairs = &mut pairs[step.min(STEPS - 1)];
+                *pairs = (pairs.0 + 1.0, pairs.1 + all);
             }
         }
     }
@@ -170,12 +188,26 @@ mod cost {
 
 impl<S: Source> Run<'_, S> {
     /// What either way is expected to take. It depends on the texts alone, not on how many of them were kept.
-    pub(super) fn choice(&self, kept: &Kept, collection: &Collection) -> Result<Option<Choice>> {
+    pub(super) fn choice(
+        &self,
+        kept: &mut Kept,
+        collection: &Collection,
+    ) -> Result<Option<Choice>> {
         let Some(bands) = self.banding.as_ref().map(Banding::bands) else { return Ok(None) };
-        let texts = self.some_texts(kept, collection)?;
         let threshold = self.settings.jaccard_threshold();
         let prefix = |size: usize| ((1.0 - threshold) * size as f64) as usize + 1;
-        let mut sampled = Sampled::new(&texts, collection.groups() as usize, prefix);
+        let all = collection.groups() as usize;
+        let groups = some_groups(collection);
+        let places = kept.places(collection);
+        let mut sampled = if groups.iter().all(|&group| places[group as usize].1 != NOWHERE) {
+            // Most of them are compared later, by either way, and need it anyway.
+            let groups = self.finish_some(&groups, &places, kept);
+            let set = |&group: &u32| self.layout.elements(kept.get(places[group as usize]));
+            Sampled::new(&groups.iter().map(set).collect::<Vec<_>>(), all, prefix)
+        } else {
+            let texts = self.read_some(&groups, collection)?;
+            Sampled::new(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>(), all, prefix)
+        };
         if let Some(sides) = collection.sides() {
             // Of all pairs, those of one text of each side are looked for.
             let on = |side: u8| sides.0.iter().filter(|&&sides| sides & side != 0).count() as f64;
@@ -188,36 +220,39 @@ impl<S: Source> Run<'_, S> {
         Ok(Some(Choice { exact, bands: self.by_bands(&sampled, bands) }))
     }
 
-    /// The elements of texts drawn at random.
-    fn some_texts(&self, kept: &Kept, collection: &Collection) -> Result<Vec<Vec<u64>>> {
-        let mut order: Vec<(u64, u32)> =
-            (0..collection.groups()).map(|group| (mix64(group.into(), SEED), group)).collect();
-        order.sort_unstable();
-        order.truncate(OTHERS);
-        let places = kept.places(collection);
-        if order.iter().all(|&(_, group)| places[group as usize].1 != NOWHERE) {
-            let mut room = OF_OTHERS;
-            let texts = order.iter().map_while(|&(_, group)| {
-                let mut set = self.layout.elements(kept.get(places[group as usize])).to_vec();
-                let distinct = sort_elements(&mut set);
-                set.truncate(distinct);
-                // One more than is needed, to know that it is too much.
-                let wanted = room > 0;
-                room = room.saturating_sub(distinct);
-                wanted.then_some(set)
-            });
-            return Ok(texts.collect());
-        }
-        let mut wanted = vec![Wanted::Not; places.len()];
-        order.iter().for_each(|&(_, group)| wanted[group as usize] = Wanted::Closely);
-        let nowhere = vec![(0, NOWHERE); places.len()];
-        let read = self.load(collection, wanted, Kept::default(), &nowhere)?;
+    /// Finishes the records of the first of these groups. Of those, which are as many as are needed.
+    fn finish_some<'a>(
+        &self,
+        groups: &'a [u32],
+        places: &[(u32, u32)],
+        kept: &mut Kept,
+    ) -> &'a [u32] {
+        let mut room = OF_OTHERS;
+        let is_needed = |&&group: &&u32| {
+            // One more than is needed, to know that it is too much.
+            let needed = room > 0;
+            if needed {
+                let record = kept.get_mut(places[group as usize]);
+                self.layout.finish(record);
+                room = room.saturating_sub(self.layout.elements(record).len());
+            }
+            needed
+        };
+        &groups[..groups.iter().take_while(is_needed).count()]
+    }
+
+    /// The elements of these groups' texts, read again.
+    fn read_some(&self, groups: &[u32], collection: &Collection) -> Result<Vec<Vec<u64>>> {
+        let all = collection.groups() as usize;
+        let mut wanted = vec![Wanted::Not; all];
+        groups.iter().for_each(|&group| wanted[group as usize] = Wanted::Closely);
+        let read = self.load(collection, wanted, Kept::default(), &vec![(0, NOWHERE); all])?;
         let mut cache = Cache::one();
-        let set = |&(_, group): &(u64, u32)| {
+        let set = |&group: &u32| {
             let words = read.records.get(read.places[group as usize] as usize, &mut cache)?;
             Ok(self.layout.body(words).elements.to_vec())
         };
-        order.iter().map(set).collect()
+        groups.iter().map(set).collect()
     }
 
     fn by_bands(&self, sampled: &Sampled, bands: Bands) -> Expected {
@@ -267,4 +302,13 @@ impl<S: Source> Run<'_, S> {
         }
         (most, elements * most / pairs)
     }
+}
+
+/// Groups drawn at random.
+fn some_groups(collection: &Collection) -> Vec<u32> {
+    let mut order: Vec<(u64, u32)> =
+        (0..collection.groups()).map(|group| (mix64(group.into(), SEED), group)).collect();
+    keep_smallest(&mut order, OTHERS);
+    order.sort_unstable();
+    order.into_iter().map(|(_, group)| group).collect()
 }

@@ -164,9 +164,16 @@ impl Kept {
         records
     }
 
-    /// The record at such a place, its elements not sorted.
+    /// The record at such a place, its elements not sorted unless it is finished.
     pub(super) fn get(&self, (piece, number): (u32, u32)) -> &[u64] {
         self.pieces[piece as usize].get(number as usize)
+    }
+
+    /// The same, to be finished.
+    pub(super) fn get_mut(&mut self, (piece, number): (u32, u32)) -> &mut [u64] {
+        let piece = &mut self.pieces[piece as usize];
+        let range = piece.start(number as usize)..piece.ends[number as usize];
+        &mut piece.words[range]
     }
 
     /// Hands the records of wanted groups over, those that will be looked at finished, and says where each

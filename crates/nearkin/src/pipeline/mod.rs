@@ -11,6 +11,7 @@ mod collection;
 mod column;
 mod dedup;
 mod exact;
+mod holders;
 mod kept;
 mod loaded;
 mod memory;

@@ -155,7 +155,7 @@ impl<'a, S: Source> Run<'a, S> {
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
         if self.open && sketches.bytes <= SMALL {
-            stats.choice = self.choice(&sketches.kept, &collection)?;
+            stats.choice = self.choice(&mut sketches.kept, &collection)?;
         }
         let is_exact = |choice: Choice| choice.way() == Way::Exact;
         if self.banding.is_none() || stats.choice.is_some_and(is_exact) {
@@ -191,9 +191,9 @@ impl<'a, S: Source> Run<'a, S> {
         if !self.open || !self.is_small()? {
             return Ok(None);
         }
-        let (mut collection, sketches) = self.sketch(false, None)?;
+        let (mut collection, mut sketches) = self.sketch(false, None)?;
         self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
-        self.choice(&sketches.kept, &collection)
+        self.choice(&mut sketches.kept, &collection)
     }
 
     /// Whether the texts are few enough to look at them first.

@@ -508,7 +508,7 @@ pub(super) struct Buffers {
     pub(super) elements: Vec<u64>,
     pub(super) sketch: Vec<u32>,
     looking: Looking,
-    sorted: Vec<u64>,
+    record: Vec<u64>,
 }
 
 thread_local! {
@@ -535,11 +535,10 @@ impl Buffers {
 impl Buffers {
     /// Appends the drawn sets that are similar to the elements at hand, whose owner this is.
     fn look(&mut self, watch: &Watch, owner: Owner, seen: &mut Vec<(u32, Owner, f64)>) {
-        let Self { elements, looking, sorted, .. } = self;
+        let Self { elements, looking, record, .. } = self;
         if watch.look(elements, looking) {
-            sorted.clone_from(elements);
-            let distinct = sort_elements(sorted);
-            let partners = watch.partners(looking, &sorted[..distinct]);
+            watch.record(elements, record);
+            let partners = watch.partners(looking, record);
             seen.extend(partners.map(|(drawn, similarity)| (drawn, owner, similarity)));
         }
     }

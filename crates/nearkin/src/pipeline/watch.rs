@@ -1,26 +1,24 @@
 //! The true partners of a sample: what a run should have found for items drawn at random.
 //!
-//! A set that is similar to a drawn one has most of its elements. Some of these are picked at random, and whoever
-//! has enough of the picked ones is compared exactly. How many are enough is chosen so that a partner has fewer with
-//! a chance of one in a million; of a short set all are picked, and nothing is left to chance. Nothing here knows
-//! the sketches of the run, its seed or its candidates.
+//! A set that is similar to a drawn one has most of its elements. Some of these are picked, those that come first in
+//! a random order of all elements, and whoever has enough of the picked ones is compared exactly. How many are enough
+//! is chosen so that a partner has fewer with a chance of one in a million; of a short set all are picked, and nothing
+//! is left to chance. A long set need only be looked at as far in that order as the picked elements of sets of its size
+//! go. Nothing here knows the sketches of the run, its seed or its candidates.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
-use nearkin_kernels::shared_at_least;
 use rayon::prelude::*;
 
 use crate::Result;
 use crate::audit::Audit;
-use crate::family::hash::{Spread, mix64};
+use crate::family::hash::mix64;
 use crate::item::Source;
 use crate::parallel::in_order;
-use crate::verify::{Measure, Verifier};
+use crate::verify::Verifier;
 
 use super::Collection;
+use super::holders::Holders;
 use super::kept::Owner;
-use super::record::fewest_successes;
+use super::record::{Layout, fewest_successes};
 use super::resume::{Loader, Saver};
 use super::run::Run;
 use super::sketch::Sketches;
@@ -39,92 +37,81 @@ const OVERLOOKED: f64 = 1e-6;
 /// Sets that were drawn, and what to look out for.
 pub(super) struct Watch {
     verifier: Verifier,
-    sets: Vec<Vec<u64>>,
+    layout: Layout,
+    /// The sets, as finished records.
+    records: Vec<Vec<u64>>,
     /// For each, how many of its picked elements another must have.
     enough: Vec<u32>,
-    /// A bit for every element that was picked, and by accident for few others.
-    filter: Vec<u64>,
-    /// Where the drawn sets of which an element was picked stand in `members`.
-    places: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
-    members: Vec<u32>,
+    /// Who picked an element.
+    pickers: Holders,
+    /// For each level, the largest size of a partner of a set with a picked element that is not on it: elements on
+    /// level n are the first 1/2ⁿ of all.
+    beyond: Vec<usize>,
 }
 
 /// What a thread needs to look.
 #[derive(Default)]
 pub(super) struct Looking {
+    /// The elements on a level, and what may be left behind them.
+    on_level: Vec<u64>,
     /// How many picked elements of each drawn set were seen, and of which sets enough.
     hits: Vec<u32>,
     seen: Vec<u32>,
 }
 
+/// The place of an element in the random order of all.
+#[inline]
+fn order(element: u64) -> u64 {
+    element.wrapping_mul(0xd1b5_4a32_d192_ed03)
+}
+
 impl Watch {
-    /// Looks out for what is similar to these sets, which are sorted.
-    pub(super) fn new(sets: Vec<Vec<u64>>, verifier: Verifier) -> Self {
+    /// Looks out for what is similar to the sets of these records, which are finished.
+    pub(super) fn new(records: Vec<Vec<u64>>, layout: Layout, verifier: Verifier) -> Self {
         let mut entries: Vec<(u64, u32)> = Vec::new();
-        let mut enough = Vec::with_capacity(sets.len());
-        for (set, number) in sets.iter().zip(0u32..) {
+        let mut enough = Vec::with_capacity(records.len());
+        let mut beyond = vec![0; 64];
+        for (record, number) in records.iter().zip(0u32..) {
+            let set = layout.elements(record);
             let (picked, fewest) = picks(set.len(), fewest_shared(&verifier, set.len()));
             enough.push(fewest as u32);
-            let place = |at: u32| (mix64(at.into(), mix64(number.into(), SEED)), at);
-            let mut order: Vec<(u64, u32)> = (0..set.len() as u32).map(place).collect();
-            if picked < order.len() {
-                order.select_nth_unstable(picked);
+            let mut ordered: Vec<(u64, u64)> = set.iter().map(|&x| (order(x), x)).collect();
+            if picked < ordered.len() {
+                ordered.select_nth_unstable(picked);
             }
-            entries.extend(order[..picked].iter().map(|&(_, at)| (set[at as usize], number)));
+            let picked = &ordered[..picked];
+            entries.extend(picked.iter().map(|&(_, element)| (element, number)));
+            let last = picked.iter().map(|&(place, _)| place).max().unwrap_or(0);
+            let most = largest_partner(&verifier, set.len());
+            let not_on = beyond.iter_mut().skip(1 + last.leading_zeros() as usize);
+            not_on.for_each(|beyond: &mut usize| *beyond = most.max(*beyond));
         }
-        entries.sort_unstable();
-        let bits = (16 * entries.len()).next_power_of_two().clamp(1 << 10, 1 << 24);
-        let mut watch = Self {
-            verifier,
-            sets,
-            enough,
-            filter: vec![0; bits / 64],
-            places: HashMap::default(),
-            members: entries.iter().map(|entry| entry.1).collect(),
-        };
-        let mut start = 0;
-        for same in entries.chunk_by(|a, b| a.0 == b.0) {
-            let end = start + same.len() as u32;
-            let (word, bit) = watch.bit(same[0].0);
-            watch.filter[word] |= bit;
-            watch.places.insert(same[0].0, (start, end));
-            start = end;
-        }
-        watch
+        Self { verifier, layout, records, enough, pickers: Holders::new(entries), beyond }
     }
 
     /// How many of so many drawn sets cost little: where elements are frequent, every look meets many sets.
     fn affordable(&self) -> usize {
         /// Sets that are met for each element that is looked up.
         const MET: f64 = 1.0;
-        let some = &self.sets[..self.sets.len().min(64)];
-        let elements = some.iter().map(|set| set.len()).sum::<usize>().max(1);
-        let members = |element| self.places.get(element).map_or(0, |&(start, end)| end - start);
-        let met: u64 = some.iter().flatten().map(|element| u64::from(members(element))).sum();
+        let some = self.records[..self.records.len().min(64)].iter();
+        let (mut elements, mut met) = (0, 0);
+        for set in some.map(|record| self.layout.elements(record)) {
+            elements += set.len();
+            met += set.iter().map(|&element| self.pickers.range(element).len()).sum::<usize>();
+        }
         // A drawn set meets itself.
-        let each = (met as f64 / elements as f64 - 1.0).max(0.0);
-        (self.sets.len() as f64 * (MET / each).min(1.0)) as usize
-    }
-
-    /// Where in the filter an element is.
-    fn bit(&self, element: u64) -> (usize, u64) {
-        let hash = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        ((hash as usize / 64) & (self.filter.len() - 1), 1 << (hash % 64))
+        let each = (met as f64 / elements.max(1) as f64 - 1.0).max(0.0);
+        (self.records.len() as f64 * (MET / each).min(1.0)) as usize
     }
 
     /// Finds the drawn sets that may be similar to the set with these elements, which come in any order and may come
     /// several times. Whether there are any.
     pub(super) fn look(&self, elements: &[u64], looking: &mut Looking) -> bool {
-        let Looking { hits, seen, .. } = looking;
-        hits.resize(self.sets.len(), 0);
+        let Looking { on_level, hits, seen } = looking;
+        hits.resize(self.records.len(), 0);
         seen.clear();
-        for &element in elements {
-            let (word, bit) = self.bit(element);
-            if self.filter[word] & bit == 0 {
-                continue;
-            }
-            let (start, end) = self.places.get(&element).copied().unwrap_or_default();
-            for &number in &self.members[start as usize..end as usize] {
+        for &element in self.worth_looking(elements, on_level) {
+            for &number in self.pickers.sets(self.pickers.range(element)) {
                 let hits = &mut hits[number as usize];
                 if *hits == 0 {
                     seen.push(number);
@@ -139,19 +126,59 @@ impl Watch {
         !seen.is_empty()
     }
 
-    /// The drawn sets that are similar to this one, of those that were found to be possible, and how similar.
+    /// Of these elements, those that a similar set may have picked.
+    fn worth_looking<'a>(&self, elements: &'a [u64], on_level: &'a mut Vec<u64>) -> &'a [u64] {
+        /// Elements that are left, at least.
+        const LEAST: usize = 128;
+        /// The share of different elements among those that are left, and with a chance of less than one in a million
+        /// to be wrong (by Poisson's distribution), among all.
+        const SHARE_LEFT: f64 = 0.75;
+        const SHARE_OF_ALL: f64 = 0.4;
+        let count = elements.len() as f64;
+        let reaches = |&level: &usize| (self.beyond[level] as f64) < SHARE_OF_ALL * count;
+        let level = (elements.len() / LEAST).checked_ilog2().unwrap_or(0) as usize;
+        let Some(level) = (1..=level).rev().find(reaches) else { return elements };
+        if on_level.len() < elements.len() {
+            on_level.resize(elements.len(), 0);
+        }
+        let mut left = 0;
+        for &element in elements {
+            // Written in any case: which are on the level cannot be guessed.
+            on_level[left] = element;
+            left += usize::from(order(element) >> (64 - level) == 0);
+        }
+        // How many different ones there are, at least.
+        let mut bits = [0u64; 32];
+        for &element in &on_level[..left] {
+            bits[element as usize / 64 % 32] |= 1 << (element % 64);
+        }
+        let different = bits.iter().map(|word| word.count_ones()).sum::<u32>();
+        if f64::from(different) * f64::from(1u32 << level) < SHARE_LEFT * count {
+            return elements;
+        }
+        &on_level[..left]
+    }
+
+    /// The drawn sets that are similar to the one of this record, which is finished, of those that were found to be
+    /// possible, and how similar.
     pub(super) fn partners(
         &self,
         looking: &Looking,
-        set: &[u64],
+        record: &[u64],
     ) -> impl Iterator<Item = (u32, f64)> {
-        looking.seen.iter().filter_map(|&number| {
-            let drawn = &self.sets[number as usize];
-            let need = self.verifier.shared_needed(drawn.len(), set.len())?;
-            let shared = shared_at_least(drawn, set, need)?;
-            let overlap = Measure::overlap(shared, drawn.len(), set.len());
+        let body = self.layout.body(record);
+        looking.seen.iter().filter_map(move |&number| {
+            let drawn = self.layout.body(&self.records[number as usize]);
+            let overlap = drawn.similar(body, &self.verifier)?;
             Some((number, self.verifier.measure().similarity(overlap)))
         })
+    }
+
+    /// Makes the record of a set with these elements.
+    pub(super) fn record(&self, elements: &[u64], record: &mut Vec<u64>) {
+        record.clear();
+        self.layout.append(elements, record);
+        self.layout.finish(record);
     }
 }
 
@@ -178,6 +205,23 @@ fn fewest_shared(verifier: &Verifier, size: usize) -> usize {
         }
     }
     verifier.shared_needed(size, low).unwrap_or(size)
+}
+
+/// The size of the largest set that is similar to one of this size.
+fn largest_partner(verifier: &Verifier, size: usize) -> usize {
+    let fits = |other: usize| verifier.shared_needed(size, other).is_some();
+    let (mut low, mut high) = (size, 2 * size.max(1));
+    while fits(high) {
+        if high > 1 << 40 {
+            return usize::MAX;
+        }
+        (low, high) = (high, 2 * high);
+    }
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        *(if fits(middle) { &mut low } else { &mut high }) = middle;
+    }
+    low
 }
 
 /// Items that were drawn, and everything that is similar to them.
@@ -376,13 +420,16 @@ impl<S: Source> Run<'_, S> {
                 let is_wanted = |ordinal: u32| of_chunk.binary_search(&owner(ordinal)).is_ok();
                 let batch = source.decode(&chunk, &is_wanted)?;
                 for (i, item) in batch.items.iter().enumerate() {
-                    sets.push(self.settings.elements(batch.text(i)));
+                    let mut record = Vec::new();
+                    self.layout.append(&self.settings.elements(batch.text(i)), &mut record);
+                    self.layout.finish(&mut record);
+                    sets.push(record);
                     owners.push(owner(item.ordinal));
                 }
             }
         }
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        Ok(Watch::new(sets, verifier))
+        Ok(Watch::new(sets, self.layout, verifier))
     }
 }
 
@@ -399,7 +446,7 @@ fn unasked(records: u32) -> usize {
 }
 
 /// Leaves the `count` entries that are smallest.
-fn keep_smallest<T: Ord>(entries: &mut Vec<T>, count: usize) {
+pub(super) fn keep_smallest<T: Ord>(entries: &mut Vec<T>, count: usize) {
     if entries.len() > count {
         entries.select_nth_unstable(count);
         entries.truncate(count);
@@ -442,38 +489,40 @@ impl<S: Source> Run<'_, S> {
         let layout = self.layout;
         let places = sketches.kept.places(collection);
         let mut records = sketches.kept.records_mut(&places);
-        let (mut positions, mut drawn) = drawn_of(collection, count);
-        let mut sets = vec![Vec::new(); drawn.len()];
+        let (mut positions, groups) = drawn_of(collection, count);
+        let mut drawn: Vec<(u32, Vec<u64>)> = Vec::new();
         for (group, record) in &mut records {
-            if let Ok(number) = drawn.binary_search(group) {
+            if groups.binary_search(group).is_ok() {
                 layout.finish(record);
-                sets[number] = layout.elements(record).to_vec();
+                drawn.push((*group, record.to_vec()));
             }
         }
+        let (mut drawn, sets): (Vec<u32>, Vec<_>) = drawn.into_iter().unzip();
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
-        let mut watch = Watch::new(sets, verifier);
+        let mut watch = Watch::new(sets, layout, verifier);
         let affordable = watch.affordable().max(LEAST);
         let all = count >= collection.records() as usize;
         if self.settings.audit.is_none() && affordable < drawn.len() && !all {
-            let before = drawn;
-            (positions, drawn) = drawn_of(collection, affordable);
-            let set =
-                |group| before.binary_search(group).map(|at| std::mem::take(&mut watch.sets[at]));
-            let sets = drawn.iter().map(set).map(Result::unwrap_or_default).collect();
-            watch = Watch::new(sets, watch.verifier);
+            let groups;
+            (positions, groups) = drawn_of(collection, affordable);
+            let both = drawn.into_iter().zip(watch.records);
+            let fewer = both.filter(|(group, _)| groups.binary_search(group).is_ok());
+            let sets;
+            (drawn, sets) = fewer.unzip();
+            watch = Watch::new(sets, layout, watch.verifier);
         }
-        type Seen = (Looking, Vec<(u32, u32, f64)>);
-        let look = |(mut looking, mut found): Seen, (group, record): &mut (u32, &mut [u64])| {
+        type Found = (Looking, Vec<(u32, u32, f64)>);
+        let look = |(mut looking, mut found): Found, (group, record): &mut (u32, &mut [u64])| {
             if watch.look(layout.elements(record), &mut looking) {
                 // Most of them are candidates, and need it anyway.
                 layout.finish(record);
-                let partners = watch.partners(&looking, layout.elements(record));
+                let partners = watch.partners(&looking, record);
                 let pair = |(number, similarity)| (drawn[number as usize], *group, similarity);
                 found.extend(partners.map(pair));
             }
             (looking, found)
         };
-        let found = records.par_iter_mut().with_min_len(256).fold(Seen::default, look);
+        let found = records.par_iter_mut().with_min_len(256).fold(Found::default, look);
         let found: Vec<Vec<_>> = found.map(|(_, found)| found).collect();
         Ok(Some(Truth::new(positions, found.concat(), collection)))
     }
