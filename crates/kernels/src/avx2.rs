@@ -168,6 +168,7 @@ pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
 }
 
 /// See [`crate::any_equal`]. All are looked at, for where the first is cannot be guessed.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn any_equal(a: &[u64], b: &[u64]) -> bool {
     assert_eq!(a.len(), b.len(), "lists of the same length");
@@ -194,7 +195,29 @@ pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
     crate::scalar::bits_differing(a, b)
 }
 
+/// See [`crate::agreeing`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn agreeing(
+    one: &[u64],
+    many: &[u64],
+    keys: usize,
+    before: usize,
+    agreement: usize,
+    out: &mut Vec<u32>,
+) -> usize {
+    let numbers = (keys, before, agreement);
+    crate::scalar::agreeing_heads(
+        one,
+        many,
+        numbers,
+        out,
+        |a, b| any_equal(a, b),
+        |a, b| equal_bytes(a, b),
+    )
+}
+
 /// See [`crate::equal_bytes`].
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
     assert_eq!(a.len(), b.len(), "slices of the same length");
@@ -278,6 +301,32 @@ pub(crate) fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize
         unsafe { _mm256_storeu_si256(equals.as_mut_ptr().cast::<__m256i>(), equal) };
         count += equals.iter().sum::<usize>();
     }
+}
+
+/// See [`crate::found_in`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize {
+    crate::scalar::assert_window(places, shift);
+    let is_there = |number: u64| {
+        // SAFETY: the first bits name a place that three more follow.
+        let window =
+            unsafe { &*places.as_ptr().add((number >> shift) as usize).cast::<[u64; 4]>() };
+        _mm256_cmpeq_epi64(_mm256_set1_epi64x(number as i64), load_four(window))
+    };
+    let mut counts = [_mm256_setzero_si256(); 2];
+    let (pairs, rest) = numbers.as_chunks::<2>();
+    for &[x, y] in pairs {
+        counts[0] = _mm256_sub_epi64(counts[0], is_there(x));
+        counts[1] = _mm256_sub_epi64(counts[1], is_there(y));
+    }
+    if let [last] = rest {
+        counts[0] = _mm256_sub_epi64(counts[0], is_there(*last));
+    }
+    let mut sums = [0usize; 4];
+    let counts = _mm256_add_epi64(counts[0], counts[1]);
+    // SAFETY: 32 bytes are writable at `sums`, and the store asks for no alignment.
+    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast::<__m256i>(), counts) };
+    sums.iter().sum()
 }
 
 /// All ones in the places of those of four different values that are among four others.

@@ -10,6 +10,7 @@ mod avx2;
 mod avx512;
 mod float;
 mod hash;
+mod lookup;
 mod memory;
 mod radix;
 #[macro_use]
@@ -24,6 +25,7 @@ mod tiles;
 
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
+pub use lookup::Lookup;
 pub use memory::use_large_pages;
 pub use radix::{sort_by_high_half, sort_hashes};
 pub use sha1::sha1_prefix;
@@ -95,7 +97,14 @@ kernels! {
     /// as it cannot be.
     fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
 
-    /// The same for symbols of 32 bits.
+    /// How many of these numbers stand in one of the four places from that on which their first bits name: the number
+    /// shifted to the right. None of them may stand in two of its places.
+    ///
+    /// # Panics
+    /// Unless `shift` is below 64 and there are three places more than the first bits can name.
+    fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize, in [avx2];
+
+    /// [`shared_at_least`] for symbols of 32 bits.
     fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize>, in [avx2];
 
     /// The classic minhash: lowers each value to the smallest that its function gives any of the elements. A
@@ -199,6 +208,15 @@ kernels! {
     /// # Panics
     /// When they have not the same length.
     fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
+
+    /// Finds the heads that agree with one. A head is a list of keys and, from word `keys` on, of bytes; `many` are
+    /// heads of the same length, one behind the other. Those that share one of the first `before` keys at its place
+    /// are left out. Appends the numbers of those of the others of which at least `agreement` bytes are the same, and
+    /// returns how many others there are.
+    ///
+    /// # Panics
+    /// When a head has fewer words than keys, `before` is above `keys`, or `many` is not whole.
+    fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx512 avx2 neon];
 
     /// Where the first quote, backslash or control character of a JSON string stands; the length where
     /// there is none.

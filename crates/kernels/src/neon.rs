@@ -146,7 +146,24 @@ fn mix_halves(x: uint64x2_t, [low, high]: [u32; 2]) -> uint64x2_t {
     veorq_u64(low, vreinterpretq_u64_u32(vrev64q_u32(vreinterpretq_u32_u64(high))))
 }
 
+/// See [`crate::agreeing`].
+#[target_feature(enable = "neon")]
+pub(crate) fn agreeing(
+    one: &[u64],
+    many: &[u64],
+    keys: usize,
+    before: usize,
+    agreement: usize,
+    out: &mut Vec<u32>,
+) -> usize {
+    let numbers = (keys, before, agreement);
+    crate::scalar::agreeing_heads(one, many, numbers, out, crate::scalar::any_equal, |a, b| {
+        equal_bytes(a, b)
+    })
+}
+
 /// See [`crate::equal_bytes`].
+#[inline]
 #[target_feature(enable = "neon")]
 pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
     /// Blocks whose counts fit into a byte.

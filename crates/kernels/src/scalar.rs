@@ -3,9 +3,10 @@
 pub use crate::affine::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+use crate::lookup::WINDOW;
 pub use crate::sha1::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{Throw, WordMask};
+use crate::{Throw, WordMask, bytes_of};
 
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
@@ -253,9 +254,65 @@ pub fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a == b).count()
 }
 
+/// See [`crate::agreeing`].
+pub fn agreeing(
+    one: &[u64],
+    many: &[u64],
+    keys: usize,
+    before: usize,
+    agreement: usize,
+    out: &mut Vec<u32>,
+) -> usize {
+    agreeing_heads(one, many, (keys, before, agreement), out, any_equal, equal_bytes)
+}
+
+/// [`agreeing`] for any way of comparing keys and bytes, to be compiled for several machines. Both are always
+/// compared, for what comes out of it cannot be guessed.
+#[inline(always)]
+pub(crate) fn agreeing_heads(
+    one: &[u64],
+    many: &[u64],
+    (keys, before, agreement): (usize, usize, usize),
+    out: &mut Vec<u32>,
+    any_equal: impl Fn(&[u64], &[u64]) -> bool,
+    equal_bytes: impl Fn(&[u8], &[u8]) -> usize,
+) -> usize {
+    let (own_keys, own_bytes) = one.split_at(keys);
+    let own_keys = &own_keys[..before];
+    let heads = many.chunks_exact(one.len());
+    assert!(heads.remainder().is_empty(), "whole heads");
+    let start = out.len();
+    out.resize(start + heads.len(), 0);
+    let (mut others, mut agreeing) = (0, start);
+    for (number, head) in (0u32..).zip(heads) {
+        let (keys, bytes) = head.split_at(keys);
+        let is_other = !any_equal(own_keys, &keys[..before]);
+        let agrees = equal_bytes(bytes_of(own_bytes), bytes_of(bytes)) >= agreement;
+        out[agreeing] = number;
+        others += usize::from(is_other);
+        agreeing += usize::from(is_other & agrees);
+    }
+    out.truncate(agreeing);
+    others
+}
+
 /// See [`crate::shared_at_least`].
 pub fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize> {
     shared_from(a, b, (0, 0), 0, need)
+}
+
+/// See [`crate::found_in`].
+pub fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize {
+    assert_window(places, shift);
+    let is_found =
+        |&&number: &&u64| places[(number >> shift) as usize..][..WINDOW].contains(&number);
+    numbers.iter().filter(is_found).count()
+}
+
+/// What [`crate::found_in`] asks for.
+pub(crate) fn assert_window(places: &[u64], shift: u32) {
+    let named = 1usize.checked_shl(64 - shift).filter(|_| (1..64).contains(&shift));
+    assert!(named.is_some_and(|named| places.len() >= named + WINDOW - 1), "room for each place");
 }
 
 /// See [`crate::symbols_at_least`].

@@ -202,6 +202,51 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_find_heads_that_agree(
+        heads in vec(vec(0u64..3, 13), 1..40),
+        (keys, before) in (0usize..=12).prop_flat_map(|keys| (Just(keys), 0..=keys)),
+        agreement in 0usize..100,
+    ) {
+        let spread = |word: &u64| word * 0x0101_0001_0100_0101;
+        let one: Vec<u64> = heads[0].iter().map(spread).collect();
+        let many: Vec<u64> = heads[1..].iter().flatten().map(spread).collect();
+        let is_other = |head: &&[u64]| !(0..before).any(|at| head[at] == one[at]);
+        let others: Vec<&[u64]> = many.chunks(13).filter(is_other).collect();
+        let bytes = |head: &[u64]| head[keys..].iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let agrees = |head: &&[u64]| {
+            let same = bytes(head).into_iter().zip(bytes(&one)).filter(|(a, b)| a == b);
+            same.count() >= agreement
+        };
+        let expected: Vec<u32> = (0u32..)
+            .zip(many.chunks(13))
+            .filter(|(_, head)| is_other(head) && agrees(head))
+            .map(|(number, _)| number)
+            .collect();
+        for (name, version) in versions::agreeing() {
+            let mut out = vec![7];
+            let count = version(&one, &many, keys, before, agreement, &mut out);
+            prop_assert_eq!(count, others.len(), "{}", name);
+            prop_assert_eq!(out[0], 7);
+            prop_assert_eq!(&out[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_look_numbers_up(
+        places in Just((0u64..64).collect::<Vec<_>>()).prop_shuffle(),
+        numbers in vec(0u64..64, 0..50),
+    ) {
+        let places = &places[..19];
+        // The first four of six bits name a place.
+        let wide = |numbers: &[u64]| numbers.iter().map(|x| x << 58).collect::<Vec<_>>();
+        let is_there = |x: &&u64| places[(**x >> 2) as usize..][..4].contains(x);
+        let expected = numbers.iter().filter(is_there).count();
+        for (name, version) in versions::found_in() {
+            prop_assert_eq!(version(&wide(places), 60, &wide(&numbers)), expected, "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_count_the_intersection(
         a in btree_set(0u64..400, 0..300),
         b in btree_set(0u64..400, 0..300),

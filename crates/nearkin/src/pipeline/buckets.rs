@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use nearkin_kernels::equal_bytes_of;
+use nearkin_kernels::{Lookup, equal_bytes_of};
 use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket, shared_before};
 use crate::cluster::UnionFind;
 use crate::spill::{Cache, Lists};
-use crate::verify::{Overlap, Verifier};
+use crate::verify::{Measure, Overlap, Verifier};
 use crate::{Error, Result};
 
 use super::loaded::Loaded;
@@ -18,8 +18,13 @@ use super::partners::{Gathering, Partners};
 use super::record::{Body, Head};
 use super::{Observer, Stats};
 
-/// Comparisons that one thread takes on at a time.
-const PORTION: usize = 1 << 14;
+/// Members of a bucket of which a thread takes on the comparisons with as many others at a time; more where that would
+/// make more than so many pieces of a side.
+const SIDE: usize = 128;
+const PIECES: usize = 512;
+
+/// Pairs that a thread finds before it hands them over.
+const HANDFUL: usize = 1 << 14;
 
 /// Clusters of one bucket from which on they are compared on all threads.
 const MANY: usize = 512;
@@ -80,6 +85,10 @@ struct AtHand {
     many: Cache<u64>,
     one_head: Cache<u64>,
     many_heads: Cache<u64>,
+    /// Heads one behind the other, and the numbers of those that agree with another.
+    heads: Vec<u64>,
+    agreeing: Vec<u32>,
+    lookup: Lookup,
 }
 
 impl Buckets {
@@ -90,6 +99,9 @@ impl Buckets {
             many: Cache::new(share),
             one_head: Cache::one(),
             many_heads: Cache::new(share),
+            heads: Vec::new(),
+            agreeing: Vec::new(),
+            lookup: Lookup::default(),
         }
     }
 
@@ -130,7 +142,7 @@ impl Buckets {
                                 return Err(Error::Interrupted);
                             }
                             self.compare(portion, at, &mut found, &mut compared)?;
-                            if found.len() > PORTION {
+                            if found.len() > HANDFUL {
                                 gathering.add(&mut found)?;
                             }
                         }
@@ -168,31 +180,45 @@ impl Buckets {
         found: &mut Vec<(u32, u32, f64)>,
         compared: &mut Compared,
     ) -> Result<()> {
-        let AtHand { one, many, one_head, many_heads } = at;
-        // Members are met again and again: those in memory are looked up once.
-        let in_memory = |&group: &u32| {
+        let AtHand { one, many, one_head, many_heads, heads, agreeing, lookup } = at;
+        let layout = self.texts.layout;
+        // Heads are met again and again: they are brought together once.
+        heads.clear();
+        for &group in portion.columns {
             let place = self.texts.places[group as usize] as usize;
-            Some(self.texts.layout.split_head(self.heads.in_memory(place)?))
-        };
-        let members: Vec<Option<Head<'_>>> = portion.bucket.iter().map(in_memory).collect();
-        for i in portion.rows.clone() {
-            let a = portion.bucket[i];
-            let head = members[i].map_or_else(|| self.head(a, one_head), Ok)?;
-            for (&b, other) in portion.bucket.iter().zip(&members).skip(i + 1) {
-                if self.sides.as_ref().is_some_and(|sides| !sides.across(a, b)) {
-                    continue;
+            heads.extend_from_slice(self.heads.get(place, many_heads)?);
+        }
+        let width = layout.head_words();
+        for (i, &a) in portion.rows.iter().enumerate() {
+            let head = self.heads.get(self.texts.places[a as usize] as usize, one_head)?;
+            let from = if portion.is_square { i + 1 } else { 0 };
+            let columns = &portion.columns[from..];
+            let heads = &heads[from * width..];
+            let look = |heads: &[u64], agreeing: &mut Vec<u32>| {
+                layout.agreeing(head, heads, portion.table, self.agreement, agreeing) as u64
+            };
+            agreeing.clear();
+            compared.candidates += match &self.sides {
+                None => look(heads, agreeing),
+                Some(sides) => {
+                    let all = (0u32..).zip(columns).zip(heads.chunks_exact(width));
+                    let across = all.filter(|&((_, &b), _)| sides.across(a, b));
+                    let candidates = across.map(|((number, _), head)| {
+                        let count = agreeing.len();
+                        let candidates = look(head, agreeing);
+                        agreeing[count..].fill(number);
+                        candidates
+                    });
+                    candidates.sum()
                 }
-                let other = other.map_or_else(|| self.head(b, many_heads), Ok)?;
-                if shared_before(head.keys, other.keys, portion.table)
-                    || !self.may_be_similar(head, other, compared)
-                {
-                    continue;
-                }
-                if let Some(overlap) =
-                    self.similar(self.texts.body(a, one)?, self.texts.body(b, many)?)
-                {
-                    let value = self.verifier.value(overlap);
-                    found.push((a, b, value));
+            };
+            compared.exactly += agreeing.len() as u64;
+            let mut row = Row::default();
+            for &number in &*agreeing {
+                let b = columns[number as usize];
+                let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
+                if let Some(overlap) = row.similar(own, other, &self.verifier, lookup) {
+                    found.push((a, b, self.verifier.value(overlap)));
                 }
             }
         }
@@ -214,12 +240,15 @@ impl Buckets {
     ) -> impl Iterator<Item = Portion<'a>> {
         let worth = |bucket: &&[u32]| self.sides.as_ref().is_none_or(|sides| sides.both(bucket));
         each_bucket(buckets).filter(worth).flat_map(move |bucket| {
-            let rows = (PORTION / bucket.len()).max(1);
-            let starts = (0..bucket.len()).step_by(rows);
-            starts.map(move |start| Portion {
-                table,
-                bucket,
-                rows: start..(start + rows).min(bucket.len()),
+            let side = SIDE.max(bucket.len().div_ceil(PIECES));
+            bucket.chunks(side).enumerate().flat_map(move |(number, rows)| {
+                let others = bucket[number * side..].chunks(side);
+                others.enumerate().map(move |(i, columns)| Portion {
+                    table,
+                    rows,
+                    columns,
+                    is_square: i == 0,
+                })
             })
         })
     }
@@ -332,7 +361,7 @@ impl Buckets {
         at: &mut AtHand,
     ) -> Result<(Option<(u32, u32)>, Compared)> {
         let mut compared = Compared::default();
-        let AtHand { one, many, one_head, many_heads } = at;
+        let AtHand { one, many, one_head, many_heads, .. } = at;
         for &a in class {
             let head = self.head(a, one_head)?;
             for &b in other {
@@ -352,12 +381,43 @@ impl Buckets {
     }
 }
 
+/// The comparisons of one set with several others.
+#[derive(Default)]
+struct Row {
+    /// Others that were compared with it element by element.
+    compared: usize,
+}
+
+impl Row {
+    /// What the set has in common with another, if they are similar. To lay it out for a lookup takes about as long as to
+    /// go through it once, and pays from the second time on.
+    fn similar(
+        &mut self,
+        own: Body<'_>,
+        other: Body<'_>,
+        verifier: &Verifier,
+        lookup: &mut Lookup,
+    ) -> Option<Overlap> {
+        let need = own.shared_needed(other, verifier)?;
+        self.compared += 1;
+        match self.compared {
+            1 => return verifier.similar_with(own.elements, other.elements, need),
+            2 => lookup.take(own.elements),
+            _ => {}
+        }
+        let shared = lookup.shared(other.elements);
+        let overlap = Measure::overlap(shared, own.elements.len(), other.elements.len());
+        (shared >= need).then_some(overlap)
+    }
+}
+
 /// The buckets of several partitions, each with its table.
 type Round = Vec<(usize, Vec<u32>)>;
 
-/// Some rows of a bucket's pairs.
+/// Some members of a bucket, and those they are compared with: themselves, or others.
 struct Portion<'a> {
     table: usize,
-    bucket: &'a [u32],
-    rows: std::ops::Range<usize>,
+    rows: &'a [u32],
+    columns: &'a [u32],
+    is_square: bool,
 }

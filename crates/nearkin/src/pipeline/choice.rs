@@ -114,7 +114,8 @@ impl Sampled {
     /// Pairs of the collection, each counted with its weight, and the sum of their elements.
     fn count(&self, weigh: impl Fn(f64) -> f64) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
-        for (step, &(pairs, elements)) in self.pairs.iter().enumerate().filter(|(_, it)| it.0 > 0.0) {
+        for (step, &(pairs, elements)) in self.pairs.iter().enumerate().filter(|(_, it)| it.0 > 0.0)
+        {
             let weight = self.weight * weigh((step as f64 + 0.5) / STEPS as f64);
             sums.0 += weight * pairs;
             sums.1 += weight * elements;

@@ -123,6 +123,23 @@ impl Layout {
         Head { keys, bytes }
     }
 
+    /// How many they are.
+    pub(crate) fn head_words(self) -> usize {
+        self.keys + self.bytes
+    }
+
+    /// See [`nearkin_kernels::agreeing`]: which heads agree with one, those left out that share an earlier key.
+    pub(crate) fn agreeing(
+        self,
+        head: &[u64],
+        heads: &[u64],
+        before: usize,
+        agreement: usize,
+        out: &mut Vec<u32>,
+    ) -> usize {
+        nearkin_kernels::agreeing(head, heads, self.keys, before, agreement, out)
+    }
+
     /// The rest of a whole record.
     pub(crate) fn body(self, words: &[u64]) -> Body<'_> {
         let (bitmap, count) = lengths(words[0]);
@@ -151,12 +168,15 @@ impl Layout {
 impl Body<'_> {
     /// What the two have in common, if they are similar.
     pub(crate) fn similar(self, other: Body<'_>, verifier: &Verifier) -> Option<Overlap> {
+        let need = self.shared_needed(other, verifier)?;
+        verifier.similar_with(self.elements, other.elements, need)
+    }
+
+    /// How many elements the two must share to be similar; none where sizes and bitmaps tell that they are not.
+    pub(crate) fn shared_needed(self, other: Body<'_>, verifier: &Verifier) -> Option<usize> {
         let (a, b) = (self.elements.len(), other.elements.len());
         let need = verifier.shared_needed(a, b)?;
-        if self.least_difference(&other) > a + b - 2 * need {
-            return None;
-        }
-        verifier.similar_with(self.elements, other.elements, need)
+        (self.least_difference(&other) <= a + b - 2 * need).then_some(need)
     }
 
     /// Elements that are in one of the two and not in the other: not fewer than this.

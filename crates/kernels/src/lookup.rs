@@ -1,0 +1,94 @@
+//! A set laid out so that others are quickly compared with it.
+
+use crate::found_in;
+
+/// A set of numbers that are as good as random, to be compared with several others.
+///
+/// Each number stands at the place that its first bits name, or up to three places behind it if those before it are
+/// taken: four places to look at, with a single load. There are four to eight places for each number, so that there is
+/// nearly always room, and the few that find none are looked up one by one.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    places: Vec<u64>,
+    shift: u32,
+    without_place: Vec<u64>,
+}
+
+/// Places that are looked at for a number.
+pub(crate) const WINDOW: usize = 4;
+
+impl Lookup {
+    /// Takes up a set, sorted and without repeats, in place of the one before.
+    pub fn take(&mut self, set: &[u64]) {
+        let bits = set.len().max(4).ilog2() + 2;
+        self.shift = 64 - bits;
+        self.without_place.clear();
+        // What stands in a free place must not be looked for there: 0 is looked for in the first places only, and the
+        // largest number in none of them.
+        self.places.clear();
+        self.places.resize((1 << bits) + WINDOW - 1, 0);
+        self.places[..WINDOW].fill(u64::MAX);
+        let mut next = 0;
+        for &number in set {
+            let first = (number >> self.shift) as usize;
+            let place = first.max(next);
+            if place < first + WINDOW {
+                self.places[place] = number;
+                next = place + 1;
+            } else {
+                self.without_place.push(number);
+            }
+        }
+    }
+
+    /// How many numbers of another set, sorted and without repeats, are in this one.
+    pub fn shared(&self, other: &[u64]) -> usize {
+        let is_shared = |number: &&u64| other.binary_search(number).is_ok();
+        let without_place = self.without_place.iter().filter(is_shared).count();
+        found_in(&self.places, self.shift, other) + without_place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_shared_is_counted(
+            a in btree_set(0u64..300, 0..200),
+            b in btree_set(0u64..300, 0..200),
+            factor in prop_oneof![Just(1), Just(u64::MAX / 299), any::<u64>().prop_map(|x| x | 1)],
+            turn in 0u32..64,
+        ) {
+            let expected = a.intersection(&b).count();
+            // Spread evenly, at either end, or all over the place: some get no place.
+            let slice = |set: &BTreeSet<u64>| {
+                let spread = set.iter().map(|x| x.wrapping_mul(factor).rotate_left(turn));
+                spread.collect::<BTreeSet<u64>>().into_iter().collect::<Vec<u64>>()
+            };
+            let mut lookup = Lookup::default();
+            lookup.take(&[1, 2, 3]);
+            lookup.take(&slice(&a));
+            prop_assert_eq!(lookup.shared(&slice(&b)), expected);
+        }
+    }
+
+    #[test]
+    fn the_smallest_and_the_largest_number_are_not_taken_for_free_places() {
+        let ends = [0, 1, u64::MAX - 1, u64::MAX];
+        for set in [&[][..], &[5], &[0], &[u64::MAX], &[1 << 63], &ends] {
+            let mut lookup = Lookup::default();
+            lookup.take(set);
+            let expected = ends.iter().filter(|end| set.contains(end)).count();
+            assert_eq!(lookup.shared(&ends), expected, "{set:?}");
+        }
+    }
+}
