@@ -1,13 +1,15 @@
 //! What `pairs` and `top` have in common: find what is similar, and write rows of two items each.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
 use nearkin::Error;
 use nearkin::amplify::Expression;
-use nearkin::pipeline::{self, Clock, Observer, Similar, Stage};
+use nearkin::pipeline::{self, Clock, Ids, Observer, Similar, Stage};
 use nearkin::read::Place;
 use nearkin::verify::Measure;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
@@ -53,12 +55,13 @@ pub(crate) enum Rows {
 impl Rows {
     fn each(
         self,
-        similar: &Similar,
+        rows: &pipeline::Rows<'_>,
+        items: Range<u32>,
         row: impl FnMut(u32, u32, f64) -> nearkin::Result<()>,
     ) -> nearkin::Result<u64> {
         match self {
-            Self::Pairs => similar.each(row),
-            Self::Closest(k) => similar.closest(k, row),
+            Self::Pairs => rows.pairs(items, row),
+            Self::Closest(k) => rows.closest(k, items, row),
         }
     }
 }
@@ -148,7 +151,14 @@ pub(crate) fn find(
         .map_err(|error| report::stopped(error, &settings))?;
     observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = report::unless_closed(write_rows(&similar, rows, args, target, observer))?;
+    let written = report::unless_closed(write_rows(
+        &similar,
+        rows,
+        args,
+        settings.threads,
+        target,
+        observer,
+    ))?;
     similar.stats.stages.push(clock.stop(0));
     let (count, written) = written.unzip();
     similar.stats.pairs = count;
@@ -167,6 +177,7 @@ fn write_rows(
     similar: &Similar,
     rows: Rows,
     args: &SearchArgs,
+    threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
 ) -> nearkin::Result<(u64, Written)> {
@@ -176,18 +187,49 @@ fn write_rows(
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
     let columns = columns(numbers, if as_distance { "distance" } else { "similarity" });
     let mut table = target.create(&columns)?;
-    let (mut ids, mut other_ids) = (collection.ids(), collection.ids());
-    let mut first = None; // the rows of one item follow each other
-    let count = rows.each(similar, |a, b, value| {
-        if observer.stopped() {
-            return Err(Error::Interrupted);
-        }
-        let (_, a) = match first.take() {
-            Some(known @ (position, _)) if position == a => first.insert(known),
-            _ => first.insert((a, ids.get(a)?)),
-        };
-        let b = other_ids.get(b + start)?;
-        table.row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
-    })?;
+    let found = similar.rows();
+    // Hands the rows of some items to `row`.
+    let each = |items: Range<u32>,
+                (ids, other_ids): &mut (Ids<'_>, Ids<'_>),
+                row: &mut dyn FnMut(&[Cell]) -> nearkin::Result<()>| {
+        let mut first = None; // the rows of one item follow each other
+        rows.each(&found, items, |a, b, value| {
+            if observer.stopped() {
+                return Err(Error::Interrupted);
+            }
+            let (_, a) = match first.take() {
+                Some(known @ (position, _)) if position == a => first.insert(known),
+                _ => first.insert((a, ids.get(a)?)),
+            };
+            let b = other_ids.get(b + start)?;
+            row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
+        })
+    };
+    let ids = || (collection.ids(), collection.ids());
+    let Some(format) = table.row_format().filter(|_| found.are_short()) else {
+        let count = each(found.items(), &mut ids(), &mut |cells| table.row(cells))?;
+        return Ok((count, target.finish(table)?));
+    };
+    // Ids that may be on disk are looked up by one thread at a time.
+    let free = Mutex::new(Vec::new());
+    let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut count = 0;
+    found.in_order(
+        threads,
+        |items| {
+            let mut own = lock().pop().unwrap_or_else(ids);
+            let mut bytes = Vec::new();
+            let count = each(items, &mut own, &mut |cells| {
+                format.row(cells, &mut bytes);
+                Ok(())
+            })?;
+            lock().push(own);
+            Ok((count, bytes))
+        },
+        |(some, bytes)| {
+            count += some;
+            table.formatted(&bytes)
+        },
+    )?;
     Ok((count, target.finish(table)?))
 }

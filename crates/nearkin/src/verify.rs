@@ -283,7 +283,7 @@ impl Verifier {
 }
 
 /// An error for a limit that the measure does not have.
-fn check(measure: Measure, limit: Limit) -> Result<()> {
+pub(crate) fn check(measure: Measure, limit: Limit) -> Result<()> {
     let name = measure.name();
     match (limit, measure) {
         (Limit::Similarity(least), Measure::Hamming) => {

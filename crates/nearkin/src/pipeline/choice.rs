@@ -5,6 +5,8 @@
 //! each other, which decides how many pairs either way compares. What that costs are figures measured once: which
 //! way is taken must not depend on a clock.
 
+use rayon::prelude::*;
+
 use crate::Result;
 use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
@@ -49,7 +51,7 @@ const DRAWN: usize = 256;
 const OTHERS: usize = 1 << 13;
 /// Elements of either, at most.
 const OF_DRAWN: usize = 1 << 16;
-const OF_OTHERS: usize = 1 << 19;
+const OF_OTHERS: usize = 1 << 18;
 /// What is drawn has a seed of its own.
 const SEED: u64 = 0xc0de_c401_ce00_0001;
 
@@ -86,9 +88,7 @@ impl Sampled {
         let (drawn, others) = (&texts[..drawn], &texts[..others]);
         let entries = (0u32..).zip(drawn).flat_map(|(at, set)| set.iter().map(move |&x| (x, at)));
         let holders = Holders::new(entries.collect());
-        // How often each element of drawn texts is met, at the first of its places.
-        let mut times = vec![0u32; holders.len()];
-        let pairs = pairs(drawn, others, &holders, &mut times);
+        let Meetings { pairs, times } = meetings(drawn, others, &holders);
         let scale = all as f64 / others.len().max(1) as f64;
         let met = |set: &&[u64]| {
             let mut met: Vec<u32> =
@@ -124,23 +124,41 @@ impl Sampled {
     }
 }
 
-/// The pairs that have something in common, and how often the elements of drawn texts are met.
-fn pairs(
-    drawn: &[&[u64]],
-    others: &[&[u64]],
-    holders: &Holders,
-    times: &mut [u32],
-) -> Vec<(f64, f64)> {
+/// What drawn texts have in common with others.
+struct Meetings {
+    /// Pairs by their similarity, and their elements.
+    pairs: Vec<(f64, f64)>,
+    /// How often each element of drawn texts is met, at the first of its places.
+    times: Vec<u32>,
+}
+
+/// Compares drawn texts with others, among which they are the first, on all threads. All sums are of whole numbers, so
+/// that it does not matter who adds what.
+fn meetings(drawn: &[&[u64]], others: &[&[u64]], holders: &Holders) -> Meetings {
+    let portion = others.len().div_ceil(rayon::current_num_threads()).max(1);
+    let of_portion = |(number, others)| meetings_from(drawn, number * portion, others, holders);
+    let portions = others.par_chunks(portion).enumerate().map(of_portion);
+    let both = |mut all: Meetings, some: Meetings| {
+        let pairs = all.pairs.iter_mut().zip(some.pairs);
+        pairs.for_each(|(all, some)| *all = (all.0 + some.0, all.1 + some.1));
+        all.times.iter_mut().zip(some.times).for_each(|(all, some)| *all += some);
+        all
+    };
+    portions.reduce_with(both).unwrap_or(Meetings { pairs: Vec::new(), times: Vec::new() })
+}
+
+/// The same for those others that come from a place on.
+fn meetings_from(drawn: &[&[u64]], from: usize, others: &[&[u64]], holders: &Holders) -> Meetings {
     let mut shared = vec![0u32; drawn.len()];
     let mut owners = Vec::new();
-    let mut pairs = vec![(0.0, 0.0); STEPS];
+    let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; holders.len()] };
     for (other, set) in others.iter().enumerate() {
         for &element in *set {
             let range = holders.range(element);
             if range.is_empty() {
                 continue;
             }
-            times[range.start] += 1;
+            all.times[range.start] += 1;
             for &owner in holders.sets(range) {
                 let shared = &mut shared[owner as usize];
                 if *shared == 0 {
@@ -150,16 +168,16 @@ fn pairs(
             }
         }
         for at in owners.drain(..) {
-            let all = (drawn[at].len() + set.len()) as f64;
+            let elements = (drawn[at].len() + set.len()) as f64;
             let shared = f64::from(std::mem::take(&mut shared[at]));
-            if at != other {
-                let step = (shared / (all - shared) * STEPS as f64) as usize;
-                let pairs = &mut pairs[step.min(STEPS - 1)];
-                *pairs = (pairs.0 + 1.0, pairs.1 + all);
+            if at != from + other {
+                let step = (shared / (elements - shared) * STEPS as f64) as usize;
+                let pairs = &mut all.pairs[step.min(STEPS - 1)];
+                *pairs = (pairs.0 + 1.0, pairs.1 + elements);
             }
         }
     }
-    pairs
+    all
 }
 
 /// What things take, in nanoseconds, by measurements on the four collections of `docs/joins.md`.

@@ -19,12 +19,12 @@ mod observe;
 mod partners;
 pub(crate) mod record;
 mod resume;
+mod rows;
 mod run;
 mod sample;
 mod sketch;
 pub mod spread;
 mod survey;
-mod top;
 mod watch;
 
 use std::num::NonZero;
@@ -37,6 +37,7 @@ pub use dedup::{Deduplicated, Swallowed, dedup};
 pub use memory::{LEAST_MEMORY, fair_share};
 pub use observe::{Clock, NoObserver, Observer, Stage, StageTime, Stats, Watched};
 pub use resume::Job;
+pub use rows::Rows;
 pub use sample::{Sample, sample};
 pub use survey::{Estimate, Forecast, Survey, survey};
 
@@ -46,8 +47,7 @@ use crate::item::Source;
 use crate::join::sets::Filters;
 use crate::parallel::in_pool;
 use crate::shingle::Shingling;
-use crate::spill::Cache;
-use crate::verify::{Limit, Measure, Overlap, Verifier};
+use crate::verify::{Limit, Measure, Overlap, check};
 use crate::{Error, Result};
 use partners::Partners;
 use run::Run;
@@ -126,7 +126,7 @@ impl Default for Settings {
 impl Settings {
     /// How pairs are found, as far as the measure and the other settings decide it.
     fn way(&self) -> Result<Way> {
-        Verifier::new(self.measure, self.limit())?;
+        check(self.measure, self.limit())?;
         match (self.way, self.measure.follows_jaccard(), self.bands) {
             (Way::Exact, ..) => Ok(Way::Exact),
             (_, false, Some(bands)) => {
@@ -158,7 +158,7 @@ impl Settings {
 
     /// The bands to use: those that were set, or the cheapest that keep the recall.
     pub fn bands(&self) -> Result<Bands> {
-        Verifier::new(self.measure, self.limit())?;
+        check(self.measure, self.limit())?;
         match self.bands {
             Some(bands) => Bands::new(bands.count, bands.rows),
             None => {
@@ -283,36 +283,6 @@ pub fn pairs<S: Source>(
 }
 
 impl Similar {
-    /// Calls `pair` with the positions of every similar pair and its similarity, or its distance where that is
-    /// limited, sorted by the first position, then the second; with two collections, positions are counted in
-    /// each.
-    ///
-    /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
-    pub fn each(&self, mut pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
-        let members = self.collection.members();
-        let split = self.collection.split();
-        let mut cache = Cache::one();
-        let mut row: Vec<(u32, f64)> = Vec::new();
-        let mut count = 0;
-        for a in 0..split.unwrap_or(self.collection.records()) {
-            let Some(group) = self.collection.group_of(a) else { continue };
-            let from = split.unwrap_or(a + 1);
-            row.clear();
-            let own = self.own(group).into_iter();
-            for (group, value) in own.chain(self.partners.of(group, &mut cache)?) {
-                let members = members.of(group);
-                let later = &members[members.partition_point(|&b| b < from)..];
-                row.extend(later.iter().map(|&b| (b, value)));
-            }
-            row.sort_unstable_by_key(|&(b, _)| b);
-            for &(b, value) in &row {
-                pair(a, b - split.unwrap_or(0), value)?;
-            }
-            count += row.len() as u64;
-        }
-        Ok(count)
-    }
-
     /// The group as a partner of itself, for the copies of one text, if those are similar.
     fn own(&self, group: u32) -> Option<(u32, f64)> {
         let size = self.partners.sizes.as_ref().map_or(1, |sizes| sizes[group as usize]);

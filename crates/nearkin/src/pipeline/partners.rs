@@ -59,6 +59,14 @@ impl Partners {
         })
     }
 
+    /// How many groups are similar to this one.
+    pub(super) fn count(&self, group: u32) -> usize {
+        match self.places[group as usize] {
+            NOWHERE => 0,
+            place => self.lists.length(place as usize) / 3,
+        }
+    }
+
     /// The groups that are similar to this one, ascending, and the value of each pair: its similarity, or its
     /// distance where that is limited.
     pub(super) fn of<'a>(

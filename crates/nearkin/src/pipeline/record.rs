@@ -100,15 +100,15 @@ impl Layout {
             return self.head() + bitmap + count;
         }
         let (head, elements) = words.split_at_mut(self.head() + bitmap);
-        let count = sort_elements(elements);
         let (_, bits) = head.split_at_mut(self.head());
-        for &element in &elements[..count] {
+        let count = match bitmap {
+            0 => sort_elements(elements, |_, _| ()),
             // A power of two, so that what is above it falls away.
-            if bitmap > 0 {
+            _ => sort_elements(elements, |element, is_new| {
                 let bit = element as usize & (64 * bitmap - 1);
-                bits[bit / 64] ^= 1 << (bit % 64);
-            }
-        }
+                bits[bit / 64] ^= u64::from(is_new) << (bit % 64);
+            }),
+        };
         head[0] = FINISHED | (bitmap as u64) << 32 | count as u64;
         self.head() + bitmap + count
     }
@@ -199,15 +199,21 @@ thread_local! {
     static BUFFER: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sorts elements, puts each once in front, and says how many that makes.
-pub(crate) fn sort_elements(elements: &mut [u64]) -> usize {
+/// Sorts elements, puts each once in front, and says how many that makes. Tells of each whether it is the first of its
+/// kind.
+pub(crate) fn sort_elements(elements: &mut [u64], mut tell: impl FnMut(u64, bool)) -> usize {
     BUFFER.with_borrow_mut(|buffer| sort_hashes(elements, buffer));
+    // Any that is not the first.
+    let mut before = elements.first().map_or(0, |first| !first);
     let mut kept = 0;
     for i in 0..elements.len() {
-        if kept == 0 || elements[i] != elements[kept - 1] {
-            elements[kept] = elements[i];
-            kept += 1;
-        }
+        let element = elements[i];
+        let is_new = element != before;
+        tell(element, is_new);
+        // Written in any case: where an element is repeated cannot be guessed.
+        elements[kept] = element;
+        kept += usize::from(is_new);
+        before = element;
     }
     kept
 }

@@ -548,7 +548,7 @@ impl Buffers {
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
     BUFFERS.with_borrow_mut(|buffers| {
         buffers.take(text, settings);
-        let count = sort_elements(&mut buffers.elements);
+        let count = sort_elements(&mut buffers.elements, |_, _| ());
         buffers.elements[..count].to_vec()
     })
 }

@@ -65,6 +65,24 @@ fn order(element: u64) -> u64 {
     element.wrapping_mul(0xd1b5_4a32_d192_ed03)
 }
 
+/// The `count` elements of a set that come first in the order, each with its place.
+fn first_in_order(set: &[u64], count: usize) -> Vec<(u64, u64)> {
+    // Twice as many as are needed, unless chance will have it otherwise.
+    let bound = match set.len() / (2 * count.max(1)) {
+        0 | 1 => u64::MAX,
+        times => u64::MAX / times as u64,
+    };
+    let up_to = |bound: u64| -> Vec<(u64, u64)> {
+        set.iter().map(|&x| (order(x), x)).filter(|&(place, _)| place <= bound).collect()
+    };
+    let mut first = up_to(bound);
+    if first.len() < count {
+        first = up_to(u64::MAX);
+    }
+    keep_smallest(&mut first, count);
+    first
+}
+
 impl Watch {
     /// Looks out for what is similar to the sets of these records, which are finished.
     pub(super) fn new(records: Vec<Vec<u64>>, layout: Layout, verifier: Verifier) -> Self {
@@ -75,11 +93,7 @@ impl Watch {
             let set = layout.elements(record);
             let (picked, fewest) = picks(set.len(), fewest_shared(&verifier, set.len()));
             enough.push(fewest as u32);
-            let mut ordered: Vec<(u64, u64)> = set.iter().map(|&x| (order(x), x)).collect();
-            if picked < ordered.len() {
-                ordered.select_nth_unstable(picked);
-            }
-            let picked = &ordered[..picked];
+            let picked = first_in_order(set, picked);
             entries.extend(picked.iter().map(|&(_, element)| (element, number)));
             let last = picked.iter().map(|&(place, _)| place).max().unwrap_or(0);
             let most = largest_partner(&verifier, set.len());

@@ -9,4 +9,4 @@ mod table;
 
 pub use output::{Output, Ready, check, check_table, remove_temporary_files};
 pub use records::{batches, records};
-pub use table::{Cell, Column, ColumnKind, TableWriter};
+pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};

@@ -75,11 +75,31 @@ pub struct TableWriter {
 }
 
 enum Body {
-    /// What stands before each column's value, and the rows so far.
-    Jsonl(Output, Vec<String>, Vec<u8>),
-    Delimited(Output, u8, Vec<u8>),
+    /// How rows are formatted, and the rows so far.
+    Text(Output, RowFormat, Vec<u8>),
     Parquet(Box<ArrowWriter<Output>>, Columns),
     Memory(Columns, Vec<RecordBatch>),
+}
+
+/// How a row becomes text.
+#[derive(Clone, Debug)]
+pub struct RowFormat(TextFormat);
+
+#[derive(Clone, Debug)]
+enum TextFormat {
+    /// With what stands before each column's value.
+    Jsonl(Vec<String>),
+    Delimited(u8),
+}
+
+impl RowFormat {
+    /// Appends one row: a cell for each column.
+    pub fn row(&self, cells: &[Cell], out: &mut Vec<u8>) {
+        match &self.0 {
+            TextFormat::Jsonl(before) => json_row(before, cells, out),
+            TextFormat::Delimited(delimiter) => delimited_row(cells, *delimiter, out),
+        }
+    }
 }
 
 /// Rows a batch, so that memory stays small.
@@ -109,7 +129,7 @@ impl TableWriter {
                     delimited_text(column.name, delimiter, &mut header);
                 }
                 header.push(b'\n');
-                Body::Delimited(output, delimiter, header)
+                Body::Text(output, RowFormat(TextFormat::Delimited(delimiter)), header)
             }
             Format::Parquet => {
                 let columns = Columns::new(columns);
@@ -121,7 +141,8 @@ impl TableWriter {
                     let name = serde_json::Value::from(column.name);
                     format!("{}{name}:", if at == 0 { '{' } else { ',' })
                 };
-                Body::Jsonl(output, columns.iter().enumerate().map(before).collect(), Vec::new())
+                let before = columns.iter().enumerate().map(before).collect();
+                Body::Text(output, RowFormat(TextFormat::Jsonl(before)), Vec::new())
             }
             _ => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
@@ -142,12 +163,8 @@ impl TableWriter {
     /// Writes one row: a cell for each column.
     pub fn row(&mut self, cells: &[Cell]) -> Result<()> {
         match &mut self.body {
-            Body::Jsonl(output, before, buffer) => {
-                json_row(before, cells, buffer);
-                drain(output, buffer, BUFFER)
-            }
-            Body::Delimited(output, delimiter, buffer) => {
-                delimited_row(cells, *delimiter, buffer);
+            Body::Text(output, format, buffer) => {
+                format.row(cells, buffer);
                 drain(output, buffer, BUFFER)
             }
             Body::Parquet(writer, columns) => match columns.row(cells, &self.name)? {
@@ -159,6 +176,31 @@ impl TableWriter {
             Body::Memory(columns, batches) => {
                 batches.extend(columns.row(cells, &self.name)?);
                 Ok(())
+            }
+        }
+    }
+
+    /// How rows are formatted where they become text, for threads that format some on their own.
+    pub fn row_format(&self) -> Option<RowFormat> {
+        match &self.body {
+            Body::Text(_, format, _) => Some(format.clone()),
+            Body::Parquet(..) | Body::Memory(..) => None,
+        }
+    }
+
+    /// Writes rows that are formatted already.
+    ///
+    /// # Errors
+    /// When they cannot be written, or rows are not text here.
+    pub fn formatted(&mut self, rows: &[u8]) -> Result<()> {
+        match &mut self.body {
+            Body::Text(output, _, buffer) => {
+                drain(output, buffer, 0)?;
+                output.put(rows)
+            }
+            Body::Parquet(..) | Body::Memory(..) => {
+                let what = "rows are not text here".to_owned();
+                Err(Error::File { path: self.name.clone(), what })
             }
         }
     }
@@ -185,7 +227,7 @@ impl TableWriter {
     /// Writes everything to disk, under a temporary name still.
     pub fn ready(self) -> Result<Ready> {
         match self.body {
-            Body::Jsonl(mut output, _, mut buffer) | Body::Delimited(mut output, _, mut buffer) => {
+            Body::Text(mut output, _, mut buffer) => {
                 drain(&mut output, &mut buffer, 0)?;
                 output.ready()
             }

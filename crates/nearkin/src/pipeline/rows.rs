@@ -1,0 +1,169 @@
+//! From similar groups to rows: the pairs of items, or each item with those closest to it.
+
+use std::ops::Range;
+
+use crate::Result;
+use crate::parallel::in_order;
+use crate::spill::Cache;
+use crate::verify::Limit;
+
+use super::Similar;
+use super::collection::Members;
+
+impl Similar {
+    /// Calls `pair` with the positions of every similar pair and its similarity, or its distance where that is
+    /// limited, sorted by the first position, then the second; with two collections, positions are counted in
+    /// each. How many there are.
+    ///
+    /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
+    pub fn each(&self, pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
+        self.rows().pairs(self.positions(), pair)
+    }
+
+    /// Calls `pair` with the positions of every item and of the up to `k` items most similar to it, among
+    /// those that reach the limit, and the value of each pair: sorted by the item, then from the most similar
+    /// on, then by position. With two collections, the items are those of the first
+    /// and their partners those of the second, positions counted in each. How many pairs these are.
+    ///
+    /// An item with a million copies takes no longer than one with k.
+    pub fn closest(&self, k: usize, pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
+        self.rows().closest(k, self.positions(), pair)
+    }
+
+    /// What is needed to go through the pairs of some items.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { similar: self, members: self.collection.members() }
+    }
+
+    /// The items of the first collection.
+    fn positions(&self) -> Range<u32> {
+        0..self.collection.split().unwrap_or(self.collection.records())
+    }
+}
+
+/// The rows of a search, to be gone through item by item.
+pub struct Rows<'a> {
+    pub(super) similar: &'a Similar,
+    pub(super) members: Members,
+}
+
+impl Rows<'_> {
+    /// The items that have rows: those of the first collection.
+    pub fn items(&self) -> Range<u32> {
+        self.similar.positions()
+    }
+
+    /// Calls `pair` with the positions of every similar pair of which the first is one of these, as
+    /// [`Similar::each`] does for all.
+    pub fn pairs(
+        &self,
+        positions: Range<u32>,
+        mut pair: impl FnMut(u32, u32, f64) -> Result<()>,
+    ) -> Result<u64> {
+        let collection = &self.similar.collection;
+        let split = collection.split();
+        let mut cache = Cache::one();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut count = 0;
+        for a in positions {
+            let Some(group) = collection.group_of(a) else { continue };
+            let from = split.unwrap_or(a + 1);
+            row.clear();
+            let own = self.similar.own(group).into_iter();
+            for (group, value) in own.chain(self.similar.partners.of(group, &mut cache)?) {
+                let members = self.members.of(group);
+                let later = &members[members.partition_point(|&b| b < from)..];
+                row.extend(later.iter().map(|&b| (b, value)));
+            }
+            row.sort_unstable_by_key(|&(b, _)| b);
+            for &(b, value) in &row {
+                pair(a, b - split.unwrap_or(0), value)?;
+            }
+            count += row.len() as u64;
+        }
+        Ok(count)
+    }
+
+    /// Calls `pair` with the positions of each of these items and of those closest to it, as
+    /// [`Similar::closest`] does for all.
+    pub fn closest(
+        &self,
+        k: usize,
+        positions: Range<u32>,
+        mut pair: impl FnMut(u32, u32, f64) -> Result<()>,
+    ) -> Result<u64> {
+        let from = self.similar.collection.split().unwrap_or(0);
+        let mut cache = Cache::one();
+        let mut partners: Vec<(u32, f64)> = Vec::new();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        let mut count = 0;
+        let order = |x: f64, y: f64| match self.similar.limit {
+            Limit::Similarity(_) => y.total_cmp(&x),
+            Limit::Distance(_) => x.total_cmp(&y),
+        };
+        for a in positions {
+            let Some(group) = self.similar.collection.group_of(a) else { continue };
+            partners.clear();
+            partners.extend(self.similar.own(group));
+            partners.extend(self.similar.partners.of(group, &mut cache)?);
+            partners.sort_by(|x, y| order(x.1, y.1));
+            row.clear();
+            for alike in partners.chunk_by(|x, y| x.1 == y.1) {
+                let start = row.len();
+                for &(group, value) in alike {
+                    let members = self.members.of(group);
+                    let others = &members[members.partition_point(|&b| b < from)..];
+                    let others = others.iter().filter(|&&b| b != a).take(k - start);
+                    row.extend(others.map(|&b| (b, value)));
+                }
+                row[start..].sort_unstable_by_key(|&(b, _)| b);
+                row.truncate(k);
+                if row.len() == k {
+                    break;
+                }
+            }
+            for &(b, value) in &row {
+                pair(a, b - from, value)?;
+            }
+            count += row.len() as u64;
+        }
+        Ok(count)
+    }
+
+    /// Does `work` for a few items at a time on `threads` threads, and hands what it gives to `take`, in the order of
+    /// the items.
+    pub fn in_order<R: Send>(
+        &self,
+        threads: usize,
+        work: impl Fn(Range<u32>) -> Result<R> + Sync,
+        take: impl FnMut(R) -> Result<()>,
+    ) -> Result<()> {
+        in_order(threads, self.portions().into_iter().map(Ok), work, take)
+    }
+
+    /// Items cut so that each portion has some thousand rows.
+    fn portions(&self) -> Vec<Range<u32>> {
+        /// Groups with which those of a portion are paired.
+        const PARTNERS: usize = 1 << 12;
+        let Range { start, end } = self.similar.positions();
+        let (mut portions, mut from, mut partners) = (Vec::new(), start, 0);
+        for a in start..end {
+            let group = self.similar.collection.group_of(a);
+            partners += group.map_or(0, |group| self.similar.partners.count(group) + 1);
+            if partners >= PARTNERS || a + 1 == end {
+                portions.push(from..a + 1);
+                (from, partners) = (a + 1, 0);
+            }
+        }
+        portions
+    }
+
+    /// Whether no item has so many rows that they had better not be held.
+    pub fn are_short(&self) -> bool {
+        const MOST: usize = 1 << 17;
+        let groups = 0..self.similar.collection.groups();
+        let copies = groups.clone().map(|group| self.members.of(group).len()).max();
+        let partners = groups.map(|group| self.similar.partners.count(group) + 1).max();
+        copies.unwrap_or(0).saturating_mul(partners.unwrap_or(0)) <= MOST
+    }
+}
