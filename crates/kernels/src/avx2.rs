@@ -168,7 +168,6 @@ pub(crate) fn minima(keys: &[u64], elements: &[u64], values: &mut [u64]) {
 }
 
 /// See [`crate::any_equal`]. All are looked at, for where the first is cannot be guessed.
-#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn any_equal(a: &[u64], b: &[u64]) -> bool {
     assert_eq!(a.len(), b.len(), "lists of the same length");
@@ -205,19 +204,48 @@ pub(crate) fn agreeing(
     agreement: usize,
     out: &mut Vec<u32>,
 ) -> usize {
-    let numbers = (keys, before, agreement);
-    crate::scalar::agreeing_heads(
-        one,
-        many,
-        numbers,
-        out,
-        |a, b| any_equal(a, b),
-        |a, b| equal_bytes(a, b),
-    )
+    let (first, rest) = (before / 4, before % 4);
+    let (blocks, last) = ((one.len() - keys) / 4, (one.len() - keys) % 4);
+    let (rest, last) = (first_of_four(rest), first_of_four(last));
+    // Bytes that are left out are equal in the last block.
+    let agreement = agreement + _mm256_movemask_epi8(last).count_zeros() as usize;
+    crate::scalar::agreeing_heads(one, many, (keys, before), out, |head| {
+        let (own, head) = (one.as_ptr(), head.as_ptr());
+        // SAFETY: heads have as many words as `one`, `before` of them keys and those from `keys` on bytes; what is not
+        // among the first of four is not read.
+        let four = |head: *const u64, block: usize| unsafe {
+            _mm256_loadu_si256(head.add(4 * block).cast::<__m256i>())
+        };
+        let part = |head: *const u64, block: usize, mask: __m256i| unsafe {
+            _mm256_maskload_epi64(head.add(4 * block).cast::<i64>(), mask)
+        };
+        let mut shared = _mm256_and_si256(
+            rest,
+            _mm256_cmpeq_epi64(part(own, first, rest), part(head, first, rest)),
+        );
+        for block in 0..first {
+            let equal = _mm256_cmpeq_epi64(four(own, block), four(head, block));
+            shared = _mm256_or_si256(shared, equal);
+        }
+        // SAFETY: as above.
+        let (own, head) = unsafe { (own.add(keys), head.add(keys)) };
+        let bits = |equal: __m256i| _mm256_movemask_epi8(equal).count_ones() as usize;
+        let mut equal = bits(_mm256_cmpeq_epi8(part(own, blocks, last), part(head, blocks, last)));
+        for block in 0..blocks {
+            equal += bits(_mm256_cmpeq_epi8(four(own, block), four(head, block)));
+        }
+        (_mm256_testz_si256(shared, shared) == 1, equal >= agreement)
+    })
+}
+
+/// All ones in the first of four words.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_of_four(count: usize) -> __m256i {
+    _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_set_epi64x(3, 2, 1, 0))
 }
 
 /// See [`crate::equal_bytes`].
-#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
     assert_eq!(a.len(), b.len(), "slices of the same length");

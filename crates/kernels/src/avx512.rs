@@ -124,31 +124,7 @@ pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
     crate::scalar::bits_differing(a, b)
 }
 
-/// See [`crate::agreeing`].
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
-)]
-pub(crate) fn agreeing(
-    one: &[u64],
-    many: &[u64],
-    keys: usize,
-    before: usize,
-    agreement: usize,
-    out: &mut Vec<u32>,
-) -> usize {
-    let numbers = (keys, before, agreement);
-    crate::scalar::agreeing_heads(
-        one,
-        many,
-        numbers,
-        out,
-        |a, b| crate::avx2::any_equal(a, b),
-        |a, b| equal_bytes(a, b),
-    )
-}
-
 /// See [`crate::equal_bytes`].
-#[inline]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]

@@ -216,7 +216,7 @@ kernels! {
     ///
     /// # Panics
     /// When a head has fewer words than keys, `before` is above `keys`, or `many` is not whole.
-    fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx512 avx2 neon];
+    fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx2 neon];
 
     /// Where the first quote, backslash or control character of a JSON string stands; the length where
     /// there is none.

@@ -156,9 +156,10 @@ pub(crate) fn agreeing(
     agreement: usize,
     out: &mut Vec<u32>,
 ) -> usize {
-    let numbers = (keys, before, agreement);
-    crate::scalar::agreeing_heads(one, many, numbers, out, crate::scalar::any_equal, |a, b| {
-        equal_bytes(a, b)
+    crate::scalar::agreeing_heads(one, many, (keys, before), out, |head| {
+        let is_other = !crate::scalar::any_equal(&one[..before], &head[..before]);
+        let equal = equal_bytes(crate::bytes_of(&one[keys..]), crate::bytes_of(&head[keys..]));
+        (is_other, equal >= agreement)
     })
 }
 

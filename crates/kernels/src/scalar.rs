@@ -263,31 +263,30 @@ pub fn agreeing(
     agreement: usize,
     out: &mut Vec<u32>,
 ) -> usize {
-    agreeing_heads(one, many, (keys, before, agreement), out, any_equal, equal_bytes)
+    agreeing_heads(one, many, (keys, before), out, |head| {
+        let (is_other, equal) = (!any_equal(&one[..before], &head[..before]), &head[keys..]);
+        (is_other, equal_bytes(bytes_of(&one[keys..]), bytes_of(equal)) >= agreement)
+    })
 }
 
-/// [`agreeing`] for any way of comparing keys and bytes, to be compiled for several machines. Both are always
-/// compared, for what comes out of it cannot be guessed.
+/// [`agreeing`] for any way of saying whether a head shares no key, and whether enough bytes are the same, to be
+/// compiled for several machines. Both are always asked, for what comes out of it cannot be guessed.
 #[inline(always)]
 pub(crate) fn agreeing_heads(
     one: &[u64],
     many: &[u64],
-    (keys, before, agreement): (usize, usize, usize),
+    (keys, before): (usize, usize),
     out: &mut Vec<u32>,
-    any_equal: impl Fn(&[u64], &[u64]) -> bool,
-    equal_bytes: impl Fn(&[u8], &[u8]) -> usize,
+    compare: impl Fn(&[u64]) -> (bool, bool),
 ) -> usize {
-    let (own_keys, own_bytes) = one.split_at(keys);
-    let own_keys = &own_keys[..before];
-    let heads = many.chunks_exact(one.len());
+    assert!(before <= keys && keys <= one.len(), "keys are a part of a head");
+    let heads = many.chunks_exact(one.len().max(1));
     assert!(heads.remainder().is_empty(), "whole heads");
     let start = out.len();
     out.resize(start + heads.len(), 0);
     let (mut others, mut agreeing) = (0, start);
     for (number, head) in (0u32..).zip(heads) {
-        let (keys, bytes) = head.split_at(keys);
-        let is_other = !any_equal(own_keys, &keys[..before]);
-        let agrees = equal_bytes(bytes_of(own_bytes), bytes_of(bytes)) >= agreement;
+        let (is_other, agrees) = compare(head);
         out[agreeing] = number;
         others += usize::from(is_other);
         agreeing += usize::from(is_other & agrees);

@@ -213,7 +213,7 @@ impl Buckets {
                 }
             };
             compared.exactly += agreeing.len() as u64;
-            let mut row = Row::default();
+            let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG };
             for &number in &*agreeing {
                 let b = columns[number as usize];
                 let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
@@ -382,15 +382,19 @@ impl Buckets {
 }
 
 /// The comparisons of one set with several others.
-#[derive(Default)]
 struct Row {
     /// Others that were compared with it element by element.
     compared: usize,
+    /// Whether there are so many others that at least two will have to be.
+    is_long: bool,
 }
+
+/// Others of a long row.
+const LONG: usize = 4;
 
 impl Row {
     /// What the set has in common with another, if they are similar. To lay it out for a lookup takes about as long as to
-    /// go through it once, and pays from the second time on.
+    /// go through it once, and pays with the second.
     fn similar(
         &mut self,
         own: Body<'_>,
@@ -400,9 +404,9 @@ impl Row {
     ) -> Option<Overlap> {
         let need = own.shared_needed(other, verifier)?;
         self.compared += 1;
-        match self.compared {
-            1 => return verifier.similar_with(own.elements, other.elements, need),
-            2 => lookup.take(own.elements),
+        match (self.compared, self.is_long) {
+            (1, false) => return verifier.similar_with(own.elements, other.elements, need),
+            (1, true) | (2, false) => lookup.take(own.elements),
             _ => {}
         }
         let shared = lookup.shared(other.elements);

@@ -38,8 +38,11 @@ const OVERLOOKED: f64 = 1e-6;
 pub(super) struct Watch {
     verifier: Verifier,
     layout: Layout,
-    /// The sets, as finished records.
+    /// The sets from the smallest on, as finished records, and which of those that were given each is.
     records: Vec<Vec<u64>>,
+    given: Vec<u32>,
+    /// For each, the size of the smallest partner.
+    least: Vec<usize>,
     /// For each, how many of its picked elements another must have.
     enough: Vec<u32>,
     /// Who picked an element.
@@ -86,12 +89,19 @@ fn first_in_order(set: &[u64], count: usize) -> Vec<(u64, u64)> {
 impl Watch {
     /// Looks out for what is similar to the sets of these records, which are finished.
     pub(super) fn new(records: Vec<Vec<u64>>, layout: Layout, verifier: Verifier) -> Self {
+        let mut given: Vec<(u32, Vec<u64>)> = (0u32..).zip(records).collect();
+        given.sort_by_key(|(_, record)| layout.elements(record).len());
+        let (given, records): (Vec<u32>, Vec<Vec<u64>>) = given.into_iter().unzip();
         let mut entries: Vec<(u64, u32)> = Vec::new();
         let mut enough = Vec::with_capacity(records.len());
+        let mut least = Vec::with_capacity(records.len());
         let mut beyond = vec![0; 64];
         for (record, number) in records.iter().zip(0u32..) {
             let set = layout.elements(record);
-            let (picked, fewest) = picks(set.len(), fewest_shared(&verifier, set.len()));
+            let smallest = smallest_partner(&verifier, set.len());
+            least.push(smallest);
+            let fewest = verifier.shared_needed(set.len(), smallest).unwrap_or(set.len());
+            let (picked, fewest) = picks(set.len(), fewest);
             enough.push(fewest as u32);
             let picked = first_in_order(set, picked);
             entries.extend(picked.iter().map(|&(_, element)| (element, number)));
@@ -100,14 +110,15 @@ impl Watch {
             let not_on = beyond.iter_mut().skip(1 + last.leading_zeros() as usize);
             not_on.for_each(|beyond: &mut usize| *beyond = most.max(*beyond));
         }
-        Self { verifier, layout, records, enough, pickers: Holders::new(entries), beyond }
+        let pickers = Holders::new(entries);
+        Self { verifier, layout, records, given, least, enough, pickers, beyond }
     }
 
     /// How many of so many drawn sets cost little: where elements are frequent, every look meets many sets.
     fn affordable(&self) -> usize {
         /// Sets that are met for each element that is looked up.
         const MET: f64 = 1.0;
-        let some = self.records[..self.records.len().min(64)].iter();
+        let some = self.records.iter().step_by(self.records.len().div_ceil(64).max(1));
         let (mut elements, mut met) = (0, 0);
         for set in some.map(|record| self.layout.elements(record)) {
             elements += set.len();
@@ -124,8 +135,13 @@ impl Watch {
         let Looking { on_level, hits, seen } = looking;
         hits.resize(self.records.len(), 0);
         seen.clear();
+        // Those that come later are too large.
+        let end = self.least.partition_point(|&least| least <= elements.len()) as u32;
         for &element in self.worth_looking(elements, on_level) {
             for &number in self.pickers.sets(self.pickers.range(element)) {
+                if number >= end {
+                    break;
+                }
                 let hits = &mut hits[number as usize];
                 if *hits == 0 {
                     seen.push(number);
@@ -184,7 +200,8 @@ impl Watch {
         looking.seen.iter().filter_map(move |&number| {
             let drawn = self.layout.body(&self.records[number as usize]);
             let overlap = drawn.similar(body, &self.verifier)?;
-            Some((number, self.verifier.measure().similarity(overlap)))
+            let similarity = self.verifier.measure().similarity(overlap);
+            Some((self.given[number as usize], similarity))
         })
     }
 
@@ -207,9 +224,9 @@ fn picks(size: usize, fewest: usize) -> (usize, usize) {
     (picked as usize, fewest_successes(picked as usize, share, OVERLOOKED).max(1))
 }
 
-/// The fewest elements that a set of this size shares with any that is similar.
-fn fewest_shared(verifier: &Verifier, size: usize) -> usize {
-    // The smaller the other, the fewer, as long as it can be similar at all.
+/// The size of the smallest set that is similar to one of this size. They share fewer elements than any larger one
+/// does with it.
+fn smallest_partner(verifier: &Verifier, size: usize) -> usize {
     let (mut low, mut high) = (1, size);
     while low < high {
         let middle = low.midpoint(high);
@@ -218,7 +235,7 @@ fn fewest_shared(verifier: &Verifier, size: usize) -> usize {
             None => low = middle + 1,
         }
     }
-    verifier.shared_needed(size, low).unwrap_or(size)
+    low
 }
 
 /// The size of the largest set that is similar to one of this size.
@@ -519,7 +536,7 @@ impl<S: Source> Run<'_, S> {
         if self.settings.audit.is_none() && affordable < drawn.len() && !all {
             let groups;
             (positions, groups) = drawn_of(collection, affordable);
-            let both = drawn.into_iter().zip(watch.records);
+            let both = watch.given.iter().map(|&given| drawn[given as usize]).zip(watch.records);
             let fewer = both.filter(|(group, _)| groups.binary_search(group).is_ok());
             let sets;
             (drawn, sets) = fewer.unzip();
