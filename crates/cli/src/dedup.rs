@@ -152,7 +152,7 @@ impl Found {
             }
             let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
             let kept = Cell::Bool(kept == position);
-            table.row(&[Cell::Id(&id), Cell::Id(&cluster), kept, Cell::Float(similarity)])?;
+            table.row(&[Cell::from(&id), Cell::from(&cluster), kept, Cell::Float(similarity)])?;
         }
         target.finish(table)
     }

@@ -426,7 +426,7 @@ fn write(
         }
         count += 1;
         let (a, b) = (held.id(found.a), held.id(found.b));
-        table.row(&[Cell::Id(&a), Cell::Id(&b), Cell::Float(found.value)])
+        table.row(&[Cell::from(&a), Cell::from(&b), Cell::Float(found.value)])
     };
     match result {
         Outcome::Pairs(close) => close.matches.iter().try_for_each(&mut row)?,

@@ -201,8 +201,8 @@ fn write_rows(
                 Some(known @ (position, _)) if position == a => first.insert(known),
                 _ => first.insert((a, ids.get(a)?)),
             };
-            let b = other_ids.get(b + start)?;
-            row(&[Cell::Id(a), Cell::Id(&b), Cell::Float(value)])
+            let b = other_ids.find(b + start)?;
+            row(&[Cell::from(&*a), Cell::Id(b), Cell::Float(value)])
         })
     };
     let ids = || (collection.ids(), collection.ids());

@@ -204,27 +204,27 @@ pub(crate) fn agreeing(
     agreement: usize,
     out: &mut Vec<u32>,
 ) -> usize {
-    let (first, rest) = (before / 4, before % 4);
+    let (first, rest) = (before / 8, before % 8);
     let (blocks, last) = ((one.len() - keys) / 4, (one.len() - keys) % 4);
-    let (rest, last) = (first_of_four(rest), first_of_four(last));
+    let (rest, last) = (first_halves(rest), first_halves(2 * last));
     // Bytes that are left out are equal in the last block.
     let agreement = agreement + _mm256_movemask_epi8(last).count_zeros() as usize;
     crate::scalar::agreeing_heads(one, many, (keys, before), out, |head| {
         let (own, head) = (one.as_ptr(), head.as_ptr());
-        // SAFETY: heads have as many words as `one`, `before` of them keys and those from `keys` on bytes; what is not
-        // among the first of four is not read.
+        // SAFETY: heads have as many words as `one`, with `before` keys in the first `keys` and bytes in the others; what
+        // is not among the first halves is not read.
         let four = |head: *const u64, block: usize| unsafe {
             _mm256_loadu_si256(head.add(4 * block).cast::<__m256i>())
         };
         let part = |head: *const u64, block: usize, mask: __m256i| unsafe {
-            _mm256_maskload_epi64(head.add(4 * block).cast::<i64>(), mask)
+            _mm256_maskload_epi32(head.add(4 * block).cast::<i32>(), mask)
         };
         let mut shared = _mm256_and_si256(
             rest,
-            _mm256_cmpeq_epi64(part(own, first, rest), part(head, first, rest)),
+            _mm256_cmpeq_epi32(part(own, first, rest), part(head, first, rest)),
         );
         for block in 0..first {
-            let equal = _mm256_cmpeq_epi64(four(own, block), four(head, block));
+            let equal = _mm256_cmpeq_epi32(four(own, block), four(head, block));
             shared = _mm256_or_si256(shared, equal);
         }
         // SAFETY: as above.
@@ -238,11 +238,11 @@ pub(crate) fn agreeing(
     })
 }
 
-/// All ones in the first of four words.
+/// All ones in the first of eight halves of words.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn first_of_four(count: usize) -> __m256i {
-    _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_set_epi64x(3, 2, 1, 0))
+fn first_halves(count: usize) -> __m256i {
+    _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0))
 }
 
 /// See [`crate::equal_bytes`].

@@ -209,13 +209,13 @@ kernels! {
     /// When they have not the same length.
     fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
 
-    /// Finds the heads that agree with one. A head is a list of keys and, from word `keys` on, of bytes; `many` are
-    /// heads of the same length, one behind the other. Those that share one of the first `before` keys at its place
-    /// are left out. Appends the numbers of those of the others of which at least `agreement` bytes are the same, and
-    /// returns how many others there are.
+    /// Finds the heads that agree with one. A head is a list of keys of 32 bits, two in a word and the first of them in
+    /// its lower half, and from word `keys` on of bytes; `many` are heads of the same length, one behind the other.
+    /// Those that share one of the first `before` keys at its place are left out. Appends the numbers of those of the
+    /// others of which at least `agreement` bytes are the same, and returns how many others there are.
     ///
     /// # Panics
-    /// When a head has fewer words than keys, `before` is above `keys`, or `many` is not whole.
+    /// When a head has fewer words than `keys` or these fewer keys than `before`, or `many` is not whole.
     fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx2 neon];
 
     /// Where the first quote, backslash or control character of a JSON string stands; the length where

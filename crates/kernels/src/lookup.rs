@@ -43,10 +43,24 @@ impl Lookup {
 
     /// How many numbers of another set, sorted and without repeats, are in this one.
     pub fn shared(&self, other: &[u64]) -> usize {
-        let is_shared = |number: &&u64| other.binary_search(number).is_ok();
-        let without_place = self.without_place.iter().filter(is_shared).count();
-        found_in(&self.places, self.shift, other) + without_place
+        let without_place = self.without_place.iter().filter(|&&number| contains(other, number));
+        found_in(&self.places, self.shift, other) + without_place.count()
     }
+}
+
+/// Whether a sorted list of numbers that are as good as random contains a number: it is not far from where it should be.
+fn contains(numbers: &[u64], number: u64) -> bool {
+    /// Steps after which they are not taken for random any more.
+    const FAR: usize = 256;
+    let guess = (u128::from(number) * numbers.len() as u128 >> 64) as usize;
+    let mut at = guess;
+    while at > 0 && numbers[at - 1] >= number && guess - at < FAR {
+        at -= 1;
+    }
+    while at < numbers.len() && numbers[at] < number && at < guess + FAR {
+        at += 1;
+    }
+    numbers.get(at) == Some(&number) || numbers.binary_search(&number).is_ok()
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ pub(crate) fn agreeing(
     out: &mut Vec<u32>,
 ) -> usize {
     crate::scalar::agreeing_heads(one, many, (keys, before), out, |head| {
-        let is_other = !crate::scalar::any_equal(&one[..before], &head[..before]);
+        let is_other = !crate::scalar::any_key_equal(one, head, before);
         let equal = equal_bytes(crate::bytes_of(&one[keys..]), crate::bytes_of(&head[keys..]));
         (is_other, equal >= agreement)
     })

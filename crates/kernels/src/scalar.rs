@@ -264,9 +264,16 @@ pub fn agreeing(
     out: &mut Vec<u32>,
 ) -> usize {
     agreeing_heads(one, many, (keys, before), out, |head| {
-        let (is_other, equal) = (!any_equal(&one[..before], &head[..before]), &head[keys..]);
-        (is_other, equal_bytes(bytes_of(&one[keys..]), bytes_of(equal)) >= agreement)
+        let equal = equal_bytes(bytes_of(&one[keys..]), bytes_of(&head[keys..]));
+        (!any_key_equal(one, head, before), equal >= agreement)
     })
+}
+
+/// Whether two heads share one of their first keys.
+#[inline(always)]
+pub(crate) fn any_key_equal(a: &[u64], b: &[u64], before: usize) -> bool {
+    let key = |head: &[u64], at: usize| (head[at / 2] >> (32 * (at % 2))) as u32;
+    (0..before).fold(false, |any, at| any | (key(a, at) == key(b, at)))
 }
 
 /// [`agreeing`] for any way of saying whether a head shares no key, and whether enough bytes are the same, to be
@@ -279,7 +286,7 @@ pub(crate) fn agreeing_heads(
     out: &mut Vec<u32>,
     compare: impl Fn(&[u64]) -> (bool, bool),
 ) -> usize {
-    assert!(before <= keys && keys <= one.len(), "keys are a part of a head");
+    assert!(before <= 2 * keys && keys <= one.len(), "keys are a part of a head");
     let heads = many.chunks_exact(one.len().max(1));
     assert!(heads.remainder().is_empty(), "whole heads");
     let start = out.len();

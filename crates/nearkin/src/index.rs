@@ -377,7 +377,7 @@ impl Index {
     fn compare(&self, record: &[u64], slot: u32) -> Option<f64> {
         let Search { layout, verifier, agreement, .. } = &self.search;
         let other = &*self.slots[slot as usize].as_ref()?.record;
-        let bytes = |record| layout.split_head(layout.head_of(record)).bytes;
+        let bytes = |record| layout.bytes_of(layout.head_of(record));
         if equal_bytes_of(bytes(record), bytes(other)) < *agreement {
             return None;
         }

@@ -4,7 +4,7 @@
 use nearkin::amplify::Bands;
 use nearkin::candidates::bands::Banding;
 use nearkin::candidates::brute_force;
-use nearkin::candidates::{buckets, each_bucket, partition_of_key, shared_before};
+use nearkin::candidates::{buckets, each_bucket, partition_of_key};
 use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
 use nearkin::pipeline::{NoObserver, Settings, pairs};
@@ -55,8 +55,6 @@ fn s4_1_every_band_has_buckets_of_its_own() {
     };
     assert_eq!(buckets_of(&[(1, 0), (2, 1), (1, 2), (2, 1), (2, 0)]), [vec![0, 2], vec![0, 1]]);
     assert_eq!(buckets_of(&[(2, 0), (1, 1), (3, 2), (1, 1)]), [[0u32; 0]; 0]);
-    assert!(!shared_before(&[1, 2], &[1, 3], 0) && shared_before(&[1, 2], &[1, 3], 1));
-    assert!(!shared_before(&[1, 2], &[2, 1], 2));
 }
 
 #[test]

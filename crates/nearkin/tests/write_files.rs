@@ -113,7 +113,7 @@ fn a_full_disk_is_an_error_and_devices_stay_devices() {
         let mut table =
             TableWriter::create(Some(Path::new(name)), Some(Format::Parquet), &PAIRS).unwrap();
         let id = Id::Int(1);
-        table.row(&[Cell::Id(&id), Cell::Id(&id), Cell::Float(1.0)]).unwrap();
+        table.row(&[Cell::from(&id), Cell::from(&id), Cell::Float(1.0)]).unwrap();
         let error = table.finish().err().map(|error| error.to_string());
         let full =
             "/dev/full: cannot write: No space left on device; make room or choose another place";
@@ -149,7 +149,7 @@ fn write_pairs(path: &Path) {
     let ids = ["x", "say \"hi\",\n漢字\t", ""].map(|id| Id::Text(id.into()));
     let rows = ids.iter().zip([12, -1, i64::MAX]).zip([6.0 / 7.0, 1.0, 0.1]);
     for ((a, b), similarity) in rows {
-        table.row(&[Cell::Id(a), Cell::Id(&Id::Int(b)), Cell::Float(similarity)]).unwrap();
+        table.row(&[Cell::from(a), Cell::from(&Id::Int(b)), Cell::Float(similarity)]).unwrap();
     }
     table.finish().unwrap();
 }
@@ -200,7 +200,7 @@ fn tables_longer_than_a_batch() {
     for name in ["x.parquet", "x.csv.zst"] {
         let mut table = TableWriter::create(Some(&dir.path().join(name)), None, &columns).unwrap();
         for n in 0..40_000 {
-            table.row(&[Cell::Id(&Id::Int(n)), Cell::Bool(n % 2 == 0)]).unwrap();
+            table.row(&[Cell::from(&Id::Int(n)), Cell::Bool(n % 2 == 0)]).unwrap();
         }
         table.finish().unwrap();
     }

@@ -306,7 +306,7 @@ fn write_matches(
             return Err(Error::Interrupted);
         }
         let (a, b) = (loaded.id(pair.a), loaded.id(pair.b));
-        let mut cells = vec![Cell::Id(&a), Cell::Id(&b), Cell::Float(pair.score)];
+        let mut cells = vec![Cell::from(&a), Cell::from(&b), Cell::Float(pair.score)];
         let part = |&at: &usize| scorer.part(at, pair.a, pair.b).map_or(Cell::Missing, Cell::Float);
         cells.extend(scored.iter().map(part));
         for record in [pair.a, pair.b] {
@@ -326,7 +326,7 @@ fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Resul
     let columns = [Column { name: "id", kind }, Column { name: "cluster", kind }];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for (record, &cluster) in (0..).zip(clusters) {
-        table.row(&[Cell::Id(&loaded.id(record)), Cell::Id(&loaded.id(cluster))])?;
+        table.row(&[Cell::from(&loaded.id(record)), Cell::from(&loaded.id(cluster))])?;
     }
     table.ready().map(Some)
 }

@@ -15,7 +15,7 @@ pub mod probed;
 pub mod segments;
 pub mod weights;
 
-use nearkin_kernels::{any_equal, sort_by_high_half};
+use nearkin_kernels::sort_by_high_half;
 
 /// Bits of a key. Of a billion items, some four million pairs share a key of a table by accident.
 pub const KEY_BITS: u32 = 37;
@@ -59,9 +59,4 @@ pub fn each_bucket(mut buckets: &[u32]) -> impl Iterator<Item = &[u32]> {
         buckets = rest;
         Some(members)
     })
-}
-
-/// Whether two items share a key in one of the first `table` tables: then the pair was met there.
-pub fn shared_before(a: &[u64], b: &[u64], table: usize) -> bool {
-    any_equal(&a[..table], &b[..table])
 }

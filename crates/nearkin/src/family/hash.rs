@@ -190,7 +190,7 @@ impl HashFamily for Mixed {
     }
 }
 
-/// Elements are hashes; one multiplication spreads those that were cut to 32 bits.
+/// What is hashed here is a hash already; one multiplication spreads those that were cut to 32 bits.
 #[derive(Default)]
 pub(crate) struct Spread(u64);
 
@@ -201,6 +201,10 @@ impl Hasher for Spread {
 
     fn write_u64(&mut self, element: u64) {
         self.0 = element.wrapping_mul(GOLDEN);
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        self.write_u64((hash >> 64) as u64 ^ hash as u64);
     }
 
     fn finish(&self) -> u64 {

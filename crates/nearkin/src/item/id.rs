@@ -12,6 +12,33 @@ pub enum Id {
     Text(Box<str>),
 }
 
+/// An id that stands elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdRef<'a> {
+    /// A whole number.
+    Int(i64),
+    /// Anything else.
+    Text(&'a str),
+}
+
+impl<'a> From<&'a Id> for IdRef<'a> {
+    fn from(id: &'a Id) -> Self {
+        match id {
+            Id::Int(number) => Self::Int(*number),
+            Id::Text(text) => Self::Text(text),
+        }
+    }
+}
+
+impl From<IdRef<'_>> for Id {
+    fn from(id: IdRef<'_>) -> Self {
+        match id {
+            IdRef::Int(number) => Self::Int(number),
+            IdRef::Text(text) => Self::Text(text.into()),
+        }
+    }
+}
+
 impl From<i64> for Id {
     fn from(number: i64) -> Self {
         Self::Int(number)

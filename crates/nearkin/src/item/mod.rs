@@ -11,7 +11,7 @@ mod strings;
 mod vectors;
 
 pub use bits::Bits;
-pub use id::{Id, Value};
+pub use id::{Id, IdRef, Value};
 pub use interned::{Interned, Values};
 pub use records::{Column, ColumnBuilder, MISSING, Table};
 pub use sets::Sets;

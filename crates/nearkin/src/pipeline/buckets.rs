@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use nearkin_kernels::{Lookup, equal_bytes_of};
+use nearkin_kernels::Lookup;
 use rayon::prelude::*;
 
-use crate::candidates::{KEY_PARTS, each_bucket, shared_before};
+use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
 use crate::spill::{Cache, Lists};
 use crate::verify::{Measure, Overlap, Verifier};
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 use super::loaded::Loaded;
 use super::memory::Budget;
 use super::partners::{Gathering, Partners};
-use super::record::{Body, Head};
+use super::record::Body;
 use super::{Observer, Stats};
 
 /// Members of a bucket of which a thread takes on the comparisons with as many others at a time; more where that would
@@ -105,22 +105,28 @@ impl Buckets {
         }
     }
 
-    fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Head<'a>> {
-        let words = self.heads.get(self.texts.places[group as usize] as usize, cache)?;
-        Ok(self.texts.layout.split_head(words))
+    fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<&'a [u64]> {
+        let place = self.texts.places[group as usize] as usize;
+        let width = self.texts.layout.head_words();
+        match self.heads.all_in_memory() {
+            Some(heads) => Ok(&heads[place * width..][..width]),
+            None => self.heads.get(place, cache),
+        }
     }
 
-    /// Whether so many values of the sketches agree that the two may be similar.
-    fn may_be_similar(&self, a: Head<'_>, b: Head<'_>, compared: &mut Compared) -> bool {
-        compared.candidates += 1;
-        let may_be = equal_bytes_of(a.bytes, b.bytes) >= self.agreement;
-        compared.exactly += u64::from(may_be);
-        may_be
-    }
-
-    /// What the two have in common, if they are similar.
-    fn similar(&self, a: Body<'_>, b: Body<'_>) -> Option<Overlap> {
-        a.similar(b, &self.verifier)
+    /// Which of these heads agree so well with one that the two may be similar, those left out that share a key of an
+    /// earlier table: such pairs were met there.
+    fn agreeing(
+        &self,
+        table: usize,
+        head: &[u64],
+        heads: &[u64],
+        agreeing: &mut Vec<u32>,
+    ) -> Compared {
+        agreeing.clear();
+        let layout = self.texts.layout;
+        let candidates = layout.agreeing(head, heads, table, self.agreement, agreeing) as u64;
+        Compared { candidates, exactly: agreeing.len() as u64 }
     }
 
     /// Every similar pair of groups.
@@ -181,38 +187,30 @@ impl Buckets {
         compared: &mut Compared,
     ) -> Result<()> {
         let AtHand { one, many, one_head, many_heads, heads, agreeing, lookup } = at;
-        let layout = self.texts.layout;
         // Heads are met again and again: they are brought together once.
         heads.clear();
         for &group in portion.columns {
-            let place = self.texts.places[group as usize] as usize;
-            heads.extend_from_slice(self.heads.get(place, many_heads)?);
+            heads.extend_from_slice(self.head(group, many_heads)?);
         }
-        let width = layout.head_words();
+        let width = self.texts.layout.head_words();
         for (i, &a) in portion.rows.iter().enumerate() {
-            let head = self.heads.get(self.texts.places[a as usize] as usize, one_head)?;
+            let head = self.head(a, one_head)?;
             let from = if portion.is_square { i + 1 } else { 0 };
-            let columns = &portion.columns[from..];
-            let heads = &heads[from * width..];
-            let look = |heads: &[u64], agreeing: &mut Vec<u32>| {
-                layout.agreeing(head, heads, portion.table, self.agreement, agreeing) as u64
-            };
-            agreeing.clear();
-            compared.candidates += match &self.sides {
-                None => look(heads, agreeing),
+            let (columns, heads) = (&portion.columns[from..], &heads[from * width..]);
+            *compared += match &self.sides {
+                None => self.agreeing(portion.table, head, heads, agreeing),
                 Some(sides) => {
                     let all = (0u32..).zip(columns).zip(heads.chunks_exact(width));
                     let across = all.filter(|&((_, &b), _)| sides.across(a, b));
-                    let candidates = across.map(|((number, _), head)| {
-                        let count = agreeing.len();
-                        let candidates = look(head, agreeing);
-                        agreeing[count..].fill(number);
-                        candidates
-                    });
-                    candidates.sum()
+                    let (mut numbers, mut compared) = (Vec::new(), Compared::default());
+                    for ((number, _), other) in across {
+                        compared += self.agreeing(portion.table, head, other, agreeing);
+                        numbers.extend(agreeing.iter().map(|_| number));
+                    }
+                    *agreeing = numbers;
+                    compared
                 }
             };
-            compared.exactly += agreeing.len() as u64;
             let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG };
             for &number in &*agreeing {
                 let b = columns[number as usize];
@@ -361,18 +359,17 @@ impl Buckets {
         at: &mut AtHand,
     ) -> Result<(Option<(u32, u32)>, Compared)> {
         let mut compared = Compared::default();
-        let AtHand { one, many, one_head, many_heads, .. } = at;
+        let AtHand { one, many, one_head, many_heads, agreeing, .. } = at;
         for &a in class {
             let head = self.head(a, one_head)?;
             for &b in other {
-                let other = self.head(b, many_heads)?;
                 // A pair that shared an earlier key was compared there, and did not agree.
-                if shared_before(head.keys, other.keys, table)
-                    || !self.may_be_similar(head, other, &mut compared)
-                {
+                compared += self.agreeing(table, head, self.head(b, many_heads)?, agreeing);
+                if agreeing.is_empty() {
                     continue;
                 }
-                if self.similar(self.texts.body(a, one)?, self.texts.body(b, many)?).is_some() {
+                let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
+                if own.similar(other, &self.verifier).is_some() {
                     return Ok((Some((a.min(b), a.max(b))), compared));
                 }
             }

@@ -1,6 +1,6 @@
 //! The items of one or two inputs, as they are known after the first pass.
 
-use crate::item::{Id, Value};
+use crate::item::{Id, IdRef, Value};
 use crate::spill::{Cache, Temp};
 use crate::{Error, Result};
 
@@ -327,9 +327,14 @@ pub struct Ids<'a> {
 impl Ids<'_> {
     /// The id of the item at this position: the user's, or the position.
     pub fn get(&mut self, position: u32) -> Result<Id> {
+        self.find(position).map(Id::from)
+    }
+
+    /// The same, where it stands.
+    pub fn find(&mut self, position: u32) -> Result<IdRef<'_>> {
         let start = self.collection.split.filter(|&split| position >= split).unwrap_or(0);
-        let given = self.collection.ids.get(position, &mut self.cache)?;
-        Ok(given.unwrap_or(Id::Int(i64::from(position - start))))
+        let given = self.collection.ids.id(position, &mut self.cache)?;
+        Ok(given.unwrap_or(IdRef::Int(i64::from(position - start))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A value for some of many positions: ids, and the values that decide what is kept.
 
 use crate::Result;
-use crate::item::{Id, Value};
+use crate::item::{Id, IdRef, Value};
 use crate::spill::{Cache, Lists, Temp};
 
 /// Values by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
@@ -54,6 +54,19 @@ impl Column {
 
     /// The value of a position, if it has one.
     pub(super) fn get<T: Stored>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
+        Ok(self.stored(position, cache)?.map(T::from_stored))
+    }
+
+    /// The same for an id, where it stands.
+    pub(super) fn id<'a>(
+        &'a self,
+        position: u32,
+        cache: &'a mut Cache<u8>,
+    ) -> Result<Option<IdRef<'a>>> {
+        Ok(self.stored(position, cache)?.map(id))
+    }
+
+    fn stored<'a>(&'a self, position: u32, cache: &'a mut Cache<u8>) -> Result<Option<&'a [u8]>> {
         let (page, at) = (position as usize / PAGE, position as usize % PAGE);
         if page >= self.pages.len() {
             return Ok(None);
@@ -62,7 +75,7 @@ impl Column {
         let (ends, bytes) = page.split_at(4 * PAGE);
         let end = |at: usize| u32::from_le_bytes(ends.as_chunks().0[at]) as usize;
         let value = &bytes[if at == 0 { 0 } else { end(at - 1) }..end(at)];
-        Ok((!value.is_empty()).then(|| T::from_stored(value)))
+        Ok((!value.is_empty()).then_some(value))
     }
 
     pub(super) fn pages(&self) -> &Lists<u8> {
@@ -106,9 +119,17 @@ impl Stored for Id {
     }
 
     fn from_stored(bytes: &[u8]) -> Self {
-        match bytes.split_first() {
-            Some((&INT, rest)) => Self::Int(i64::from_le_bytes(number(rest))),
-            stored => Self::Text(text(stored.map_or(&[], |(_, rest)| rest))),
+        id(bytes).into()
+    }
+}
+
+/// The id that these bytes are.
+fn id(bytes: &[u8]) -> IdRef<'_> {
+    match bytes.split_first() {
+        Some((&INT, rest)) => IdRef::Int(i64::from_le_bytes(number(rest))),
+        stored => {
+            let text = stored.map_or(&[][..], |(_, rest)| rest);
+            IdRef::Text(str::from_utf8(text).expect("an id was text when it was stored"))
         }
     }
 }

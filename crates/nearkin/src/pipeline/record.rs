@@ -17,6 +17,7 @@ use crate::verify::{Overlap, Verifier};
 /// elements, and what may be left behind them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
+    /// Words of the keys.
     keys: usize,
     functions: usize,
     bytes: usize,
@@ -31,15 +32,7 @@ fn lengths(first: u64) -> (usize, usize) {
     (((first & !FINISHED) >> 32) as usize, first as u32 as usize)
 }
 
-/// What comes first in a list, and is looked at most.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Head<'a> {
-    pub(crate) keys: &'a [u64],
-    /// The low byte of every value of the sketch, eight to a word.
-    pub(crate) bytes: &'a [u64],
-}
-
-/// The rest.
+/// What comes behind the head.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Body<'a> {
     bitmap: &'a [u64],
@@ -49,7 +42,8 @@ pub(crate) struct Body<'a> {
 impl Layout {
     pub(crate) fn new(bands: Bands) -> Self {
         let functions = bands.functions();
-        Self { keys: bands.count, functions, bytes: functions.div_ceil(8), has_bitmap: true }
+        let (keys, bytes) = (bands.count.div_ceil(2), functions.div_ceil(8));
+        Self { keys, functions, bytes, has_bitmap: true }
     }
 
     /// The same without keys, for whoever keeps those elsewhere.
@@ -76,10 +70,13 @@ impl Layout {
         words.extend_from_slice(elements);
     }
 
-    /// Gives a record its keys and the bytes of its sketch.
+    /// Gives a record its head: the last 32 bits of its keys, two in a word, and the last byte of every value of its
+    /// sketch, eight in a word. Keys differ in the bits before those alone in one of 2³² cases.
     pub(crate) fn put_head(self, keys: &[u64], sketch: &[u32], record: &mut [u64]) {
         let (own, rest) = record[1..].split_at_mut(self.keys);
-        own.copy_from_slice(keys);
+        for (word, keys) in own.iter_mut().zip(keys.chunks(2)) {
+            *word = keys.iter().rev().fold(0, |word, key| word << 32 | key & 0xffff_ffff);
+        }
         for (word, values) in rest.iter_mut().zip(sketch.chunks(8)) {
             let byte = |word, &value: &u32| word << 8 | u64::from(value & 0xff);
             *word = values.iter().rev().fold(0, byte);
@@ -113,17 +110,17 @@ impl Layout {
         self.head() + bitmap + count
     }
 
-    /// The words that [`split_head`](Self::split_head) takes.
+    /// The head of a record, which comes first and is looked at most.
     pub(crate) fn head_of(self, words: &[u64]) -> &[u64] {
         &words[1..self.head()]
     }
 
-    pub(crate) fn split_head(self, head: &[u64]) -> Head<'_> {
-        let (keys, bytes) = head.split_at(self.keys);
-        Head { keys, bytes }
+    /// The bytes of the sketch in a head.
+    pub(crate) fn bytes_of(self, head: &[u64]) -> &[u64] {
+        &head[self.keys..]
     }
 
-    /// How many they are.
+    /// Words of a head.
     pub(crate) fn head_words(self) -> usize {
         self.keys + self.bytes
     }
@@ -253,9 +250,10 @@ mod tests {
             words[1..=length].to_vec()
         };
         let three = record(&[5, 1, 5, 3]);
-        let Head { keys, bytes } = layout.split_head(layout.head_of(&three));
+        let (keys, bytes) = layout.head_of(&three).split_at(1);
+        assert_eq!(layout.bytes_of(layout.head_of(&three)), bytes);
         let Body { bitmap, elements } = layout.body(&three);
-        assert_eq!((keys, elements), (&[11, 12][..], &[1, 3, 5][..]));
+        assert_eq!((keys, elements), (&[12 << 32 | 11][..], &[1, 3, 5][..]));
         assert_eq!((bytes, bitmap[0]), (&[0x0807_0605_0403_0201, 0x0a09][..], 0b10_1010));
         let numbers = |start: u64, end: u64| -> Vec<u64> {
             (start..end).map(|i| crate::family::hash::mix64(i, 1)).collect()

@@ -364,8 +364,7 @@ impl<'a, S: Source> Run<'a, S> {
         };
         let head = |group: u32| {
             let place = places[group as usize];
-            (place.1 != NOWHERE)
-                .then(|| self.layout.split_head(self.layout.head_of(kept.get(place))).bytes)
+            (place.1 != NOWHERE).then(|| self.layout.bytes_of(self.layout.head_of(kept.get(place))))
         };
         let look = |cache: &mut Cache<u32>, partition: usize| -> Result<()> {
             let buckets = each_bucket(buckets.get(partition, cache)?);

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::candidates::bands::Banding;
 use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
-use crate::family::hash::mix64;
+use crate::family::hash::{Spread, mix64};
 use crate::family::weighted::numbered;
 use crate::item::{Batch, Id, Item, Source};
 use crate::parallel::in_order;
@@ -80,7 +81,7 @@ impl<S: Source> Run<'_, S> {
         };
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
-            let mut first_ids = HashSet::new();
+            let mut first_ids = Hashes::default();
             let layout = self.layout;
             let worker = Worker {
                 banding: banding.as_ref(),
@@ -334,9 +335,11 @@ impl<S: Source> Run<'_, S> {
     }
 }
 
+type Hashes = HashSet<u128, BuildHasherDefault<Spread>>;
+
 /// Whether an id is one of the first that came: a wrong field is noticed at once, not hours later. That no
 /// two ids of all are the same is settled after the pass.
-fn is_early_repeat(first: &mut HashSet<u128>, hash: u128) -> bool {
+fn is_early_repeat(first: &mut Hashes, hash: u128) -> bool {
     const FIRST: usize = 1 << 16;
     if first.len() < FIRST { !first.insert(hash) } else { first.contains(&hash) }
 }
@@ -465,7 +468,8 @@ struct Recent {
 
 impl Recent {
     fn new(bytes: usize) -> Self {
-        let slots = (bytes / 8).clamp(1, 1 << 17);
+        // Few enough to stay in a cache.
+        let slots = (bytes / 8).clamp(1, 1 << 15);
         Self { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
 

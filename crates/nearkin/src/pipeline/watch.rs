@@ -2,8 +2,8 @@
 //!
 //! A set that is similar to a drawn one has most of its elements. Some of these are picked, those that come first in
 //! a random order of all elements, and whoever has enough of the picked ones is compared exactly. How many are enough
-//! is chosen so that a partner has fewer with a chance of one in a million; of a short set all are picked, and nothing
-//! is left to chance. A long set need only be looked at as far in that order as the picked elements of sets of its size
+//! is chosen so that a partner has fewer with a chance of one in a million; of a short set so many are picked that
+//! nothing is left to chance. A long set need only be looked at as far in that order as the picked elements of sets of its size
 //! go. Nothing here knows the sketches of the run, its seed or its candidates.
 
 use rayon::prelude::*;
@@ -215,13 +215,18 @@ impl Watch {
 
 /// How many elements of a set are picked, and how many of those a partner has that shares at least `fewest`.
 fn picks(size: usize, fewest: usize) -> (usize, usize) {
-    let share = fewest as f64 / size.max(1) as f64;
+    /// Picked elements that a partner has, if there are so many.
+    const LEAST: usize = 3;
+    // Whatever a partner lacks, it has the rest of the picked ones.
+    let lacking = size - fewest;
+    let certain = (lacking + lacking.max(LEAST)).min(size);
     // Fewer let too many through that are no partners, the more the smaller the share is.
-    let picked = (OVERLOOKED.ln() / (-share).ln_1p()).max(24.0 / (share * share)).ceil();
-    if picked >= size as f64 {
-        return (size, fewest);
+    let share = fewest as f64 / size.max(1) as f64;
+    let likely = (OVERLOOKED.ln() / (-share).ln_1p()).max(24.0 / (share * share)).ceil();
+    if likely >= certain as f64 {
+        return (certain, certain - lacking);
     }
-    (picked as usize, fewest_successes(picked as usize, share, OVERLOOKED).max(1))
+    (likely as usize, fewest_successes(likely as usize, share, OVERLOOKED).max(1))
 }
 
 /// The size of the smallest set that is similar to one of this size. They share fewer elements than any larger one

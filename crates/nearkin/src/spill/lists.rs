@@ -145,6 +145,11 @@ impl<T: Plain> Lists<T> {
             .then(|| &self.pieces[(at >> 32) as usize][start..start + length as usize])
     }
 
+    /// All lists one behind the other, if they were all appended and none is on disk.
+    pub(crate) fn all_in_memory(&self) -> Option<&[T]> {
+        (self.file.is_none() && self.pieces.len() == 1).then(|| &self.pieces[0][..])
+    }
+
     /// A list; one that is on disk is read into the cache.
     pub(crate) fn get<'a>(&'a self, number: usize, cache: &'a mut Cache<T>) -> Result<&'a [T]> {
         if let Some(list) = self.in_memory(number) {

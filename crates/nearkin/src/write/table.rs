@@ -1,7 +1,7 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
 use super::output::{Output, Ready, cannot_write};
-use crate::item::Id;
+use crate::item::{Id, IdRef};
 use crate::{
     Error, Result,
     read::{
@@ -55,7 +55,7 @@ pub struct Column<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
     /// An id.
-    Id(&'a Id),
+    Id(IdRef<'a>),
     /// True or false.
     Bool(bool),
     /// A number.
@@ -66,6 +66,12 @@ pub enum Cell<'a> {
     Count(u64),
     /// A word.
     Text(&'a str),
+}
+
+impl<'a> From<&'a Id> for Cell<'a> {
+    fn from(id: &'a Id) -> Self {
+        Self::Id(id.into())
+    }
 }
 
 /// Writes a table, row by row.
@@ -280,18 +286,20 @@ fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
         // Writing to memory cannot fail.
         let _ = match cell {
             // Most ids need no escapes, and serde_json looks at each byte on its own.
-            Cell::Id(Id::Text(text))
+            Cell::Id(IdRef::Text(text)) | Cell::Text(text)
                 if !has(text, |byte| byte < b' ' || is_one_of(byte, b"\"\\")) =>
             {
                 quoted(text, out);
                 Ok(())
             }
-            Cell::Id(id) => serde_json::to_writer(&mut *out, id),
+            Cell::Id(IdRef::Text(text)) | Cell::Text(text) => {
+                serde_json::to_writer(&mut *out, text)
+            }
+            Cell::Id(IdRef::Int(number)) => serde_json::to_writer(&mut *out, number),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => serde_json::to_writer(&mut *out, &()),
             Cell::Count(count) => serde_json::to_writer(&mut *out, count),
-            Cell::Text(text) => serde_json::to_writer(&mut *out, text),
         };
     }
     out.extend_from_slice(b"}\n");
@@ -320,15 +328,11 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
         }
         // Writing to memory cannot fail.
         let _ = match cell {
-            Cell::Id(Id::Text(text)) => {
+            Cell::Id(IdRef::Text(text)) | Cell::Text(text) => {
                 delimited_text(text, delimiter, out);
                 Ok(())
             }
-            Cell::Text(text) => {
-                delimited_text(text, delimiter, out);
-                Ok(())
-            }
-            Cell::Id(id) => serde_json::to_writer(&mut *out, id),
+            Cell::Id(IdRef::Int(number)) => serde_json::to_writer(&mut *out, number),
             Cell::Bool(flag) => serde_json::to_writer(&mut *out, flag),
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => Ok(()),
@@ -415,9 +419,11 @@ impl Builder {
 
     fn push(&mut self, cell: Cell, name: &Path) -> Result<()> {
         match (self, cell) {
-            (Self::Int(builder), Cell::Id(Id::Int(number))) => builder.append_value(*number),
-            (Self::Text(builder), Cell::Id(Id::Text(text))) => builder.append_value(text),
-            (Self::Text(builder), Cell::Id(id)) => builder.append_value(id.to_string()),
+            (Self::Int(builder), Cell::Id(IdRef::Int(number))) => builder.append_value(number),
+            (Self::Text(builder), Cell::Id(IdRef::Text(text))) => builder.append_value(text),
+            (Self::Text(builder), Cell::Id(IdRef::Int(number))) => {
+                builder.append_value(number.to_string());
+            }
             (Self::Bool(builder), Cell::Bool(flag)) => builder.append_value(flag),
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
             (Self::Float(builder), Cell::Missing) => builder.append_null(),
