@@ -26,7 +26,7 @@ mod tiles;
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use lookup::Lookup;
-pub use memory::use_large_pages;
+pub use memory::{fetch, use_large_pages};
 pub use radix::{sort_by_high_half, sort_hashes};
 pub use sha1::sha1_prefix;
 pub use tiles::TILE;
@@ -238,6 +238,13 @@ pub fn lower_words(
     }
     masks.resize(blocks, WordMask::default());
     lower_blocks(text, lower, &mut padded[..room], masks)
+}
+
+/// The text that these bytes are, if they are UTF-8.
+pub fn utf8(bytes: Vec<u8>) -> Option<String> {
+    simdutf8::basic::from_utf8(&bytes).ok()?;
+    // SAFETY: they have just been found to be UTF-8.
+    Some(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
 /// How many values two sorted slices without repeats share.

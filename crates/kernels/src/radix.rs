@@ -15,7 +15,7 @@ pub fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
 pub fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
     match hashes.len() {
         0..64 => return hashes.sort_unstable(),
-        64..1024 => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
+        64..4096 => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
         _ => passes::<11, { 1 << 11 }, 2>(hashes, buffer, 42),
     }
     // Were they not as good as random, they might have far to go all the same.

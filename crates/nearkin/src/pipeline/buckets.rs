@@ -23,6 +23,10 @@ use super::{Observer, Stats};
 const SIDE: usize = 128;
 const PIECES: usize = 512;
 
+/// Portions that come between asking for the first few heads of one and looking at them.
+const AHEAD: usize = 4;
+const FEW: usize = 4;
+
 /// Pairs that a thread finds before it hands them over.
 const HANDFUL: usize = 1 << 14;
 
@@ -114,6 +118,14 @@ impl Buckets {
         }
     }
 
+    /// Asks for a head that will be looked at soon.
+    fn fetch_head(&self, group: u32) {
+        let place = self.texts.places[group as usize] as usize;
+        if let Some(heads) = self.heads.all_in_memory() {
+            nearkin_kernels::fetch(&heads[place * self.texts.layout.head_words()..]);
+        }
+    }
+
     /// Which of these heads agree so well with one that the two may be similar, those left out that share a key of an
     /// earlier table: such pairs were met there.
     fn agreeing(
@@ -143,7 +155,11 @@ impl Buckets {
                     || self.at_hand(),
                     |at, portions| {
                         let (mut found, mut compared) = (Vec::new(), Compared::default());
-                        for portion in portions {
+                        for (i, portion) in portions.iter().enumerate() {
+                            let later = portions.get(i + AHEAD).into_iter();
+                            let later = later
+                                .flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
+                            later.for_each(|&group| self.fetch_head(group));
                             if observer.stopped() {
                                 return Err(Error::Interrupted);
                             }
@@ -211,6 +227,9 @@ impl Buckets {
                     compared
                 }
             };
+            for &number in &*agreeing {
+                self.texts.fetch(columns[number as usize]);
+            }
             let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG };
             for &number in &*agreeing {
                 let b = columns[number as usize];

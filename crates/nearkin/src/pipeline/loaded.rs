@@ -28,6 +28,13 @@ impl Loaded {
         Ok(self.layout.body(words))
     }
 
+    /// Asks for what of a group's record will be looked at first.
+    pub(super) fn fetch(&self, group: u32) {
+        if let Some(words) = self.records.in_memory(self.places[group as usize] as usize) {
+            self.layout.fetch_body(words);
+        }
+    }
+
     /// The record of a group, if it is in memory.
     pub(super) fn in_memory(&self, group: u32) -> Option<Body<'_>> {
         let words = self.records.in_memory(self.places[group as usize] as usize)?;

@@ -131,7 +131,7 @@ impl<'a> Gathering<'a> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         let mut list: Vec<u32> = Vec::new();
         let sort = |mut entries: Vec<[u64; 2]>| {
-            entries.sort_unstable();
+            entries.sort_unstable_by_key(|entry| entry[0]);
             Ok(entries)
         };
         matches.each(threads, sort, |entries| {

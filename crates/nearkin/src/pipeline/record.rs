@@ -13,7 +13,7 @@ use nearkin_kernels::{hamming, sort_hashes};
 use crate::amplify::Bands;
 use crate::verify::{Overlap, Verifier};
 
-/// How such a list is laid out: a word with the lengths of the last two parts, keys, bytes, bitmap,
+/// How such a list is laid out: keys and bytes, the head; a word with the lengths of the last two parts, bitmap,
 /// elements, and what may be left behind them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
@@ -24,12 +24,12 @@ pub(crate) struct Layout {
     has_bitmap: bool,
 }
 
-/// Set in the first word of a record whose elements are sorted.
+/// Set in the word with the lengths of a record whose elements are sorted.
 const FINISHED: u64 = 1 << 63;
 
-/// The words of the bitmap, and the elements, by the first word of a record.
-fn lengths(first: u64) -> (usize, usize) {
-    (((first & !FINISHED) >> 32) as usize, first as u32 as usize)
+/// The words of the bitmap, and the elements, by that word.
+fn lengths(word: u64) -> (usize, usize) {
+    (((word & !FINISHED) >> 32) as usize, word as u32 as usize)
 }
 
 /// What comes behind the head.
@@ -65,15 +65,16 @@ impl Layout {
     /// they are looked at, and [`put_head`](Self::put_head) where there is a head.
     pub(crate) fn append(self, elements: &[u64], words: &mut Vec<u64>) {
         let bitmap = self.bitmap_words(elements.len());
+        words.resize(words.len() + self.head_words(), 0);
         words.push((bitmap as u64) << 32 | elements.len() as u64);
-        words.resize(words.len() + self.keys + self.bytes + bitmap, 0);
+        words.resize(words.len() + bitmap, 0);
         words.extend_from_slice(elements);
     }
 
     /// Gives a record its head: the last 32 bits of its keys, two in a word, and the last byte of every value of its
     /// sketch, eight in a word. Keys differ in the bits before those alone in one of 2³² cases.
     pub(crate) fn put_head(self, keys: &[u64], sketch: &[u32], record: &mut [u64]) {
-        let (own, rest) = record[1..].split_at_mut(self.keys);
+        let (own, rest) = record[..self.head_words()].split_at_mut(self.keys);
         for (word, keys) in own.iter_mut().zip(keys.chunks(2)) {
             *word = keys.iter().rev().fold(0, |word, key| word << 32 | key & 0xffff_ffff);
         }
@@ -85,19 +86,20 @@ impl Layout {
 
     /// The elements of a record, which need not be finished.
     pub(crate) fn elements(self, record: &[u64]) -> &[u64] {
-        let (bitmap, count) = lengths(record[0]);
-        &record[self.head() + bitmap..][..count]
+        let (bitmap, count) = lengths(record[self.head_words()]);
+        &record[self.start() + bitmap..][..count]
     }
 
     /// Sorts the elements of a record, leaves each in it once, and fills the bitmap. How long the record is
     /// then.
     pub(crate) fn finish(self, words: &mut [u64]) -> usize {
-        let (bitmap, count) = lengths(words[0]);
-        if words[0] & FINISHED != 0 {
-            return self.head() + bitmap + count;
+        let first = words[self.head_words()];
+        let (bitmap, count) = lengths(first);
+        if first & FINISHED != 0 {
+            return self.start() + bitmap + count;
         }
-        let (head, elements) = words.split_at_mut(self.head() + bitmap);
-        let (_, bits) = head.split_at_mut(self.head());
+        let (head, elements) = words.split_at_mut(self.start() + bitmap);
+        let (_, bits) = head.split_at_mut(self.start());
         let count = match bitmap {
             0 => sort_elements(elements, |_, _| ()),
             // A power of two, so that what is above it falls away.
@@ -106,13 +108,13 @@ impl Layout {
                 bits[bit / 64] ^= u64::from(is_new) << (bit % 64);
             }),
         };
-        head[0] = FINISHED | (bitmap as u64) << 32 | count as u64;
-        self.head() + bitmap + count
+        head[self.head_words()] = FINISHED | (bitmap as u64) << 32 | count as u64;
+        self.start() + bitmap + count
     }
 
     /// The head of a record, which comes first and is looked at most.
     pub(crate) fn head_of(self, words: &[u64]) -> &[u64] {
-        &words[1..self.head()]
+        &words[..self.head_words()]
     }
 
     /// The bytes of the sketch in a head.
@@ -137,10 +139,15 @@ impl Layout {
         nearkin_kernels::agreeing(head, heads, self.keys, before, agreement, out)
     }
 
+    /// Fetches what [`body`](Self::body) looks at first.
+    pub(crate) fn fetch_body(self, words: &[u64]) {
+        nearkin_kernels::fetch(&words[self.head_words()..]);
+    }
+
     /// The rest of a whole record.
     pub(crate) fn body(self, words: &[u64]) -> Body<'_> {
-        let (bitmap, count) = lengths(words[0]);
-        let (bitmap, rest) = words[self.head()..].split_at(bitmap);
+        let (bitmap, count) = lengths(words[self.head_words()]);
+        let (bitmap, rest) = words[self.start()..].split_at(bitmap);
         Body { bitmap, elements: &rest[..count] }
     }
 
@@ -151,14 +158,14 @@ impl Layout {
         fewest_successes(self.functions, similarity, chance) + padding
     }
 
-    /// Words before the bitmap.
-    fn head(self) -> usize {
-        1 + self.keys + self.bytes
+    /// Words before the bitmap: the head, and that with the lengths.
+    fn start(self) -> usize {
+        self.head_words() + 1
     }
 
     /// Words of a record with so many elements.
     pub(crate) fn words(self, elements: usize) -> usize {
-        self.head() + self.bitmap_words(elements) + elements
+        self.start() + self.bitmap_words(elements) + elements
     }
 }
 

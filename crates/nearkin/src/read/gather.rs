@@ -70,7 +70,7 @@ impl<'a> Gather<'a> {
 
     /// With the texts in these bytes, if all of them are UTF-8.
     pub(super) fn finish_utf8(mut self, records: u32, arena: Vec<u8>) -> Option<Batch<'static>> {
-        self.arena = String::from_utf8(arena).ok()?;
+        self.arena = nearkin_kernels::utf8(arena)?;
         let whole = |&(start, end): &(usize, usize)| {
             self.arena.is_char_boundary(start) && self.arena.is_char_boundary(end)
         };
