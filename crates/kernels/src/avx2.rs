@@ -216,6 +216,7 @@ pub(crate) fn agreeing(
         let four = |head: *const u64, block: usize| unsafe {
             _mm256_loadu_si256(head.add(4 * block).cast::<__m256i>())
         };
+        // SAFETY: the same.
         let part = |head: *const u64, block: usize, mask: __m256i| unsafe {
             _mm256_maskload_epi32(head.add(4 * block).cast::<i32>(), mask)
         };

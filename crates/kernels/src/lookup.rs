@@ -52,7 +52,7 @@ impl Lookup {
 fn contains(numbers: &[u64], number: u64) -> bool {
     /// Steps after which they are not taken for random any more.
     const FAR: usize = 256;
-    let guess = (u128::from(number) * numbers.len() as u128 >> 64) as usize;
+    let guess = ((u128::from(number) * numbers.len() as u128) >> 64) as usize;
     let mut at = guess;
     while at > 0 && numbers[at - 1] >= number && guess - at < FAR {
         at -= 1;

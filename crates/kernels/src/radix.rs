@@ -1,38 +1,52 @@
 //! Sorting numbers that are as good as random, digit by digit.
 
-/// Sorts by the high half; entries that agree in it stay in order.
+/// Sorts by the high half, which is as good as random; entries that agree in it stay in order.
 pub fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
     /// Fewer entries are sorted faster by comparing.
     const FEW: usize = 512;
-    if entries.len() < FEW {
+    match entries.len() {
+        0..FEW => return entries.sort_by_key(|entry| entry >> 32),
+        FEW..MANY => passes::<8, { 1 << 8 }, 2>(entries, buffer, 48),
+        _ => return passes::<11, { 1 << 11 }, 3>(entries, buffer, 32),
+    }
+    if !settle(entries, |entry| entry >> 32) {
         entries.sort_by_key(|entry| entry >> 32);
-    } else {
-        passes::<11, { 1 << 11 }, 3>(entries, buffer, 32);
     }
 }
 
-/// Sorts hashes: two passes over their first bits bring nearly all in order, and the rest has not far to go.
+/// Sorts hashes.
 pub fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
     match hashes.len() {
         0..64 => return hashes.sort_unstable(),
-        64..4096 => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
+        64..MANY => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
         _ => passes::<11, { 1 << 11 }, 2>(hashes, buffer, 42),
     }
-    // Were they not as good as random, they might have far to go all the same.
-    let mut steps = 8 * hashes.len();
-    for i in 1..hashes.len() {
-        let hash = hashes[i];
+    if !settle(hashes, |hash| hash) {
+        hashes.sort_unstable();
+    }
+}
+
+/// From so many on, longer digits take less time.
+const MANY: usize = 4096;
+
+/// Brings values in order that two passes over their first bits have brought nearly there; those with the same key stay
+/// in order. Whether it did: were they not as good as random, they might have far to go.
+fn settle(values: &mut [u64], key: impl Fn(u64) -> u64) -> bool {
+    let mut steps = 8 * values.len();
+    for i in 1..values.len() {
+        let value = values[i];
         let mut at = i;
-        while at > 0 && hashes[at - 1] > hash {
-            hashes[at] = hashes[at - 1];
+        while at > 0 && key(values[at - 1]) > key(value) {
+            values[at] = values[at - 1];
             at -= 1;
         }
-        hashes[at] = hash;
+        values[at] = value;
         match steps.checked_sub(i - at) {
             Some(left) => steps = left,
-            None => return hashes.sort_unstable(),
+            None => return false,
         }
     }
+    true
 }
 
 /// Sorts by `PASSES` digits of `BITS` bits above `shift`, of `SIZE` values each; what agrees in them stays in
@@ -81,9 +95,16 @@ mod tests {
 
     #[test]
     fn entries_come_out_as_from_a_stable_sort() {
-        for (count, keys) in
-            [(0, 1), (1, 1), (511, 100), (512, 100), (10_000, 50), (70_000, u32::MAX)]
-        {
+        for (count, keys) in [
+            (0, 1),
+            (1, 1),
+            (511, 100),
+            (512, 100),
+            (900, 7),
+            (4_000, u32::MAX),
+            (10_000, 50),
+            (70_000, u32::MAX),
+        ] {
             let entry = |i: usize| (mix(i as u64, 3) % u64::from(keys)) << 32 | i as u64;
             let mut entries: Vec<u64> = (0..count).map(entry).collect();
             let mut expected = entries.clone();
@@ -104,7 +125,7 @@ mod tests {
             |i| mix(i, 5) << 60 | mix(i, 6) >> 20,
         ];
         for kind in kinds {
-            for count in [0, 1, 63, 64, 65, 700, 1023, 1024, 5000] {
+            for count in [0, 1, 63, 64, 65, 700, 4095, 4096, 9000] {
                 let mut hashes: Vec<u64> = (0..count).map(kind).collect();
                 let mut expected = hashes.clone();
                 expected.sort_unstable();

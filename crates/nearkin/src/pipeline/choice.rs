@@ -50,7 +50,7 @@ impl Choice {
 const DRAWN: usize = 256;
 const OTHERS: usize = 1 << 13;
 /// Elements of either, at most.
-const OF_DRAWN: usize = 1 << 16;
+const OF_DRAWN: usize = 1 << 15;
 const OF_OTHERS: usize = 1 << 18;
 /// What is drawn has a seed of its own.
 const SEED: u64 = 0xc0de_c401_ce00_0001;
@@ -192,17 +192,17 @@ mod cost {
     pub(super) const COMPARE: f64 = 100.0;
     pub(super) const ELEMENT: f64 = 0.6;
     /// Comparing two candidates of bands, and for each of their elements.
-    pub(super) const CANDIDATES: f64 = 130.0;
-    pub(super) const THEIR_ELEMENT: f64 = 0.9;
+    pub(super) const CANDIDATES: f64 = 80.0;
+    pub(super) const THEIR_ELEMENT: f64 = 0.65;
     /// Throwing an element into a sketch, and making a value that nothing was thrown into.
     pub(super) const THROW: f64 = 1.5;
-    pub(super) const FILL: f64 = 12.0;
+    pub(super) const FILL: f64 = 6.0;
     /// Making and sorting a key.
     pub(super) const KEY: f64 = 20.0;
     /// Looking at the sketches of a pair.
-    pub(super) const LOOK: f64 = 60.0;
+    pub(super) const LOOK: f64 = 25.0;
     /// Looking an element up for the audit.
-    pub(super) const AUDIT: f64 = 7.0;
+    pub(super) const AUDIT: f64 = 3.0;
 }
 
 impl<S: Source> Run<'_, S> {

@@ -78,9 +78,14 @@ impl Layout {
         for (word, keys) in own.iter_mut().zip(keys.chunks(2)) {
             *word = keys.iter().rev().fold(0, |word, key| word << 32 | key & 0xffff_ffff);
         }
-        for (word, values) in rest.iter_mut().zip(sketch.chunks(8)) {
+        let (values, last) = sketch.as_chunks::<8>();
+        let (words, rest) = rest.split_at_mut(values.len());
+        for (word, values) in words.iter_mut().zip(values) {
+            *word = u64::from_le_bytes(values.map(|value| value as u8));
+        }
+        for word in rest {
             let byte = |word, &value: &u32| word << 8 | u64::from(value & 0xff);
-            *word = values.iter().rev().fold(0, byte);
+            *word = last.iter().rev().fold(0, byte);
         }
     }
 

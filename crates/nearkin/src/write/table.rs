@@ -82,7 +82,7 @@ pub struct TableWriter {
 
 enum Body {
     /// How rows are formatted, and the rows so far.
-    Text(Output, RowFormat, Vec<u8>),
+    Text(Box<Output>, RowFormat, Vec<u8>),
     Parquet(Box<ArrowWriter<Output>>, Columns),
     Memory(Columns, Vec<RecordBatch>),
 }
@@ -135,7 +135,7 @@ impl TableWriter {
                     delimited_text(column.name, delimiter, &mut header);
                 }
                 header.push(b'\n');
-                Body::Text(output, RowFormat(TextFormat::Delimited(delimiter)), header)
+                Body::Text(output.into(), RowFormat(TextFormat::Delimited(delimiter)), header)
             }
             Format::Parquet => {
                 let columns = Columns::new(columns);
@@ -148,7 +148,7 @@ impl TableWriter {
                     format!("{}{name}:", if at == 0 { '{' } else { ',' })
                 };
                 let before = columns.iter().enumerate().map(before).collect();
-                Body::Text(output, RowFormat(TextFormat::Jsonl(before)), Vec::new())
+                Body::Text(output.into(), RowFormat(TextFormat::Jsonl(before)), Vec::new())
             }
             _ => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
