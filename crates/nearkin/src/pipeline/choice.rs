@@ -192,15 +192,15 @@ mod cost {
     pub(super) const COMPARE: f64 = 100.0;
     pub(super) const ELEMENT: f64 = 0.6;
     /// Comparing two candidates of bands, and for each of their elements.
-    pub(super) const CANDIDATES: f64 = 80.0;
-    pub(super) const THEIR_ELEMENT: f64 = 0.65;
+    pub(super) const CANDIDATES: f64 = 100.0;
+    pub(super) const THEIR_ELEMENT: f64 = 0.8;
     /// Throwing an element into a sketch, and making a value that nothing was thrown into.
     pub(super) const THROW: f64 = 1.5;
     pub(super) const FILL: f64 = 6.0;
     /// Making and sorting a key.
     pub(super) const KEY: f64 = 20.0;
-    /// Looking at the sketches of a pair.
-    pub(super) const LOOK: f64 = 25.0;
+    /// Looking at the sketches of a pair that shares a key.
+    pub(super) const LOOK: f64 = 9.0;
     /// Looking an element up for the audit.
     pub(super) const AUDIT: f64 = 3.0;
 }
@@ -283,7 +283,9 @@ impl<S: Source> Run<'_, S> {
             let spread = (functions * each * (1.0 - each)).sqrt().max(1e-9);
             1.0 / (1.0 + (-1.702 * (functions * each - least) / spread).exp())
         };
-        let candidates = self.needed(sampled, sampled.count(|s| bands.probability(s))).0;
+        // A pair is met again in every band it shares.
+        let met = |s: f64| bands.count as f64 * s.powi(bands.rows as i32);
+        let met = self.needed(sampled, sampled.count(met)).0;
         let compared = sampled.count(|s| bands.probability(s) * agree(s));
         let (compared, elements) = self.needed(sampled, compared);
         // Of texts with few elements, most values have to be made.
@@ -291,7 +293,7 @@ impl<S: Source> Run<'_, S> {
         let open = functions * (-size / functions).exp();
         let nanoseconds = sampled.elements * (cost::THROW + cost::AUDIT)
             + sampled.texts * (cost::FILL * open + cost::KEY * bands.count as f64)
-            + candidates * cost::LOOK
+            + met * cost::LOOK
             + compared * cost::CANDIDATES
             + elements * cost::THEIR_ELEMENT
             + (sampled.elements).min(elements) * cost::SORT;
