@@ -205,12 +205,12 @@ fn write_rows(
             row(&[Cell::from(&*a), Cell::Id(b), Cell::Float(value)])
         })
     };
-    let ids = || (collection.ids(), collection.ids());
+    let ids = || (collection.ids_for(threads), collection.ids_for(threads));
     let Some(format) = table.row_format().filter(|_| found.are_short()) else {
         let count = each(found.items(), &mut ids(), &mut |cells| table.row(cells))?;
         return Ok((count, target.finish(table)?));
     };
-    // Ids that may be on disk are looked up by one thread at a time.
+    // What a thread has at hand of ids that are on disk serves the next portion too.
     let free = Mutex::new(Vec::new());
     let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
     let mut count = 0;

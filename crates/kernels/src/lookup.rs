@@ -5,8 +5,8 @@ use crate::found_in;
 /// A set of numbers that are as good as random, to be compared with several others.
 ///
 /// Each number stands at the place that its first bits name, or up to three places behind it if those before it are
-/// taken: four places to look at, with a single load. There are four to eight places for each number, so that there is
-/// nearly always room, and the few that find none are looked up one by one.
+/// taken: four places to look at, with a single load. There are two to four places for each number, so that there is
+/// room for all but one in a hundred, about, and those that find none are looked up one by one.
 #[derive(Debug, Default)]
 pub struct Lookup {
     places: Vec<u64>,
@@ -18,8 +18,13 @@ pub struct Lookup {
 pub(crate) const WINDOW: usize = 4;
 
 impl Lookup {
-    /// Takes up a set, sorted and without repeats, in place of the one before.
-    pub fn take(&mut self, set: &[u64]) {
+    /// Takes up a set, sorted and without repeats, in place of the one before. Whether that makes sense: not for numbers
+    /// whose first bits are all the same, and not for so many that they would take much room.
+    pub fn take(&mut self, set: &[u64]) -> bool {
+        const MOST: usize = 1 << 16;
+        if set.len() > MOST {
+            return false;
+        }
         let bits = set.len().max(4).ilog2() + 2;
         self.shift = 64 - bits;
         self.without_place.clear();
@@ -39,6 +44,7 @@ impl Lookup {
                 self.without_place.push(number);
             }
         }
+        self.without_place.len() <= 4 + set.len() / 16
     }
 
     /// How many numbers of another set, sorted and without repeats, are in this one.
@@ -93,6 +99,20 @@ mod tests {
             lookup.take(&slice(&a));
             prop_assert_eq!(lookup.shared(&slice(&b)), expected);
         }
+    }
+
+    #[test]
+    fn it_is_known_what_makes_no_sense() {
+        let mut lookup = Lookup::default();
+        let random = |count: u64| {
+            let mut set: Vec<u64> = (0..count).map(|i| crate::scalar::mix(i, 3)).collect();
+            set.sort_unstable();
+            set
+        };
+        assert!([0, 1, 9, 127, 128, 1000, 60_000].iter().all(|&count| lookup.take(&random(count))));
+        assert!(!lookup.take(&random(70_000)));
+        let narrow: Vec<u64> = random(1000).iter().map(|number| number >> 32).collect();
+        assert!(!lookup.take(&narrow));
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl Buckets {
             for &number in &*agreeing {
                 self.texts.fetch(columns[number as usize]);
             }
-            let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG };
+            let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG, is_laid_out: false };
             for &number in &*agreeing {
                 let b = columns[number as usize];
                 let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
@@ -401,8 +401,10 @@ impl Buckets {
 struct Row {
     /// Others that were compared with it element by element.
     compared: usize,
-    /// Whether there are so many others that at least two will have to be.
+    /// Whether there are so many others that probably two or more will have to be.
     is_long: bool,
+    /// Whether it is laid out for a lookup.
+    is_laid_out: bool,
 }
 
 /// Others of a long row.
@@ -420,10 +422,11 @@ impl Row {
     ) -> Option<Overlap> {
         let need = own.shared_needed(other, verifier)?;
         self.compared += 1;
-        match (self.compared, self.is_long) {
-            (1, false) => return verifier.similar_with(own.elements, other.elements, need),
-            (1, true) | (2, false) => lookup.take(own.elements),
-            _ => {}
+        if self.compared == if self.is_long { 1 } else { 2 } {
+            self.is_laid_out = lookup.take(own.elements);
+        }
+        if !self.is_laid_out {
+            return verifier.similar_with(own.elements, other.elements, need);
         }
         let shared = lookup.shared(other.elements);
         let overlap = Measure::overlap(shared, own.elements.len(), other.elements.len());

@@ -96,9 +96,14 @@ impl Collection {
 
     /// Looks ids up.
     pub fn ids(&self) -> Ids<'_> {
+        self.ids_for(1)
+    }
+
+    /// The same for each of so many threads.
+    pub fn ids_for(&self, threads: usize) -> Ids<'_> {
         /// Bytes of ids that are kept at hand where ids are on disk.
         const CACHE: usize = 8 << 20;
-        Ids { collection: self, cache: Cache::new(CACHE) }
+        Ids { collection: self, cache: Cache::new(CACHE / threads.max(1)) }
     }
 
     /// Whether the ids of an input are all whole numbers.

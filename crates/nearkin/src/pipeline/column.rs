@@ -129,7 +129,7 @@ fn id(bytes: &[u8]) -> IdRef<'_> {
         Some((&INT, rest)) => IdRef::Int(i64::from_le_bytes(number(rest))),
         stored => {
             let text = stored.map_or(&[][..], |(_, rest)| rest);
-            IdRef::Text(str::from_utf8(text).expect("an id was text when it was stored"))
+            IdRef::Text(str::from_utf8(text).unwrap_or("\u{fffd}")) // it was text when it was stored
         }
     }
 }

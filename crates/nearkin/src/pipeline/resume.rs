@@ -155,7 +155,7 @@ pub(super) fn start_of_system() -> String {
 }
 
 /// Changes when what is saved changes its meaning.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The length of what a file holds before its checksum, if the checksum is right.
 fn whole(path: &Path) -> Option<u64> {

@@ -141,29 +141,87 @@ impl Rows<'_> {
         in_order(threads, self.portions().into_iter().map(Ok), work, take)
     }
 
-    /// Items cut so that each portion has some thousand rows.
+    /// Items cut so that a portion has no more than some thousand rows, or one item.
     fn portions(&self) -> Vec<Range<u32>> {
-        /// Groups with which those of a portion are paired.
-        const PARTNERS: usize = 1 << 12;
+        const ROWS: usize = 1 << 12;
+        let copies = self.most_copies();
         let Range { start, end } = self.similar.positions();
-        let (mut portions, mut from, mut partners) = (Vec::new(), start, 0);
+        let (mut portions, mut from, mut rows) = (Vec::new(), start, 0_usize);
         for a in start..end {
             let group = self.similar.collection.group_of(a);
-            partners += group.map_or(0, |group| self.similar.partners.count(group) + 1);
-            if partners >= PARTNERS || a + 1 == end {
-                portions.push(from..a + 1);
-                (from, partners) = (a + 1, 0);
+            let own = group.map_or(0, |group| self.most_rows(group, copies));
+            if rows > 0 && rows.saturating_add(own) > ROWS {
+                portions.push(from..a);
+                (from, rows) = (a, 0);
             }
+            rows = rows.saturating_add(own);
         }
+        portions.push(from..end);
         portions
     }
 
     /// Whether no item has so many rows that they had better not be held.
     pub fn are_short(&self) -> bool {
         const MOST: usize = 1 << 17;
+        let copies = self.most_copies();
+        (0..self.similar.collection.groups()).all(|group| self.most_rows(group, copies) <= MOST)
+    }
+
+    /// No item of a group has more rows, if no text has more copies than so many.
+    fn most_rows(&self, group: u32, copies: usize) -> usize {
+        (self.similar.partners.count(group) + 1).saturating_mul(copies)
+    }
+
+    /// How many items have the most frequent text.
+    fn most_copies(&self) -> usize {
         let groups = 0..self.similar.collection.groups();
-        let copies = groups.clone().map(|group| self.members.of(group).len()).max();
-        let partners = groups.map(|group| self.similar.partners.count(group) + 1).max();
-        copies.unwrap_or(0).saturating_mul(partners.unwrap_or(0)) <= MOST
+        groups.map(|group| self.members.of(group).len()).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stats;
+    use super::super::collection::{Collection, Known};
+    use super::super::partners::Partners;
+    use super::*;
+    use crate::spill::{Lists, Temp};
+    use crate::verify::Measure;
+
+    #[test]
+    fn portions_of_copies_have_few_rows() {
+        let temp = Temp::passing(std::env::temp_dir());
+        for (copies, others) in [(1, 9_000), (10, 9_000), (5_000, 10)] {
+            let mut collection = Collection::new(usize::MAX, &temp);
+            collection.begin_input();
+            collection.begin_chunk(0, copies + others).unwrap();
+            for position in 0..copies + others {
+                let known = Known { id: None, value: None, length: None, has_text: true };
+                collection.put(position, &known).unwrap();
+                if position < copies {
+                    collection.same_text(position, 0);
+                }
+            }
+            collection.finish().unwrap();
+            collection.number_groups();
+            let mut lists = Lists::new(usize::MAX, &temp);
+            (0..collection.groups()).for_each(|_| lists.push(&[]).unwrap());
+            let places = (0..collection.groups()).collect::<Vec<u32>>().into();
+            let partners = Partners { lists, places, sizes: None };
+            let (measure, limit) = (Measure::Jaccard, Limit::Similarity(0.8));
+            let similar = Similar { collection, stats: Stats::default(), partners, measure, limit };
+            let rows = similar.rows();
+            assert!(rows.are_short());
+            let (mut next, mut all) = (0, 0);
+            for portion in rows.portions() {
+                assert_eq!(portion.start, next);
+                next = portion.end;
+                let count = rows.pairs(portion.clone(), |_, _, _| Ok(())).unwrap();
+                assert!(count <= 1 << 12 || portion.len() == 1, "{count} rows of {portion:?}");
+                all += count;
+            }
+            assert_eq!(next, copies + others);
+            assert_eq!(all, u64::from(copies * (copies - 1) / 2));
+        }
     }
 }
