@@ -194,6 +194,18 @@ pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
     crate::scalar::bits_differing(a, b)
 }
 
+/// See [`crate::common_bits`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn common_bits(a: &[u64], b: &[u64]) -> u64 {
+    crate::scalar::bits_in_common(a, b)
+}
+
+/// See [`crate::last_bytes`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn last_bytes(values: &[u32], words: &mut [u64]) {
+    crate::scalar::bytes_put(values, words);
+}
+
 /// See [`crate::agreeing`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn agreeing(
@@ -271,18 +283,30 @@ pub(crate) fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
 pub(crate) fn string_special(bytes: &[u8]) -> usize {
     let (blocks, rest) = bytes.as_chunks::<32>();
     for (i, block) in blocks.iter().enumerate() {
-        let block = load(block);
-        // Zero where a byte is a quote, a backslash, or at most 0x1f.
-        let quote = _mm256_xor_si256(block, _mm256_set1_epi8(b'"' as i8));
-        let backslash = _mm256_xor_si256(block, _mm256_set1_epi8(b'\\' as i8));
-        let control = _mm256_subs_epu8(block, _mm256_set1_epi8(0x1f));
-        let least = _mm256_min_epu8(_mm256_min_epu8(quote, backslash), control);
-        let special = _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256()));
+        let special = specials(load(block));
         if special != 0 {
             return 32 * i + special.trailing_zeros() as usize;
         }
     }
     32 * blocks.len() + crate::scalar::string_special(rest)
+}
+
+/// See [`crate::unescape`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    crate::scalar::unescaped_in_blocks(bytes, out, |block| specials(load(block)).into())
+}
+
+/// Which bytes are a quote, a backslash, or below 0x20.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn specials(block: __m256i) -> u32 {
+    // Zero where a byte is a quote, a backslash, or at most 0x1f.
+    let quote = _mm256_xor_si256(block, _mm256_set1_epi8(b'"' as i8));
+    let backslash = _mm256_xor_si256(block, _mm256_set1_epi8(b'\\' as i8));
+    let control = _mm256_subs_epu8(block, _mm256_set1_epi8(0x1f));
+    let least = _mm256_min_epu8(_mm256_min_epu8(quote, backslash), control);
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_setzero_si256())) as u32
 }
 
 /// See [`crate::shared_at_least`]: blocks of four against blocks of four, each pair of values once.
@@ -356,6 +380,42 @@ pub(crate) fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize {
     // SAFETY: 32 bytes are writable at `sums`, and the store asks for no alignment.
     unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast::<__m256i>(), counts) };
     sums.iter().sum()
+}
+
+/// See [`crate::in_filter`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn in_filter(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize {
+    crate::scalar::filtered(numbers, filter, out)
+}
+
+/// See [`crate::settle_hashes`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn settle_hashes(hashes: &mut [u64]) -> bool {
+    crate::radix::settle(hashes, |hash| hash)
+}
+
+/// See [`crate::each_once`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn each_once(numbers: &mut [u64]) -> usize {
+    crate::scalar::left_once(numbers)
+}
+
+/// See [`crate::turn_bits`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn turn_bits(numbers: &[u64], words: &mut [u64]) {
+    crate::scalar::turned_bits(numbers, words);
+}
+
+/// See [`crate::mark`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn mark(
+    numbers: &[u64],
+    places: &[u64],
+    bits: &[u32],
+    shift: u32,
+    words: &mut [u64],
+) -> usize {
+    crate::scalar::mark_all(numbers, places, bits, shift, words)
 }
 
 /// All ones in the places of those of four different values that are among four others.

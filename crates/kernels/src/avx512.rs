@@ -2,11 +2,11 @@
 
 use std::arch::x86_64::*;
 
-use crate::WordMask;
 pub(crate) use crate::affine::avx512::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float::{self, Sixteen};
 pub(crate) use crate::sha1::avx512::sha1_prefixes;
 use crate::tiles::{self, TILE};
+use crate::{SPARE, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(
@@ -124,6 +124,162 @@ pub(crate) fn hamming(a: &[u64], b: &[u64]) -> u64 {
     crate::scalar::bits_differing(a, b)
 }
 
+/// See [`crate::common_bits`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn common_bits(a: &[u64], b: &[u64]) -> u64 {
+    crate::scalar::bits_in_common(a, b)
+}
+
+/// See [`crate::last_bytes`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn last_bytes(values: &[u32], words: &mut [u64]) {
+    crate::scalar::bytes_put(values, words);
+}
+
+/// See [`crate::agreeing`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn agreeing(
+    one: &[u64],
+    many: &[u64],
+    keys: usize,
+    before: usize,
+    agreement: usize,
+    out: &mut Vec<u32>,
+) -> usize {
+    let (first, rest) = (before / 16, (1u16 << (before % 16)) - 1);
+    let (blocks, last) = ((one.len() - keys) / 8, (1u8 << ((one.len() - keys) % 8)) - 1);
+    // Bytes that are left out are equal in the last block.
+    let agreement = agreement + 8 * last.count_zeros() as usize;
+    crate::scalar::agreeing_heads(one, many, (keys, before), out, |head| {
+        let (own, head) = (one.as_ptr(), head.as_ptr());
+        // SAFETY: heads have as many words as `one`, with `before` keys in the first `keys` and bytes in the others; what
+        // a mask leaves out is not read.
+        let eight = |head: *const u64, block: usize, mask: u8| unsafe {
+            _mm512_maskz_loadu_epi64(mask, head.add(8 * block).cast::<i64>())
+        };
+        // SAFETY: the same.
+        let halves = |head: *const u64, block: usize, mask: u16| unsafe {
+            _mm512_maskz_loadu_epi32(mask, head.add(8 * block).cast::<i32>())
+        };
+        let mut shared =
+            _mm512_mask_cmpeq_epi32_mask(rest, halves(own, first, rest), halves(head, first, rest));
+        for block in 0..first {
+            shared |= _mm512_cmpeq_epi32_mask(eight(own, block, 0xff), eight(head, block, 0xff));
+        }
+        // SAFETY: as above.
+        let (own, head) = unsafe { (own.add(keys), head.add(keys)) };
+        let equal = |block: usize, mask: u8| {
+            _mm512_cmpeq_epi8_mask(eight(own, block, mask), eight(head, block, mask)).count_ones()
+        };
+        let count =
+            (0..blocks).fold(equal(blocks, last), |count, block| count + equal(block, 0xff));
+        (shared == 0, count as usize >= agreement)
+    })
+}
+
+/// See [`crate::settle_hashes`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn settle_hashes(hashes: &mut [u64]) -> bool {
+    crate::radix::settle(hashes, |hash| hash)
+}
+
+/// See [`crate::each_once`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn each_once(numbers: &mut [u64]) -> usize {
+    let Some(&first) = numbers.first() else { return 0 };
+    // The first is none that comes again.
+    let mut before = _mm512_set1_epi64(!first as i64);
+    let mut kept = 0;
+    let count = numbers.len();
+    for at in (0..count).step_by(8) {
+        let there = u8::MAX >> 8usize.saturating_sub(count - at);
+        // SAFETY: as many numbers are read as there are.
+        let eight =
+            unsafe { _mm512_maskz_loadu_epi64(there, numbers.as_ptr().add(at).cast::<i64>()) };
+        // Each beside the one before it.
+        let neighbours = _mm512_alignr_epi64::<7>(eight, before);
+        let is_new = _mm512_mask_cmpneq_epi64_mask(there, eight, neighbours);
+        let new = _mm512_maskz_compress_epi64(is_new, eight);
+        let news = is_new.count_ones();
+        // SAFETY: no more are kept than were read, so that nothing is overwritten that is still to be read.
+        unsafe {
+            let to = numbers.as_mut_ptr().add(kept).cast::<i64>();
+            _mm512_mask_storeu_epi64(to, ((1u16 << news) - 1) as u8, new);
+        }
+        kept += news as usize;
+        before = eight;
+    }
+    kept
+}
+
+/// See [`crate::with_small_product`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn with_small_product(
+    numbers: &[u64],
+    factor: u64,
+    limit: u64,
+    out: &mut [u64],
+) -> usize {
+    let (factor, limit) = (_mm512_set1_epi64(factor as i64), _mm512_set1_epi64(limit as i64));
+    copied(numbers, out, |eight| _mm512_cmple_epu64_mask(_mm512_mullo_epi64(eight, factor), limit))
+}
+
+/// See [`crate::in_filter`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn in_filter(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize {
+    assert!(filter.len().is_power_of_two(), "as many words as bits can name");
+    let last = _mm512_set1_epi64(filter.len() as i64 - 1);
+    let (bits, one) = (_mm512_set1_epi64(63), _mm512_set1_epi64(1));
+    copied(numbers, out, |eight| {
+        let mixed = _mm512_xor_si512(eight, _mm512_srli_epi64::<32>(eight));
+        let words = _mm512_and_si512(_mm512_srli_epi64::<6>(mixed), last);
+        // SAFETY: each is the place of a word of the filter.
+        let words = unsafe { _mm512_i64gather_epi64::<8>(words, filter.as_ptr().cast::<i64>()) };
+        let bits = _mm512_sllv_epi64(one, _mm512_and_si512(mixed, bits));
+        _mm512_test_epi64_mask(words, bits)
+    })
+}
+
+/// Copies those numbers that are wanted, given eight at a time. How many they are.
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn copied(numbers: &[u64], out: &mut [u64], is_wanted: impl Fn(__m512i) -> __mmask8) -> usize {
+    assert!(out.len() >= numbers.len() + SPARE, "room for all of them");
+    let mut count = 0;
+    let mut copy = |eight: __m512i, wanted: __mmask8| {
+        let wanted_first = _mm512_maskz_compress_epi64(wanted, eight);
+        // SAFETY: no more are copied than there are numbers, and eight more fit behind as many.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().add(count).cast::<__m512i>(), wanted_first) };
+        count += wanted.count_ones() as usize;
+    };
+    let (eights, rest) = numbers.as_chunks();
+    for eight in eights {
+        let eight = load_eight(eight);
+        copy(eight, is_wanted(eight));
+    }
+    let mask = (1u8 << rest.len()) - 1;
+    // SAFETY: as many numbers are read as there are.
+    let eight = unsafe { _mm512_maskz_loadu_epi64(mask, rest.as_ptr().cast::<i64>()) };
+    copy(eight, is_wanted(eight) & mask);
+    count
+}
+
 /// See [`crate::equal_bytes`].
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
@@ -165,6 +321,14 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
     // A bit behind the rest, for when nothing is found.
     let special = specials(last) & all | 1 << rest.len();
     64 * blocks.len() + special.trailing_zeros() as usize
+}
+
+/// See [`crate::unescape`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    crate::scalar::unescaped_in_blocks(bytes, out, |block| specials(load(block)))
 }
 
 /// Which bytes are a quote, a backslash, or below 0x20.

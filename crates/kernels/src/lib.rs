@@ -8,6 +8,7 @@ mod affine;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bit_sets;
 mod float;
 mod hash;
 mod lookup;
@@ -23,6 +24,7 @@ mod sha1;
 mod tests;
 mod tiles;
 
+pub use bit_sets::BitSets;
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use lookup::Lookup;
@@ -38,6 +40,37 @@ pub struct WordMask {
     pub word: u64,
     /// Bytes of characters that are not ASCII.
     pub other: u64,
+}
+
+/// What the byte after a backslash in a JSON string stands for, but for `u`.
+#[inline]
+pub fn meaning(escape: u8) -> Option<u8> {
+    const MEANINGS: [u8; 256] = {
+        let mut meanings = [0; 256];
+        meanings[b'"' as usize] = b'"';
+        meanings[b'\\' as usize] = b'\\';
+        meanings[b'/' as usize] = b'/';
+        meanings[b'b' as usize] = 8;
+        meanings[b'f' as usize] = 12;
+        meanings[b'n' as usize] = b'\n';
+        meanings[b'r' as usize] = b'\r';
+        meanings[b't' as usize] = b'\t';
+        meanings
+    };
+    Some(MEANINGS[escape as usize]).filter(|meaning| *meaning != 0)
+}
+
+/// Bytes that [`unescape`] makes room for before it appends any.
+pub const AT_ONCE: usize = 128;
+
+/// Places that the copies of some kernels may run over.
+pub const SPARE: usize = 8;
+
+/// Where in a filter of so many words, a power of two, a number's bit is: the word, and the bit in it.
+#[inline(always)]
+pub fn filter_bit(number: u64, words: usize) -> (usize, u32) {
+    let mixed = number ^ number >> 32;
+    ((mixed / 64) as usize & (words - 1), (mixed % 64) as u32)
 }
 
 /// How elements are thrown into groups.
@@ -93,6 +126,31 @@ kernels! {
     /// Unless there is a value for each group.
     fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
 
+    /// Copies those numbers to `out` whose product with `factor`, modulo 2⁶⁴, is at most `limit`. How many they are; what
+    /// stands behind them may be anything.
+    ///
+    /// # Panics
+    /// Unless `out` has [`SPARE`] places more than there are numbers.
+    fn with_small_product(numbers: &[u64], factor: u64, limit: u64, out: &mut [u64]) -> usize, in [avx512];
+
+    /// The same for those whose bit is set in a filter: that which the last bits of their halves, added without carry, name.
+    ///
+    /// # Panics
+    /// Unless the filter has a power of two of words, and `out` [`SPARE`] places more than there are numbers.
+    fn in_filter(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize, in [avx512 avx2];
+
+    /// Sorts numbers that are nearly in order. Whether it did, for it gives up where some have far to go.
+    fn settle_hashes(hashes: &mut [u64]) -> bool, in [avx512 avx2];
+
+    /// Leaves each of some sorted numbers once, in front. How many that makes.
+    fn each_once(numbers: &mut [u64]) -> usize, in [avx512 avx2];
+
+    /// Turns a bit for each number, that which its last bits name.
+    ///
+    /// # Panics
+    /// Unless the number of words is a power of two.
+    fn turn_bits(numbers: &[u64], words: &mut [u64]) -> (), in [avx2];
+
     /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
     /// as it cannot be.
     fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
@@ -103,6 +161,15 @@ kernels! {
     /// # Panics
     /// Unless `shift` is below 64 and there are three places more than the first bits can name.
     fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize, in [avx2];
+
+    /// Sets the bits of numbers up to the first that does not stand at the place which its first bits name, the number
+    /// shifted to the right, or at the next (the first comes behind the last). Each place has a bit, and `words` are those of a set of [`BitSets`]. How many numbers that
+    /// were.
+    ///
+    /// # Panics
+    /// Unless `shift` is from 1 to 63, there are as many places and bits as the first bits can name, and the bits of places
+    /// that are met are in `words`.
+    fn mark(numbers: &[u64], places: &[u64], bits: &[u32], shift: u32, words: &mut [u64]) -> usize, in [avx2];
 
     /// [`shared_at_least`] for symbols of 32 bits.
     fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize>, in [avx2];
@@ -140,6 +207,12 @@ kernels! {
     /// # Panics
     /// When they have not the same length.
     fn hamming(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
+
+    /// How many bits two strings of bits both have.
+    ///
+    /// # Panics
+    /// When they have not the same length.
+    fn common_bits(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
 
     // The sums of floats are the same to the bit in every version; how they are ordered and rounded, and why,
     // stands in the file `float`.
@@ -209,6 +282,12 @@ kernels! {
     /// When they have not the same length.
     fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
 
+    /// Puts the last byte of every value into a list of words, the first into the lowest byte of the first word.
+    ///
+    /// # Panics
+    /// Unless there is a byte for each value, and less than a word of bytes more.
+    fn last_bytes(values: &[u32], words: &mut [u64]) -> (), in [avx512 avx2];
+
     /// Finds the heads that agree with one. A head is a list of keys of 32 bits, two in a word and the first of them in
     /// its lower half, and from word `keys` on of bytes; `many` are heads of the same length, one behind the other.
     /// Those that share one of the first `before` keys at its place are left out. Appends the numbers of those of the
@@ -216,11 +295,15 @@ kernels! {
     ///
     /// # Panics
     /// When a head has fewer words than `keys` or these fewer keys than `before`, or `many` is not whole.
-    fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx2 neon];
+    fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx512 avx2 neon];
 
     /// Where the first quote, backslash or control character of a JSON string stands; the length where
     /// there is none.
     fn string_special(bytes: &[u8]) -> usize, in [avx512 avx2 neon];
+
+    /// Appends the bytes of a JSON string, simple escapes undone, up to the first that is none of the string or a quote,
+    /// a control character or another escape. Where that stands. `out` is best given room for [`AT_ONCE`] bytes more.
+    fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize, in [avx512 avx2 neon];
 }
 
 /// [`lower_blocks`] with the room it needs: `padded` grows when it has to and never shrinks, and `masks` gets

@@ -25,13 +25,13 @@ pub fn use_large_pages(list: &mut Vec<u64>) {
     let _ = list;
 }
 
-/// Asks for the start of a list, which will be looked at soon: what has been asked for comes while other things are done.
+/// Asks for the start of something that will be looked at soon: what has been asked for comes while other things are done.
 #[inline]
-pub fn fetch(list: &[u64]) {
+pub fn fetch<T: ?Sized>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = list.as_ptr().cast::<i8>();
+        let start = std::ptr::from_ref(place).cast::<i8>();
         // SAFETY: asking for memory has no effect but on time, wherever it is.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(start);
@@ -39,5 +39,5 @@ pub fn fetch(list: &[u64]) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = list;
+    let _ = place;
 }

@@ -204,6 +204,12 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
     16 * blocks.len() + crate::scalar::string_special(rest)
 }
 
+/// See [`crate::unescape`].
+#[target_feature(enable = "neon")]
+pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    crate::scalar::unescaped(bytes, out, |bytes| string_special(bytes))
+}
+
 /// Sixteen numbers in four registers.
 #[derive(Clone, Copy)]
 struct Four([float32x4_t; 4]);

@@ -1,5 +1,7 @@
 //! Sorting numbers that are as good as random, digit by digit.
 
+use crate::settle_hashes;
+
 /// Sorts by the high half, which is as good as random; entries that agree in it stay in order.
 pub fn sort_by_high_half(entries: &mut [u64], buffer: &mut Vec<u64>) {
     /// Fewer entries are sorted faster by comparing.
@@ -21,7 +23,7 @@ pub fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
         64..MANY => passes::<8, { 1 << 8 }, 2>(hashes, buffer, 48),
         _ => passes::<11, { 1 << 11 }, 2>(hashes, buffer, 42),
     }
-    if !settle(hashes, |hash| hash) {
+    if !settle_hashes(hashes) {
         hashes.sort_unstable();
     }
 }
@@ -31,20 +33,32 @@ const MANY: usize = 4096;
 
 /// Brings values in order that two passes over their first bits have brought nearly there; those with the same key stay
 /// in order. Whether it did: were they not as good as random, they might have far to go.
-fn settle(values: &mut [u64], key: impl Fn(u64) -> u64) -> bool {
-    let mut steps = 8 * values.len();
-    for i in 1..values.len() {
-        let value = values[i];
-        let mut at = i;
-        while at > 0 && key(values[at - 1]) > key(value) {
-            values[at] = values[at - 1];
-            at -= 1;
+#[inline(always)]
+pub(crate) fn settle(values: &mut [u64], key: impl Fn(u64) -> u64) -> bool {
+    /// Values that are looked at together: as a rule they are in order.
+    const BLOCK: usize = 16;
+    let mut steps_left = 8 * values.len();
+    let mut from = 1;
+    while from < values.len() {
+        let end = (from + BLOCK).min(values.len());
+        let neighbours = values[from - 1..end - 1].iter().zip(&values[from..end]);
+        let descends = |any, (&before, &value): (&u64, &u64)| any | (key(before) > key(value));
+        if neighbours.fold(false, descends) {
+            for i in from..end {
+                let value = values[i];
+                let mut at = i;
+                while at > 0 && key(values[at - 1]) > key(value) {
+                    values[at] = values[at - 1];
+                    at -= 1;
+                }
+                values[at] = value;
+                match steps_left.checked_sub(i - at) {
+                    Some(left) => steps_left = left,
+                    None => return false,
+                }
+            }
         }
-        values[at] = value;
-        match steps.checked_sub(i - at) {
-            Some(left) => steps = left,
-            None => return false,
-        }
+        from = end;
     }
     true
 }

@@ -1,12 +1,14 @@
 //! Plain Rust versions of every kernel: the reference.
 
 pub use crate::affine::{affine_minima_32, affine_minima_64, mersenne_minima};
+use crate::bit_sets::mark_bit;
 use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
 use crate::lookup::WINDOW;
+use crate::radix::settle;
 pub use crate::sha1::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{Throw, WordMask, bytes_of};
+use crate::{AT_ONCE, SPARE, Throw, WordMask, bytes_of, filter_bit, meaning};
 
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
@@ -248,10 +250,77 @@ pub(crate) fn bits_differing(a: &[u64], b: &[u64]) -> u64 {
     sum
 }
 
+/// See [`crate::mark`].
+pub fn mark(numbers: &[u64], places: &[u64], bits: &[u32], shift: u32, words: &mut [u64]) -> usize {
+    mark_all(numbers, places, bits, shift, words)
+}
+
+/// [`mark`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn mark_all(
+    numbers: &[u64],
+    places: &[u64],
+    bits: &[u32],
+    shift: u32,
+    words: &mut [u64],
+) -> usize {
+    assert!((1..64).contains(&shift), "first bits");
+    let count = 1 << (64 - shift);
+    assert!(places.len() == count && bits.len() == count, "as many as first bits name");
+    for (i, &number) in numbers.iter().enumerate() {
+        let place = (number >> shift) as usize;
+        // SAFETY: there are that many places and bits.
+        let is_behind = unsafe { *places.get_unchecked(place) } != number;
+        let place = (place + usize::from(is_behind)) & (count - 1);
+        // SAFETY: as above.
+        let (there, bit) = unsafe { (*places.get_unchecked(place), *bits.get_unchecked(place)) };
+        if there != number {
+            return i;
+        }
+        mark_bit(bit, words);
+    }
+    numbers.len()
+}
+
+/// See [`crate::common_bits`].
+pub fn common_bits(a: &[u64], b: &[u64]) -> u64 {
+    bits_in_common(a, b)
+}
+
+/// [`common_bits`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn bits_in_common(a: &[u64], b: &[u64]) -> u64 {
+    assert_eq!(a.len(), b.len(), "strings of the same length");
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        sum += u64::from((a & b).count_ones());
+    }
+    sum
+}
+
 /// See [`crate::equal_bytes`].
 pub fn equal_bytes(a: &[u8], b: &[u8]) -> usize {
     assert_eq!(a.len(), b.len(), "slices of the same length");
     a.iter().zip(b).filter(|(a, b)| a == b).count()
+}
+
+/// See [`crate::last_bytes`].
+pub fn last_bytes(values: &[u32], words: &mut [u64]) {
+    bytes_put(values, words);
+}
+
+/// [`last_bytes`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn bytes_put(values: &[u32], words: &mut [u64]) {
+    assert_eq!(words.len(), values.len().div_ceil(8), "a byte for each value");
+    let (eights, rest) = values.as_chunks::<8>();
+    let (whole, last) = words.split_at_mut(eights.len());
+    for (word, values) in whole.iter_mut().zip(eights) {
+        *word = u64::from_le_bytes(values.map(|value| value as u8));
+    }
+    for word in last {
+        *word = rest.iter().rev().fold(0, |word, &value| word << 8 | u64::from(value & 0xff));
+    }
 }
 
 /// See [`crate::agreeing`].
@@ -300,6 +369,87 @@ pub(crate) fn agreeing_heads(
     }
     out.truncate(agreeing);
     others
+}
+
+/// See [`crate::with_small_product`].
+pub fn with_small_product(numbers: &[u64], factor: u64, limit: u64, out: &mut [u64]) -> usize {
+    copied(numbers, out, |number| number.wrapping_mul(factor) <= limit)
+}
+
+/// See [`crate::in_filter`].
+pub fn in_filter(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize {
+    filtered(numbers, filter, out)
+}
+
+/// [`in_filter`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn filtered(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize {
+    assert!(filter.len().is_power_of_two(), "as many words as bits can name");
+    copied(numbers, out, |number| {
+        let (word, bit) = filter_bit(number, filter.len());
+        filter[word] >> bit & 1 == 1
+    })
+}
+
+/// Copies those numbers that are wanted. How many they are.
+#[inline(always)]
+fn copied(numbers: &[u64], out: &mut [u64], is_wanted: impl Fn(u64) -> bool) -> usize {
+    assert!(out.len() >= numbers.len() + SPARE, "room for all of them");
+    let mut count = 0;
+    for &number in numbers {
+        // Written in any case: which are wanted cannot be guessed.
+        out[count] = number;
+        count += usize::from(is_wanted(number));
+    }
+    count
+}
+
+/// See [`crate::settle_hashes`].
+pub fn settle_hashes(hashes: &mut [u64]) -> bool {
+    settle(hashes, |hash| hash)
+}
+
+/// See [`crate::each_once`].
+pub fn each_once(numbers: &mut [u64]) -> usize {
+    left_once(numbers)
+}
+
+/// [`each_once`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn left_once(numbers: &mut [u64]) -> usize {
+    const BLOCK: usize = 32;
+    let Some((_, others)) = numbers.split_first() else { return 0 };
+    // As a rule no number is repeated, which is soon seen.
+    let blocks = numbers.as_chunks::<BLOCK>().0.iter().zip(others.as_chunks::<BLOCK>().0);
+    let has_none = |(numbers, next): &(&[u64; BLOCK], &[u64; BLOCK])| {
+        !numbers.iter().zip(*next).fold(false, |any, (number, next)| any | (number == next))
+    };
+    let from = BLOCK * blocks.take_while(has_none).count();
+    let mut kept = from + 1;
+    let mut before = numbers[from];
+    for i in from + 1..numbers.len() {
+        let number = numbers[i];
+        // Written in any case: where a number is repeated cannot be guessed.
+        numbers[kept] = number;
+        kept += usize::from(number != before);
+        before = number;
+    }
+    kept
+}
+
+/// See [`crate::turn_bits`].
+pub fn turn_bits(numbers: &[u64], words: &mut [u64]) {
+    turned_bits(numbers, words);
+}
+
+/// [`turn_bits`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn turned_bits(numbers: &[u64], words: &mut [u64]) {
+    assert!(words.len().is_power_of_two(), "as many words as bits can name");
+    let last = words.len() - 1;
+    for number in numbers {
+        words[(number / 64) as usize & last] ^= 1 << (number % 64);
+    }
 }
 
 /// See [`crate::shared_at_least`].
@@ -541,6 +691,88 @@ pub fn combine(tokens: &[u64]) -> u64 {
 pub fn string_special(bytes: &[u8]) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
     bytes.iter().position(special).unwrap_or(bytes.len())
+}
+
+/// See [`crate::unescape`].
+pub fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    unescaped(bytes, out, string_special)
+}
+
+/// [`unescape`] for any way of finding what is special.
+#[inline(always)]
+pub(crate) fn unescaped(
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+    string_special: impl Fn(&[u8]) -> usize,
+) -> usize {
+    let mut at = 0;
+    loop {
+        let length = string_special(&bytes[at..]);
+        out.extend_from_slice(&bytes[at..at + length]);
+        at += length;
+        match bytes[at..] {
+            [b'\\', escape, ..] if let Some(meaning) = meaning(escape) => out.push(meaning),
+            _ => return at,
+        }
+        at += 2;
+    }
+}
+
+/// The same for any way of telling which bytes of a block are special, a bit each, to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn unescaped_in_blocks<const BLOCK: usize>(
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+    specials: impl Fn(&[u8; BLOCK]) -> u64,
+) -> usize {
+    let mut start = 0;
+    // As many bytes again as in a block stand behind it, so that whole blocks can be copied from any of its bytes.
+    while let Some(block) = bytes[start..].first_chunk()
+        && bytes.len() - start >= 2 * BLOCK
+    {
+        const { assert!(2 * BLOCK <= AT_ONCE) };
+        out.reserve(2 * BLOCK);
+        let end = start + BLOCK;
+        let (mut from, mut length) = (start, out.len());
+        let copy = |from: usize, out: &mut Vec<u8>, length: usize| {
+            // SAFETY: copies start in the block, behind which there are as many bytes again; no more was appended than
+            // the block has, and there was room for twice that.
+            unsafe {
+                let from = bytes.as_ptr().add(from);
+                std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().add(length), BLOCK);
+            }
+        };
+        let mut left = specials(block);
+        let mut stop = None;
+        while left != 0 {
+            let at = start + left.trailing_zeros() as usize;
+            copy(from, out, length);
+            length += at - from;
+            let escape = (bytes[at] == b'\\').then(|| meaning(bytes[at + 1])).flatten();
+            let Some(meaning) = escape else {
+                stop = Some(at);
+                break;
+            };
+            // SAFETY: there is room, as above.
+            unsafe { out.as_mut_ptr().add(length).write(meaning) };
+            length += 1;
+            from = at + 2;
+            // Neither the backslash nor what follows it is looked at again.
+            left &= u64::MAX.checked_shl((from - start) as u32).unwrap_or(0);
+        }
+        if stop.is_none() && from < end {
+            copy(from, out, length);
+            length += end - from;
+            from = end;
+        }
+        // SAFETY: so many bytes were written.
+        unsafe { out.set_len(length) };
+        match stop {
+            Some(at) => return at,
+            None => start = from,
+        }
+    }
+    start + unescape(&bytes[start..], out)
 }
 
 /// See [`crate::dot`].

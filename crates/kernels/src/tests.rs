@@ -174,9 +174,14 @@ proptest! {
     fn all_versions_count_bits_that_differ(pairs in vec(any::<(u64, u64)>(), 0..100)) {
         let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
         let bit = |words: &[u64], i: usize| words[i / 64] >> (i % 64) & 1;
-        let expected = (0..64 * a.len()).filter(|&i| bit(&a, i) != bit(&b, i)).count() as u64;
+        let count = |holds: fn(u64, u64) -> bool| {
+            (0..64 * a.len()).filter(|&i| holds(bit(&a, i), bit(&b, i))).count() as u64
+        };
         for (name, version) in versions::hamming() {
-            prop_assert_eq!(version(&a, &b), expected, "{}", name);
+            prop_assert_eq!(version(&a, &b), count(|x, y| x != y), "{}", name);
+        }
+        for (name, version) in versions::common_bits() {
+            prop_assert_eq!(version(&a, &b), count(|x, y| x & y == 1), "{}", name);
         }
     }
 
@@ -198,6 +203,18 @@ proptest! {
             for (name, version) in versions::equal_bytes() {
                 prop_assert_eq!(version(a, b), expected, "{}", name);
             }
+        }
+    }
+
+    #[test]
+    fn all_versions_put_last_bytes(values in vec(any::<u32>(), 0..100)) {
+        let mut bytes: Vec<u8> = values.iter().map(|value| value.to_le_bytes()[0]).collect();
+        bytes.resize(values.len().next_multiple_of(8), 0);
+        let expected: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
+        for (name, version) in versions::last_bytes() {
+            let mut words = vec![7; expected.len()];
+            version(&values, &mut words);
+            prop_assert_eq!(&words, &expected, "{}", name);
         }
     }
 
@@ -244,6 +261,70 @@ proptest! {
         let expected = numbers.iter().filter(is_there).count();
         for (name, version) in versions::found_in() {
             prop_assert_eq!(version(&wide(places), 60, &wide(&numbers)), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_copy_what_is_wanted(
+        numbers in vec(any::<u64>(), 0..100),
+        factor: u64,
+        limit: u64,
+        filter in (0u32..6).prop_flat_map(|power| vec(any::<u64>(), 1 << power)),
+    ) {
+        let small = |x: &&u64| x.wrapping_mul(factor) <= limit;
+        let bit = |x: &u64| (x ^ x >> 32) as usize % (64 * filter.len());
+        let in_filter = |x: &&u64| filter[bit(x) / 64] >> (bit(x) % 64) & 1 == 1;
+        let mut out = vec![0; numbers.len() + SPARE];
+        for (name, version) in versions::with_small_product() {
+            let count = version(&numbers, factor, limit, &mut out);
+            prop_assert!(out[..count].iter().eq(numbers.iter().filter(small)), "{}", name);
+        }
+        for (name, version) in versions::in_filter() {
+            let count = version(&numbers, &filter, &mut out);
+            prop_assert!(out[..count].iter().eq(numbers.iter().filter(in_filter)), "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_settle(numbers in vec(any::<u64>(), 0..200), moves in vec((0usize..200, 0usize..200), 0..6)) {
+        let mut numbers = numbers;
+        numbers.sort_unstable();
+        let expected = numbers.clone();
+        for (from, to) in moves {
+            if from.max(to) < numbers.len() {
+                let moved = numbers.remove(from);
+                numbers.insert(to, moved);
+            }
+        }
+        for (name, version) in versions::settle_hashes() {
+            let mut numbers = numbers.clone();
+            prop_assert!(version(&mut numbers), "{}", name);
+            prop_assert_eq!(&numbers, &expected, "{}", name);
+            let mut reversed: Vec<u64> = (0..200).rev().collect();
+            prop_assert!(!version(&mut reversed), "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_leave_each_number_once(numbers in vec(prop_oneof![0u64..40, any::<u64>()], 0..200), runs: bool) {
+        let mut numbers: Vec<u64> = numbers.iter().map(|x| if runs { x % 7 } else { *x }).collect();
+        numbers.sort_unstable();
+        let expected: BTreeSet<u64> = numbers.iter().copied().collect();
+        for (name, version) in versions::each_once() {
+            let mut numbers = numbers.clone();
+            let count = version(&mut numbers);
+            prop_assert!(numbers[..count].iter().eq(&expected), "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_turn_bits(numbers in vec(any::<u64>(), 0..200), power in 0u32..5) {
+        let bits = 64 << power;
+        let is_set = |bit: usize| numbers.iter().filter(|&&x| (x % bits as u64) as usize == bit).count() % 2 == 1;
+        for (name, version) in versions::turn_bits() {
+            let mut words = vec![0; bits / 64];
+            version(&numbers, &mut words);
+            prop_assert!((0..bits).all(|bit| (words[bit / 64] >> (bit % 64) & 1 == 1) == is_set(bit)), "{}", name);
         }
     }
 
@@ -386,6 +467,41 @@ proptest! {
         });
         for (name, version) in versions::near_bits() {
             prop_assert_eq!(version(&one, &many, limit), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_undo_escapes(
+        parts in vec(
+            prop_oneof![
+                6 => "[ -!#-\\[\\]-~é]{0,90}".prop_map(String::into_bytes),
+                6 => "\\\\[\"\\\\/bfnrt]".prop_map(String::into_bytes),
+                1 => "\\\\[u0x]|\"|[\\x00-\\x1f]".prop_map(String::into_bytes),
+            ],
+            0..30,
+        ),
+        cut in 0usize..3,
+    ) {
+        let mut text = parts.concat();
+        text.truncate(text.len() - cut.min(text.len()));
+        let (mut expected, mut at) = (b"before".to_vec(), 0);
+        loop {
+            match text[at..] {
+                [b'\\', escape, ..] if let Some(meaning) = meaning(escape) => {
+                    expected.push(meaning);
+                    at += 2;
+                }
+                [] | [b'"' | b'\\' | ..0x20, ..] => break,
+                [byte, ..] => {
+                    expected.push(byte);
+                    at += 1;
+                }
+            }
+        }
+        for (name, version) in versions::unescape() {
+            let mut out = b"before".to_vec();
+            prop_assert_eq!(version(&text, &mut out), at, "{}", name);
+            prop_assert_eq!(&out, &expected, "{}", name);
         }
     }
 

@@ -3,19 +3,18 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use nearkin_kernels::Lookup;
 use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
 use crate::spill::{Cache, Lists};
-use crate::verify::{Measure, Overlap, Verifier};
+use crate::verify::Verifier;
 use crate::{Error, Result};
 
+use super::closely::Closely;
 use super::loaded::Loaded;
 use super::memory::Budget;
 use super::partners::{Gathering, Partners};
-use super::record::Body;
 use super::{Observer, Stats};
 
 /// Members of a bucket of which a thread takes on the comparisons with as many others at a time; more where that would
@@ -92,7 +91,7 @@ struct AtHand {
     /// Heads one behind the other, and the numbers of those that agree with another.
     heads: Vec<u64>,
     agreeing: Vec<u32>,
-    lookup: Lookup,
+    closely: Closely,
 }
 
 impl Buckets {
@@ -105,7 +104,7 @@ impl Buckets {
             many_heads: Cache::new(share),
             heads: Vec::new(),
             agreeing: Vec::new(),
-            lookup: Lookup::default(),
+            closely: Closely::default(),
         }
     }
 
@@ -202,21 +201,23 @@ impl Buckets {
         found: &mut Vec<(u32, u32, f64)>,
         compared: &mut Compared,
     ) -> Result<()> {
-        let AtHand { one, many, one_head, many_heads, heads, agreeing, lookup } = at;
+        let AtHand { one, many, one_head, many_heads, heads, agreeing, closely } = at;
+        let Portion { rows, columns, is_square, .. } = *portion;
         // Heads are met again and again: they are brought together once.
         heads.clear();
-        for &group in portion.columns {
+        for &group in columns {
             heads.extend_from_slice(self.head(group, many_heads)?);
         }
         let width = self.texts.layout.head_words();
-        for (i, &a) in portion.rows.iter().enumerate() {
+        let mut records = Vec::new();
+        for (i, &a) in rows.iter().enumerate() {
             let head = self.head(a, one_head)?;
-            let from = if portion.is_square { i + 1 } else { 0 };
-            let (columns, heads) = (&portion.columns[from..], &heads[from * width..]);
+            let from = if is_square { i + 1 } else { 0 };
+            let heads = &heads[from * width..];
             *compared += match &self.sides {
                 None => self.agreeing(portion.table, head, heads, agreeing),
                 Some(sides) => {
-                    let all = (0u32..).zip(columns).zip(heads.chunks_exact(width));
+                    let all = (0u32..).zip(&columns[from..]).zip(heads.chunks_exact(width));
                     let across = all.filter(|&((_, &b), _)| sides.across(a, b));
                     let (mut numbers, mut compared) = (Vec::new(), Compared::default());
                     for ((number, _), other) in across {
@@ -227,19 +228,30 @@ impl Buckets {
                     compared
                 }
             };
-            for &number in &*agreeing {
-                self.texts.fetch(columns[number as usize]);
+            if agreeing.is_empty() {
+                continue;
             }
-            let mut row = Row { compared: 0, is_long: agreeing.len() >= LONG, is_laid_out: false };
-            for &number in &*agreeing {
-                let b = columns[number as usize];
-                let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
-                if let Some(overlap) = row.similar(own, other, &self.verifier, lookup) {
-                    found.push((a, b, self.verifier.value(overlap)));
+            let column = |number: u32| from + number as usize;
+            let fetch = |&number: &u32| self.texts.fetch(columns[column(number)]);
+            records.clear();
+            records.extend(agreeing.iter().map(fetch));
+            let own = self.texts.body(a, one)?;
+            for (&number, record) in agreeing.iter().zip(&records) {
+                let column = column(number);
+                let other = match record {
+                    Some(record) => self.texts.layout.body(record),
+                    None => self.texts.body(columns[column], many)?,
+                };
+                if closely.takes_any(portion) || own.shared_needed(other, &self.verifier).is_some()
+                {
+                    closely.pairs.push((portion.row(i), column as u32));
                 }
             }
+            if closely.is_full() {
+                self.compare_closely(portion, closely, one, many, found)?;
+            }
         }
-        Ok(())
+        self.compare_closely(portion, closely, one, many, found)
     }
 
     fn count(&self, stats: &mut Stats, compared: Compared, similar: u64) {
@@ -397,50 +409,33 @@ impl Buckets {
     }
 }
 
-/// The comparisons of one set with several others.
-struct Row {
-    /// Others that were compared with it element by element.
-    compared: usize,
-    /// Whether there are so many others that probably two or more will have to be.
-    is_long: bool,
-    /// Whether it is laid out for a lookup.
-    is_laid_out: bool,
-}
-
-/// Others of a long row.
-const LONG: usize = 4;
-
-impl Row {
-    /// What the set has in common with another, if they are similar. To lay it out for a lookup takes about as long as to
-    /// go through it once, and pays with the second.
-    fn similar(
-        &mut self,
-        own: Body<'_>,
-        other: Body<'_>,
-        verifier: &Verifier,
-        lookup: &mut Lookup,
-    ) -> Option<Overlap> {
-        let need = own.shared_needed(other, verifier)?;
-        self.compared += 1;
-        if self.compared == if self.is_long { 1 } else { 2 } {
-            self.is_laid_out = lookup.take(own.elements);
-        }
-        if !self.is_laid_out {
-            return verifier.similar_with(own.elements, other.elements, need);
-        }
-        let shared = lookup.shared(other.elements);
-        let overlap = Measure::overlap(shared, own.elements.len(), other.elements.len());
-        (shared >= need).then_some(overlap)
-    }
-}
-
 /// The buckets of several partitions, each with its table.
 type Round = Vec<(usize, Vec<u32>)>;
 
 /// Some members of a bucket, and those they are compared with: themselves, or others.
-struct Portion<'a> {
+pub(super) struct Portion<'a> {
     table: usize,
     rows: &'a [u32],
     columns: &'a [u32],
     is_square: bool,
+}
+
+impl Portion<'_> {
+    /// How many sets there are: the columns, and the rows behind them where those are others.
+    pub(super) fn sets(&self) -> usize {
+        self.columns.len() + if self.is_square { 0 } else { self.rows.len() }
+    }
+
+    /// Which of the sets a row is.
+    fn row(&self, row: usize) -> u32 {
+        (if self.is_square { row } else { self.columns.len() + row }) as u32
+    }
+
+    /// The group of a set.
+    pub(super) fn group(&self, set: u32) -> u32 {
+        match self.columns.get(set as usize) {
+            Some(group) => *group,
+            None => self.rows[set as usize - self.columns.len()],
+        }
+    }
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
+use nearkin_kernels::{SPARE, filter_bit, in_filter};
+
 use crate::family::hash::Spread;
 
 /// For each element of some sets, the sets that have it.
@@ -29,8 +31,8 @@ impl Holders {
         let mut start = 0;
         for same in entries.chunk_by(|a, b| a.0 == b.0) {
             let end = start + same.len() as u32;
-            let (word, bit) = holders.bit(same[0].0);
-            holders.filter[word] |= bit;
+            let (word, bit) = filter_bit(same[0].0, holders.filter.len());
+            holders.filter[word] |= 1 << bit;
             holders.places.insert(same[0].0, (start, end));
             start = end;
         }
@@ -40,8 +42,8 @@ impl Holders {
     /// Where the sets that have an element stand, an empty range if none has it.
     #[inline]
     pub(super) fn range(&self, element: u64) -> Range<usize> {
-        let (word, bit) = self.bit(element);
-        if self.filter[word] & bit == 0 {
+        let (word, bit) = filter_bit(element, self.filter.len());
+        if self.filter[word] >> bit & 1 == 0 {
             return 0..0;
         }
         let (start, end) = self.places.get(&element).copied().unwrap_or_default();
@@ -59,10 +61,17 @@ impl Holders {
         self.sets.len()
     }
 
-    /// Where in the filter an element is.
-    #[inline]
-    fn bit(&self, element: u64) -> (usize, u64) {
-        let hash = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        ((hash as usize / 64) & (self.filter.len() - 1), 1 << (hash % 64))
+    /// Of these elements, those that a set may have.
+    pub(super) fn held<'a>(&self, elements: &[u64], room: &'a mut Vec<u64>) -> &'a [u64] {
+        make_room(room, elements.len());
+        let count = in_filter(elements, &self.filter, room);
+        &room[..count]
+    }
+}
+
+/// Room for copies of so many elements.
+pub(super) fn make_room(room: &mut Vec<u64>, elements: usize) {
+    if room.len() < elements + SPARE {
+        room.resize(elements + SPARE, 0);
     }
 }

@@ -28,11 +28,11 @@ impl Loaded {
         Ok(self.layout.body(words))
     }
 
-    /// Asks for what of a group's record will be looked at first.
-    pub(super) fn fetch(&self, group: u32) {
-        if let Some(words) = self.records.in_memory(self.places[group as usize] as usize) {
-            self.layout.fetch_body(words);
-        }
+    /// Asks for what of a group's record will be looked at first. The record, if it is in memory.
+    pub(super) fn fetch(&self, group: u32) -> Option<&[u64]> {
+        let words = self.records.in_memory(self.places[group as usize] as usize)?;
+        self.layout.fetch_body(words);
+        Some(words)
     }
 
     /// The record of a group, if it is in memory.

@@ -7,6 +7,7 @@
 
 mod buckets;
 mod choice;
+mod closely;
 mod collection;
 mod column;
 mod dedup;

@@ -108,13 +108,16 @@ impl<'a> Gathering<'a> {
         }
         let shift = usize::BITS - self.records.leading_zeros();
         let shift = shift.saturating_sub(PARTS.ilog2());
-        let both_ways = |&(a, b, value): &(u32, u32, f64)| [(a, b, value), (b, a, value)];
-        let entries = found.iter().flat_map(both_ways).map(|(a, b, value)| {
+        let entry = |a: u32, b: u32, value: f64| {
             let place = self.places[a as usize];
             let pair = u64::from(place) << 32 | u64::from(b);
             ((place >> shift) as usize, [pair, value.to_bits()])
-        });
-        let block = Block::new(PARTS, entries);
+        };
+        let mut entries = Vec::with_capacity(2 * found.len());
+        for &(a, b, value) in &*found {
+            entries.extend([entry(a, b, value), entry(b, a, value)]);
+        }
+        let block = Block::new(PARTS, entries.iter().copied());
         self.pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
         found.clear();
         self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)

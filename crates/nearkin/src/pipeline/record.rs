@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 
-use nearkin_kernels::{hamming, sort_hashes};
+use nearkin_kernels::{each_once, hamming, last_bytes, sort_hashes, turn_bits};
 
 use crate::amplify::Bands;
 use crate::verify::{Overlap, Verifier};
@@ -78,14 +78,9 @@ impl Layout {
         for (word, keys) in own.iter_mut().zip(keys.chunks(2)) {
             *word = keys.iter().rev().fold(0, |word, key| word << 32 | key & 0xffff_ffff);
         }
-        let (values, last) = sketch.as_chunks::<8>();
-        let (words, rest) = rest.split_at_mut(values.len());
-        for (word, values) in words.iter_mut().zip(values) {
-            *word = u64::from_le_bytes(values.map(|value| value as u8));
-        }
-        for word in rest {
-            let byte = |word, &value: &u32| word << 8 | u64::from(value & 0xff);
-            *word = last.iter().rev().fold(0, byte);
+        // A set without elements has no sketch.
+        if !sketch.is_empty() {
+            last_bytes(sketch, rest);
         }
     }
 
@@ -104,15 +99,10 @@ impl Layout {
             return self.start() + bitmap + count;
         }
         let (head, elements) = words.split_at_mut(self.start() + bitmap);
-        let (_, bits) = head.split_at_mut(self.start());
-        let count = match bitmap {
-            0 => sort_elements(elements, |_, _| ()),
-            // A power of two, so that what is above it falls away.
-            _ => sort_elements(elements, |element, is_new| {
-                let bit = element as usize & (64 * bitmap - 1);
-                bits[bit / 64] ^= u64::from(is_new) << (bit % 64);
-            }),
-        };
+        let count = sort_elements(elements);
+        if bitmap > 0 {
+            turn_bits(&elements[..count], &mut head[self.start()..]);
+        }
         head[self.head_words()] = FINISHED | (bitmap as u64) << 32 | count as u64;
         self.start() + bitmap + count
     }
@@ -208,23 +198,10 @@ thread_local! {
     static BUFFER: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sorts elements, puts each once in front, and says how many that makes. Tells of each whether it is the first of its
-/// kind.
-pub(crate) fn sort_elements(elements: &mut [u64], mut tell: impl FnMut(u64, bool)) -> usize {
+/// Sorts elements, puts each once in front, and says how many that makes.
+pub(crate) fn sort_elements(elements: &mut [u64]) -> usize {
     BUFFER.with_borrow_mut(|buffer| sort_hashes(elements, buffer));
-    // Any that is not the first.
-    let mut before = elements.first().map_or(0, |first| !first);
-    let mut kept = 0;
-    for i in 0..elements.len() {
-        let element = elements[i];
-        let is_new = element != before;
-        tell(element, is_new);
-        // Written in any case: where an element is repeated cannot be guessed.
-        elements[kept] = element;
-        kept += usize::from(is_new);
-        before = element;
-    }
-    kept
+    each_once(elements)
 }
 
 /// The largest m such that fewer than m of so many trials succeed with a chance of at most `chance`.

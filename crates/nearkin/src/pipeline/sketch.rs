@@ -7,6 +7,7 @@ use std::hash::BuildHasherDefault;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nearkin_kernels::fetch;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -469,12 +470,19 @@ struct Recent {
 impl Recent {
     fn new(bytes: usize) -> Self {
         // Few enough to stay in a cache.
-        let slots = (bytes / 8).clamp(1, 1 << 15);
+        let slots = 1 << (bytes / 8).clamp(1, 1 << 15).ilog2();
         Self { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
 
     fn slot(&self, print: u128) -> &AtomicU64 {
-        &self.slots[(print >> 64) as usize % self.slots.len()]
+        &self.slots[(print >> 64) as usize & (self.slots.len() - 1)]
+    }
+
+    /// The fingerprint of a text that is looked for soon: its slot is asked for.
+    fn print(&self, text: &str) -> u128 {
+        let print = fingerprint(text.as_bytes());
+        fetch(self.slot(print));
+        print
     }
 
     fn has(&self, print: u128) -> bool {
@@ -552,7 +560,7 @@ impl Buffers {
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
     BUFFERS.with_borrow_mut(|buffers| {
         buffers.take(text, settings);
-        let count = sort_elements(&mut buffers.elements, |_, _| ());
+        let count = sort_elements(&mut buffers.elements);
         buffers.elements[..count].to_vec()
     })
 }
@@ -583,8 +591,7 @@ impl Worker<'_> {
         let mut seen = Vec::new();
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
-        let mut sketch_text = |text: &str, ordinal: u32, buffers: &mut Buffers| {
-            let print = fingerprint(text.as_bytes());
+        let mut sketch_text = |text: &str, print: u128, ordinal: u32, buffers: &mut Buffers| {
             if !(use_recent && self.recent.has(print)) {
                 buffers.take(text, self.settings);
                 if buffers.elements.is_empty() {
@@ -621,11 +628,15 @@ impl Worker<'_> {
             true
         };
         let known: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
+            let print = |i: usize| self.recent.print(batch.text(i));
+            let mut next = None;
             let each = batch.items.iter().enumerate().map(|(i, item)| {
                 let text = batch.text(i);
+                let own = next.take().unwrap_or_else(|| print(i));
+                next = (i + 1 < batch.items.len()).then(|| print(i + 1));
                 let shingling = &self.settings.shingling;
                 let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
-                (sketch_text(text, item.ordinal, buffers), self.lengths.then(length))
+                (sketch_text(text, own, item.ordinal, buffers), self.lengths.then(length))
             });
             each.collect()
         });

@@ -149,7 +149,7 @@ impl Keys {
     /// one of the first of the one is among the first of the other, in whatever order.
     fn prefix(&mut self, keys: &mut Vec<u64>) {
         let elements = &mut self.buffers.elements;
-        let size = sort_elements(elements, |_, _| ());
+        let size = sort_elements(elements);
         elements.truncate(size);
         let bounds = Bounds::new(&self.verifier, size);
         let prefix = bounds.prefix(size).min(size);

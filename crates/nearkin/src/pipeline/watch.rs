@@ -6,6 +6,7 @@
 //! nothing is left to chance. A long set need only be looked at as far in that order as the picked elements of sets of its size
 //! go. Nothing here knows the sketches of the run, its seed or its candidates.
 
+use nearkin_kernels::with_small_product;
 use rayon::prelude::*;
 
 use crate::Result;
@@ -16,7 +17,7 @@ use crate::parallel::in_order;
 use crate::verify::Verifier;
 
 use super::Collection;
-use super::holders::Holders;
+use super::holders::{Holders, make_room};
 use super::kept::Owner;
 use super::record::{Layout, fewest_successes};
 use super::resume::{Loader, Saver};
@@ -55,18 +56,16 @@ pub(super) struct Watch {
 /// What a thread needs to look.
 #[derive(Default)]
 pub(super) struct Looking {
-    /// The elements on a level, and what may be left behind them.
+    /// Room for the elements on a level, and those of them that somebody may have picked.
     on_level: Vec<u64>,
+    picked: Vec<u64>,
     /// How many picked elements of each drawn set were seen, and of which sets enough.
     hits: Vec<u32>,
     seen: Vec<u32>,
 }
 
-/// The place of an element in the random order of all.
-#[inline]
-fn order(element: u64) -> u64 {
-    element.wrapping_mul(0xd1b5_4a32_d192_ed03)
-}
+/// What an element is multiplied with to get its place in the random order of all.
+const ORDER: u64 = 0xd1b5_4a32_d192_ed03;
 
 /// The `count` elements of a set that come first in the order, each with its place.
 fn first_in_order(set: &[u64], count: usize) -> Vec<(u64, u64)> {
@@ -76,7 +75,10 @@ fn first_in_order(set: &[u64], count: usize) -> Vec<(u64, u64)> {
         times => u64::MAX / times as u64,
     };
     let up_to = |bound: u64| -> Vec<(u64, u64)> {
-        set.iter().map(|&x| (order(x), x)).filter(|&(place, _)| place <= bound).collect()
+        set.iter()
+            .map(|&x| (x.wrapping_mul(ORDER), x))
+            .filter(|&(place, _)| place <= bound)
+            .collect()
     };
     let mut first = up_to(bound);
     if first.len() < count {
@@ -132,12 +134,12 @@ impl Watch {
     /// Finds the drawn sets that may be similar to the set with these elements, which come in any order and may come
     /// several times. Whether there are any.
     pub(super) fn look(&self, elements: &[u64], looking: &mut Looking) -> bool {
-        let Looking { on_level, hits, seen } = looking;
+        let Looking { on_level, picked, hits, seen } = looking;
         hits.resize(self.records.len(), 0);
         seen.clear();
         // Those that come later are too large.
         let end = self.least.partition_point(|&least| least <= elements.len()) as u32;
-        for &element in self.worth_looking(elements, on_level) {
+        for &element in self.pickers.held(self.worth_looking(elements, on_level), picked) {
             for &number in self.pickers.sets(self.pickers.range(element)) {
                 if number >= end {
                     break;
@@ -168,15 +170,8 @@ impl Watch {
         let reaches = |&level: &usize| (self.beyond[level] as f64) < SHARE_OF_ALL * count;
         let level = (elements.len() / LEAST).checked_ilog2().unwrap_or(0) as usize;
         let Some(level) = (1..=level).rev().find(reaches) else { return elements };
-        if on_level.len() < elements.len() {
-            on_level.resize(elements.len(), 0);
-        }
-        let mut left = 0;
-        for &element in elements {
-            // Written in any case: which are on the level cannot be guessed.
-            on_level[left] = element;
-            left += usize::from(order(element) >> (64 - level) == 0);
-        }
+        make_room(on_level, elements.len());
+        let left = with_small_product(elements, ORDER, u64::MAX >> level, on_level);
         // How many different ones there are, at least.
         let mut bits = [0u64; 32];
         for &element in &on_level[..left] {

@@ -10,7 +10,7 @@
 //! other, so the end of a line need not be known beforehand. Strings that are taken may not be UTF-8, which
 //! is cheaper to check for many at once.
 
-use nearkin_kernels::string_special;
+use nearkin_kernels::{meaning, string_special, unescape};
 
 use super::fields::{Found, Names, Scalar, WANTED};
 
@@ -50,7 +50,7 @@ impl<'a> Line<'a> {
                 let scalar = self.value(arena)?;
                 (slot..WANTED).filter(is_wanted).for_each(|slot| found.set(slot, 1, scalar));
             } else {
-                std::str::from_utf8(key).ok()?;
+                expect_utf8(key)?;
                 self.unwanted(key, names)?;
             }
             match self.peek()? {
@@ -132,7 +132,7 @@ impl<'a> Line<'a> {
         }
         let start = self.at;
         self.pass_over(DEPTH)?;
-        std::str::from_utf8(&self.data[start..self.at]).ok().map(drop)
+        expect_utf8(&self.data[start..self.at])
     }
 
     /// Any value, of up to this many levels.
@@ -241,9 +241,7 @@ impl<'a> Line<'a> {
     /// The rest of a string, with its escapes undone.
     fn string(&mut self, arena: &mut Vec<u8>) -> Option<()> {
         loop {
-            let length = string_special(self.rest());
-            push(self.rest(), length, arena);
-            self.at += length;
+            self.at += unescape(self.rest(), arena);
             match *self.rest() {
                 [b'"', ..] => break,
                 [b'\\', b'u', ..] => {
@@ -251,11 +249,7 @@ impl<'a> Line<'a> {
                     let character = self.unicode()?;
                     arena.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                [b'\\', escape, ..] => {
-                    self.at += 2;
-                    arena.push(meaning(escape)?);
-                }
-                _ => return None, // a control character, or the end of the line
+                _ => return None, // another escape, a control character, or the end of the line
             }
         }
         self.at += 1;
@@ -301,37 +295,9 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Bytes that are copied at once; the arena is best given room for so many more.
-pub(super) const BLOCK: usize = 32;
-
-/// Appends the first `length` bytes. Most stretches between two escapes are short, and a block of known size
-/// is copied without a call.
-fn push(bytes: &[u8], length: usize, arena: &mut Vec<u8>) {
-    match bytes.first_chunk::<BLOCK>() {
-        Some(block) if length <= BLOCK => {
-            let end = arena.len() + length;
-            arena.extend_from_slice(block);
-            arena.truncate(end);
-        }
-        _ => arena.extend_from_slice(&bytes[..length]),
-    }
-}
-
-/// What the byte after a backslash stands for.
-fn meaning(escape: u8) -> Option<u8> {
-    const MEANINGS: [u8; 256] = {
-        let mut meanings = [0; 256];
-        meanings[b'"' as usize] = b'"';
-        meanings[b'\\' as usize] = b'\\';
-        meanings[b'/' as usize] = b'/';
-        meanings[b'b' as usize] = 8;
-        meanings[b'f' as usize] = 12;
-        meanings[b'n' as usize] = b'\n';
-        meanings[b'r' as usize] = b'\r';
-        meanings[b't' as usize] = b'\t';
-        meanings
-    };
-    Some(MEANINGS[escape as usize]).filter(|meaning| *meaning != 0)
+/// These bytes are a text; most are so short that there is nothing faster than to see whether they are ASCII.
+fn expect_utf8(bytes: &[u8]) -> Option<()> {
+    (bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()).then_some(())
 }
 
 fn is_space(byte: u8) -> bool {

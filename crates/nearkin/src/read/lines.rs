@@ -13,6 +13,7 @@ use crate::Result;
 use crate::item::Batch;
 use crate::shingle::elements::push_plain;
 use memchr::memchr;
+use nearkin_kernels::AT_ONCE;
 
 /// All lines, with their ends, each with its number.
 fn whole_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
@@ -131,7 +132,7 @@ impl<'a> Jsonl<'a> {
     fn new(asked: Asked<'a>, bytes: usize, trust: bool) -> Self {
         let options = asked.options;
         let names = [Some(&*options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
-        let arena = Vec::with_capacity(bytes + flat::BLOCK);
+        let arena = Vec::with_capacity(bytes + AT_ONCE);
         Self { asked, names, trust, arena, gather: Gather::new(asked, 0) }
     }
 
