@@ -25,17 +25,18 @@ pub fn use_large_pages(list: &mut Vec<u64>) {
     let _ = list;
 }
 
-/// Asks for the start of something that will be looked at soon: what has been asked for comes while other things are done.
+/// Asks for the first 256 bytes of something that will be looked at soon: what has been asked for comes while other
+/// things are done.
 #[inline]
 pub fn fetch<T: ?Sized>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        const LINE: usize = 64;
         let start = std::ptr::from_ref(place).cast::<i8>();
-        // SAFETY: asking for memory has no effect but on time, wherever it is.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(start);
-            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64));
+        for line in (0..size_of_val(place).min(4 * LINE)).step_by(LINE) {
+            // SAFETY: asking for memory has no effect but on time, wherever it is.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line)) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

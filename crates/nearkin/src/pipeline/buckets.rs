@@ -120,8 +120,9 @@ impl Buckets {
     /// Asks for a head that will be looked at soon.
     fn fetch_head(&self, group: u32) {
         let place = self.texts.places[group as usize] as usize;
+        let width = self.texts.layout.head_words();
         if let Some(heads) = self.heads.all_in_memory() {
-            nearkin_kernels::fetch(&heads[place * self.texts.layout.head_words()..]);
+            nearkin_kernels::fetch(&heads[place * width..][..width]);
         }
     }
 
@@ -205,7 +206,8 @@ impl Buckets {
         let Portion { rows, columns, is_square, .. } = *portion;
         // Heads are met again and again: they are brought together once.
         heads.clear();
-        for &group in columns {
+        for (i, &group) in columns.iter().enumerate() {
+            columns.get(i + FEW).into_iter().for_each(|&later| self.fetch_head(later));
             heads.extend_from_slice(self.head(group, many_heads)?);
         }
         let width = self.texts.layout.head_words();

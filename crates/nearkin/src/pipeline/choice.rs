@@ -87,7 +87,7 @@ impl Sampled {
         let (drawn, others) = (within(OF_DRAWN, DRAWN), within(OF_OTHERS, OTHERS));
         let (drawn, others) = (&texts[..drawn], &texts[..others]);
         let entries = (0u32..).zip(drawn).flat_map(|(at, set)| set.iter().map(move |&x| (x, at)));
-        let holders = Holders::new(entries.collect());
+        let holders = Holders::new(&entries.collect::<Vec<_>>());
         let Meetings { pairs, times } = meetings(drawn, others, &holders);
         let scale = all as f64 / others.len().max(1) as f64;
         let met = |set: &&[u64]| {
@@ -150,11 +150,11 @@ fn meetings(drawn: &[&[u64]], others: &[&[u64]], holders: &Holders) -> Meetings 
 /// The same for those others that come from a place on.
 fn meetings_from(drawn: &[&[u64]], from: usize, others: &[&[u64]], holders: &Holders) -> Meetings {
     let mut shared = vec![0u32; drawn.len()];
-    let mut owners = Vec::new();
+    let (mut owners, mut room) = (Vec::new(), Vec::new());
     let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; holders.len()] };
     for (other, set) in others.iter().enumerate() {
-        for &element in *set {
-            let range = holders.range(element);
+        for &element in holders.held(set, &mut room) {
+            let range = holders.range_of_held(element);
             if range.is_empty() {
                 continue;
             }

@@ -90,7 +90,7 @@ impl Shelf {
     /// Room for so many bytes in all.
     pub(super) fn new(bytes: usize, threads: usize) -> Self {
         /// Large enough for large pages of memory.
-        const MOST: usize = 16 << 20;
+        const MOST: usize = 64 << 20;
         let piece = (bytes / (2 * threads.max(1))).min(MOST);
         let left = AtomicUsize::new(bytes.checked_div(piece).unwrap_or(0));
         Self { pieces: Mutex::default(), words: piece / 8, left }

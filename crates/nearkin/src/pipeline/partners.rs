@@ -92,13 +92,17 @@ pub(super) struct Gathering<'a> {
     places: &'a Arc<Vec<u32>>,
     /// How many groups have a place.
     records: usize,
+    /// Places of a partition: the first bits of a place are its partition.
+    shift: u32,
     budget: &'a Budget,
 }
 
 impl<'a> Gathering<'a> {
     pub(super) fn new(places: &'a Arc<Vec<u32>>, records: usize, budget: &'a Budget) -> Self {
         let matches = Mutex::new(Partitions::new(PARTS, budget.share(1), &budget.temp));
-        Self { matches, pairs: AtomicU64::new(0), places, records, budget }
+        let bits = usize::BITS - records.leading_zeros();
+        let shift = bits.saturating_sub(PARTS.ilog2());
+        Self { matches, pairs: AtomicU64::new(0), places, records, shift, budget }
     }
 
     /// Takes pairs and their values; every pair comes once.
@@ -106,12 +110,10 @@ impl<'a> Gathering<'a> {
         if found.is_empty() {
             return Ok(());
         }
-        let shift = usize::BITS - self.records.leading_zeros();
-        let shift = shift.saturating_sub(PARTS.ilog2());
         let entry = |a: u32, b: u32, value: f64| {
             let place = self.places[a as usize];
             let pair = u64::from(place) << 32 | u64::from(b);
-            ((place >> shift) as usize, [pair, value.to_bits()])
+            ((place >> self.shift) as usize, [pair, value.to_bits()])
         };
         let mut entries = Vec::with_capacity(2 * found.len());
         for &(a, b, value) in &*found {
@@ -133,8 +135,17 @@ impl<'a> Gathering<'a> {
         let matches = self.matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         let mut list: Vec<u32> = Vec::new();
+        let places = 1 << self.shift;
         let sort = |mut entries: Vec<[u64; 2]>| {
-            entries.sort_unstable_by_key(|entry| entry[0]);
+            if entries.len() < places / 4 {
+                entries.sort_unstable_by_key(|entry| entry[0]);
+                return Ok(entries);
+            }
+            let by_place = |entry: &[u64; 2]| ((entry[0] >> 32) as usize & (places - 1), *entry);
+            let mut entries = Block::new(places, entries.iter().map(by_place)).into_entries();
+            for run in entries.chunk_by_mut(|a, b| a[0] >> 32 == b[0] >> 32) {
+                run.sort_unstable_by_key(|entry| entry[0]);
+            }
             Ok(entries)
         };
         matches.each(threads, sort, |entries| {

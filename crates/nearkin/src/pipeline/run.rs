@@ -360,7 +360,11 @@ impl<'a, S: Source> Run<'a, S> {
         let is_close =
             |group: u32| wanted[group as usize].load(Ordering::Relaxed) == Wanted::Closely as u8;
         let want = |group: u32, how: Wanted| {
-            wanted[group as usize].fetch_max(how as u8, Ordering::Relaxed);
+            let wanted = &wanted[group as usize];
+            // A look costs less than a change.
+            if wanted.load(Ordering::Relaxed) < how as u8 {
+                wanted.fetch_max(how as u8, Ordering::Relaxed);
+            }
         };
         let head = |group: u32| {
             let place = places[group as usize];

@@ -310,25 +310,20 @@ impl<S: Source> Run<'_, S> {
             .map(|records| {
                 check(self.observer)?;
                 let mut own = Vec::new();
-                let mut entries = Vec::new();
+                let mut entries = Vec::with_capacity(records.len() * self.tables());
                 BUFFERS.with_borrow_mut(|buffers| {
                     for (group, record) in records {
                         own.clear();
                         let elements = self.layout.elements(record);
                         banding.keys(elements, &mut buffers.sketch, &mut own);
                         self.layout.put_head(&own, &buffers.sketch, record);
-                        entries.push(collection.first(*group));
-                        entries
-                            .extend(own.iter().flat_map(|&key| [(key >> 32) as u32, key as u32]));
+                        let position = u64::from(collection.first(*group));
+                        entries.extend(own.iter().enumerate().map(|(table, &key)| {
+                            (partition_of_key(table, key) as u32, [key << 32 | position])
+                        }));
                     }
                 });
-                let entries = entries.chunks_exact(1 + 2 * self.tables()).flat_map(|entry| {
-                    let keys = entry[1..].as_chunks().0.iter().enumerate();
-                    keys.map(|(table, &[high, low])| {
-                        let key = u64::from(high) << 32 | u64::from(low);
-                        (partition_of_key(table, key), [key << 32 | u64::from(entry[0])])
-                    })
-                });
+                let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
                 Ok(Block::new(self.tables() * KEY_PARTS, entries))
             })
             .collect::<Result<_>>()?;

@@ -112,7 +112,7 @@ impl Watch {
             let not_on = beyond.iter_mut().skip(1 + last.leading_zeros() as usize);
             not_on.for_each(|beyond: &mut usize| *beyond = most.max(*beyond));
         }
-        let pickers = Holders::new(entries);
+        let pickers = Holders::new(&entries);
         Self { verifier, layout, records, given, least, enough, pickers, beyond }
     }
 
@@ -140,7 +140,7 @@ impl Watch {
         // Those that come later are too large.
         let end = self.least.partition_point(|&least| least <= elements.len()) as u32;
         for &element in self.pickers.held(self.worth_looking(elements, on_level), picked) {
-            for &number in self.pickers.sets(self.pickers.range(element)) {
+            for &number in self.pickers.sets(self.pickers.range_of_held(element)) {
                 if number >= end {
                     break;
                 }

@@ -41,6 +41,11 @@ impl<const W: usize> Block<W> {
         Self { entries: sorted, ends, start: 0 }
     }
 
+    /// The entries in order.
+    pub(crate) fn into_entries(self) -> Vec<[u64; W]> {
+        self.entries
+    }
+
     /// Says where the numbers of its entries start.
     pub(crate) fn at(mut self, start: u32) -> Self {
         self.start = start;
