@@ -4,9 +4,10 @@
 /// b. By bisection: sixty looks tell all the digits that matter, and an audit asks a dozen times.
 pub(super) fn quantile(probability: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
+    let scale = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if distribution(middle, a, b) < probability {
+        if distribution(middle, a, b, scale) < probability {
             low = middle;
         } else {
             high = middle;
@@ -22,12 +23,13 @@ pub(super) fn student(freedom: f64) -> f64 {
     (freedom * (1.0 - x) / x).sqrt()
 }
 
-/// The regularised incomplete beta function.
-fn distribution(x: f64, a: f64, b: f64) -> f64 {
+/// The regularised incomplete beta function; `scale` is the logarithm of what it is divided by, Γ(a) Γ(b) / Γ(a + b),
+/// turned over.
+fn distribution(x: f64, a: f64, b: f64, scale: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    let scale = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p();
+    let scale = scale + a * x.ln() + b * (-x).ln_1p();
     // The fraction converges fast on this side of the mean.
     if x < (a + 1.0) / (a + b + 2.0) {
         scale.exp() * fraction(x, a, b) / a

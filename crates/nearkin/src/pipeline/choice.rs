@@ -265,7 +265,8 @@ impl<S: Source> Run<'_, S> {
         let all = collection.groups() as usize;
         let mut wanted = vec![Wanted::Not; all];
         groups.iter().for_each(|&group| wanted[group as usize] = Wanted::Closely);
-        let read = self.load(collection, wanted, Kept::default(), &vec![(0, NOWHERE); all])?;
+        let nowhere = vec![(0, NOWHERE); all];
+        let read = self.load(collection, wanted, Kept::default(), &nowhere, &[])?;
         let mut cache = Cache::one();
         let set = |&group: &u32| {
             let words = read.records.get(read.places[group as usize] as usize, &mut cache)?;

@@ -177,14 +177,14 @@ impl Kept {
     }
 
     /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
-    /// is.
+    /// is. Those of a piece come by the groups' `turns`, if there are any.
     pub(super) fn hand_over(
         self,
         kept: &[(u32, u32)],
         wanted: &[Wanted],
+        turns: &[u32],
         layout: Layout,
-        records: &mut Lists<u64>,
-        heads: &mut Lists<u64>,
+        (records, heads): (&mut Lists<u64>, &mut Lists<u64>),
         places: &mut [u32],
     ) -> Result<()> {
         let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
@@ -213,7 +213,8 @@ impl Kept {
         unfinished.into_par_iter().with_min_len(16).for_each(|record| {
             layout.finish(record);
         });
-        for (batch, groups) in batches {
+        for (batch, mut groups) in batches {
+            groups.sort_by_key(|&(_, group)| turns.get(group as usize).copied());
             for (i, &(number, group)) in groups.iter().enumerate() {
                 places[group as usize] = (records.len() + i) as u32;
                 heads.push(&[layout.head_of(batch.get(number as usize))])?;

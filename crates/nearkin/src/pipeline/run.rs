@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
-use crate::candidates::{buckets, each_bucket};
+use crate::candidates::{KEY_PARTS, buckets, each_bucket};
 use crate::item::Source;
 use crate::spill::{Cache, Lists, Partitions, Temp};
 use crate::verify::{Overlap, Verifier};
@@ -285,7 +285,11 @@ impl<'a, S: Source> Run<'a, S> {
                 let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
                 let words = candidates as u64 * self.layout.words(elements) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
-                let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
+                let turns = match &buckets {
+                    Some(buckets) => turns(buckets, kept_places.len())?,
+                    None => Vec::new(),
+                };
+                let mut loaded = self.load(&collection, wanted, kept, &kept_places, &turns)?;
                 stats.stages.push(clock.stop(bytes));
                 if let Some(on_disk) = loaded.records.settle()? {
                     self.save(Stage::Load, |save| {
@@ -420,6 +424,20 @@ impl<'a, S: Source> Run<'a, S> {
         };
         self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
     }
+}
+
+/// In which order groups come in the buckets of the first table: those that are compared with each other there, and often
+/// again in others, are best kept together. The rest come last.
+fn turns(buckets: &Lists<u32>, groups: usize) -> Result<Vec<u32>> {
+    let mut turns = vec![u32::MAX; groups];
+    let mut next = 0..;
+    let mut cache = Cache::one();
+    for partition in 0..KEY_PARTS.min(buckets.len()) {
+        for &group in each_bucket(buckets.get(partition, &mut cache)?).flatten() {
+            turns[group as usize] = next.next().unwrap_or(u32::MAX);
+        }
+    }
+    Ok(turns)
 }
 
 impl Search {

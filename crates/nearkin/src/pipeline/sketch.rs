@@ -2,8 +2,6 @@
 //! the second reads again.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::candidates::bands::Banding;
 use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
-use crate::family::hash::{Spread, mix64};
+use crate::family::hash::mix64;
 use crate::family::weighted::numbered;
 use crate::item::{Batch, Id, Item, Source};
 use crate::parallel::in_order;
@@ -82,7 +80,7 @@ impl<S: Source> Run<'_, S> {
         };
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
-            let mut first_ids = Hashes::default();
+            let mut lately = Lately::new();
             let layout = self.layout;
             let worker = Worker {
                 banding: banding.as_ref(),
@@ -115,7 +113,7 @@ impl<S: Source> Run<'_, S> {
                     batch.bad.into_iter().for_each(|error| collection.skip(error));
                     for entry in batch.entries {
                         if let Some((hash, id)) = entry.id_hash.zip(entry.known.id.as_ref())
-                            && is_early_repeat(&mut first_ids, hash)
+                            && lately.comes_again(hash)
                             && !settings.skip_duplicate_ids
                         {
                             return Err(duplicate_id(&batch.path, entry.line, id));
@@ -146,7 +144,7 @@ impl<S: Source> Run<'_, S> {
         let mut repeats = Vec::new();
         ids.each(
             settings.threads,
-            |entries| Ok(runs(entries)),
+            |entries| Ok(copies(&entries)),
             |found| {
                 repeats.extend(found.into_iter().map(|(_, position)| position));
                 Ok(())
@@ -163,11 +161,11 @@ impl<S: Source> Run<'_, S> {
         repeats.iter().for_each(|&position| collection.remove(position));
         let live = &*collection;
         let mut same = Vec::new();
-        let copies = |mut entries: Vec<[u64; 2]>| {
+        let of_items = |mut entries: Vec<[u64; 2]>| {
             entries.retain(|entry| live.is_item(entry[1] as u32));
-            Ok(runs(entries))
+            Ok(copies(&entries))
         };
-        prints.each(settings.threads, copies, |found| {
+        prints.each(settings.threads, of_items, |found| {
             same.extend(found);
             Ok(())
         })?;
@@ -177,19 +175,21 @@ impl<S: Source> Run<'_, S> {
     }
 
     /// The second pass: the records of the groups that are `wanted`, and where each group's is. Those that were
-    /// `kept` from the first pass need not be read again.
+    /// `kept` from the first pass need not be read again, and come by their `turns`.
     pub(super) fn load(
         &self,
         collection: &Collection,
         mut wanted: Vec<Wanted>,
         kept: Kept,
         kept_places: &[(u32, u32)],
+        turns: &[u32],
     ) -> Result<Read> {
         let Self { sources, settings, observer, budget, .. } = self;
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
         let mut heads = Lists::new(budget.share(2), &budget.temp);
-        kept.hand_over(kept_places, &wanted, self.layout, &mut records, &mut heads, &mut places)?;
+        let lists = (&mut records, &mut heads);
+        kept.hand_over(kept_places, &wanted, turns, self.layout, lists, &mut places)?;
         for (wanted, _) in wanted.iter_mut().zip(&places).filter(|(_, place)| **place != NOWHERE) {
             *wanted = Wanted::Not;
         }
@@ -331,13 +331,21 @@ impl<S: Source> Run<'_, S> {
     }
 }
 
-type Hashes = HashSet<u128, BuildHasherDefault<Spread>>;
-
-/// Whether an id is one of the first that came: a wrong field is noticed at once, not hours later. That no
+/// Ids that came lately, in the slots that their hashes name: a wrong field is noticed at once, not hours later. That no
 /// two ids of all are the same is settled after the pass.
-fn is_early_repeat(first: &mut Hashes, hash: u128) -> bool {
-    const FIRST: usize = 1 << 16;
-    if first.len() < FIRST { !first.insert(hash) } else { first.contains(&hash) }
+struct Lately(Vec<u128>);
+
+impl Lately {
+    fn new() -> Self {
+        const SLOTS: usize = 1 << 13;
+        Self(vec![0; SLOTS])
+    }
+
+    /// Whether an id came lately; it has now.
+    fn comes_again(&mut self, hash: u128) -> bool {
+        let slot = (hash >> 64) as usize & (self.0.len() - 1);
+        std::mem::replace(&mut self.0[slot], hash) == hash
+    }
 }
 
 fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
@@ -349,15 +357,27 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
     Error::Input { path: path.to_owned(), line, what }
 }
 
-/// Of entries with the same hash, the first's position with every other's.
-fn runs(mut entries: Vec<[u64; 2]>) -> Vec<(u32, u32)> {
-    entries.sort_unstable();
+/// Of entries with the same hash, which come by position, the first's position with every other's.
+fn copies(entries: &[[u64; 2]]) -> Vec<(u32, u32)> {
     let same = |a: &[u64; 2], b: &[u64; 2]| a[0] == b[0] && a[1] >> 32 == b[1] >> 32;
-    let others = entries
-        .chunk_by(same)
-        .filter(|run| run.len() > 1)
-        .flat_map(|run| run[1..].iter().map(|entry| (run[0][1] as u32, entry[1] as u32)));
-    others.collect()
+    // Which is the first with a hash, counted from 1: in the slot that the hash names, or behind it.
+    let mut firsts = vec![0u32; (2 * entries.len()).next_power_of_two()];
+    let mut copies = Vec::new();
+    for (entry, number) in entries.iter().zip(1..) {
+        let mut slot = entry[0] as usize & (firsts.len() - 1);
+        loop {
+            let Some(first) = (firsts[slot] as usize).checked_sub(1) else {
+                firsts[slot] = number;
+                break;
+            };
+            if same(&entries[first], entry) {
+                copies.push((entries[first][1] as u32, entry[1] as u32));
+                break;
+            }
+            slot = (slot + 1) & (firsts.len() - 1);
+        }
+    }
+    copies
 }
 
 /// The messages for records whose ids were there before: these are read again for their ids and lines.
