@@ -55,7 +55,7 @@ impl BitSets {
     pub fn take(&mut self, set: &[u64]) -> bool {
         /// Bits in all, and words of all sets.
         const MOST: usize = 1 << 16;
-        const MOST_WORDS: usize = 1 << 20;
+        const MOST_WORDS: usize = 1 << 19;
         if self.given + set.len() > MOST || self.words.len() > MOST_WORDS {
             return false;
         }

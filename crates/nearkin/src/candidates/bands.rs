@@ -31,7 +31,7 @@ impl Banding {
     /// The sketch stays in `sketch`.
     pub fn keys(&self, elements: &[u64], sketch: &mut Vec<u32>, out: &mut Vec<u64>) {
         if elements.is_empty() {
-            return;
+            return sketch.clear();
         }
         sketch.resize(self.bands.functions(), 0);
         self.sketcher.sketch(elements, sketch);

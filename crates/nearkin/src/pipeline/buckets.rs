@@ -240,12 +240,14 @@ impl Buckets {
             let own = self.texts.body(a, one)?;
             for (&number, record) in agreeing.iter().zip(&records) {
                 let column = column(number);
-                let other = match record {
-                    Some(record) => self.texts.layout.body(record),
-                    None => self.texts.body(columns[column], many)?,
+                let is_close = closely.takes_any(portion) || {
+                    let other = match record {
+                        Some(record) => self.texts.layout.body(record),
+                        None => self.texts.body(columns[column], many)?,
+                    };
+                    own.shared_needed(other, &self.verifier).is_some()
                 };
-                if closely.takes_any(portion) || own.shared_needed(other, &self.verifier).is_some()
-                {
+                if is_close {
                     closely.pairs.push((portion.row(i), column as u32));
                 }
             }

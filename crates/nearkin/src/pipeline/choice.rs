@@ -193,7 +193,7 @@ mod cost {
     pub(super) const ELEMENT: f64 = 0.6;
     /// Comparing two candidates of bands, and for each of their elements.
     pub(super) const CANDIDATES: f64 = 100.0;
-    pub(super) const THEIR_ELEMENT: f64 = 0.8;
+    pub(super) const THEIR_ELEMENT: f64 = 0.7;
     /// Throwing an element into a sketch, and making a value that nothing was thrown into.
     pub(super) const THROW: f64 = 1.5;
     pub(super) const FILL: f64 = 6.0;

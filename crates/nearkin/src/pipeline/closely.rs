@@ -77,7 +77,7 @@ impl Buckets {
             }
         };
         closely.number_sets(portion);
-        let are_bits = self.as_bits(portion, closely, one)?;
+        let are_bits = self.as_bits(portion, closely, many)?;
         let Closely { pairs, numbers, bits, lookup, .. } = closely;
         if are_bits {
             for (a, b) in pairs.drain(..) {

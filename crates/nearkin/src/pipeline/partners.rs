@@ -17,6 +17,9 @@ use super::{Collection, Settings};
 /// Partitions of matches.
 const PARTS: usize = 256;
 
+/// Pairs that go to their partitions together.
+const MANY: usize = 1 << 15;
+
 /// Similar groups of each group that has a record: three numbers each, the other group and the halves of the
 /// value of the pair.
 pub(super) struct Partners {
@@ -115,14 +118,18 @@ impl<'a> Gathering<'a> {
             let pair = u64::from(place) << 32 | u64::from(b);
             ((place >> self.shift) as usize, [pair, value.to_bits()])
         };
-        let mut entries = Vec::with_capacity(2 * found.len());
-        for &(a, b, value) in &*found {
-            entries.extend([entry(a, b, value), entry(b, a, value)]);
-        }
-        let block = Block::new(PARTS, entries.iter().copied());
         self.pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
+        let mut entries = Vec::new();
+        for some in found.chunks(MANY) {
+            entries.clear();
+            entries.extend(
+                some.iter().flat_map(|&(a, b, value)| [entry(a, b, value), entry(b, a, value)]),
+            );
+            let block = Block::new(PARTS, entries.iter().copied());
+            self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)?;
+        }
         found.clear();
-        self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)
+        Ok(())
     }
 
     /// Pairs that were taken.

@@ -80,7 +80,7 @@ impl<S: Source> Run<'_, S> {
         };
         for (input, source) in sources.iter().enumerate() {
             collection.begin_input();
-            let mut lately = Lately::new();
+            let mut first_ids = FirstIds::new();
             let layout = self.layout;
             let worker = Worker {
                 banding: banding.as_ref(),
@@ -113,7 +113,7 @@ impl<S: Source> Run<'_, S> {
                     batch.bad.into_iter().for_each(|error| collection.skip(error));
                     for entry in batch.entries {
                         if let Some((hash, id)) = entry.id_hash.zip(entry.known.id.as_ref())
-                            && lately.comes_again(hash)
+                            && first_ids.has(hash)
                             && !settings.skip_duplicate_ids
                         {
                             return Err(duplicate_id(&batch.path, entry.line, id));
@@ -331,20 +331,25 @@ impl<S: Source> Run<'_, S> {
     }
 }
 
-/// Ids that came lately, in the slots that their hashes name: a wrong field is noticed at once, not hours later. That no
-/// two ids of all are the same is settled after the pass.
-struct Lately(Vec<u128>);
+/// Some of the first ids, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
+/// once and not hours later. That no two ids of all are the same is settled after the pass.
+struct FirstIds(Vec<u128>);
 
-impl Lately {
+impl FirstIds {
     fn new() -> Self {
         const SLOTS: usize = 1 << 13;
         Self(vec![0; SLOTS])
     }
 
-    /// Whether an id came lately; it has now.
-    fn comes_again(&mut self, hash: u128) -> bool {
+    /// Whether an id is one of them. It is one now if its slot is free.
+    fn has(&mut self, hash: u128) -> bool {
         let slot = (hash >> 64) as usize & (self.0.len() - 1);
-        std::mem::replace(&mut self.0[slot], hash) == hash
+        let there = &mut self.0[slot];
+        if *there == 0 {
+            *there = hash;
+            return false;
+        }
+        *there == hash
     }
 }
 
