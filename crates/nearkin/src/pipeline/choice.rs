@@ -52,6 +52,8 @@ const OTHERS: usize = 1 << 13;
 /// Elements of either, at most.
 const OF_DRAWN: usize = 1 << 15;
 const OF_OTHERS: usize = 1 << 18;
+/// Pairs a text from which on they are surely in buckets where most are compared as bits.
+const DENSE: f64 = 100.0;
 /// What is drawn has a seed of its own.
 const SEED: u64 = 0xc0de_c401_ce00_0001;
 
@@ -194,6 +196,8 @@ mod cost {
     /// Comparing two candidates of bands, and for each of their elements.
     pub(super) const CANDIDATES: f64 = 100.0;
     pub(super) const THEIR_ELEMENT: f64 = 0.7;
+    /// Or, where many pairs are of few texts, comparing them as bits.
+    pub(super) const BITS: f64 = 120.0;
     /// Throwing an element into a sketch, and making a value that nothing was thrown into.
     pub(super) const THROW: f64 = 1.5;
     pub(super) const FILL: f64 = 6.0;
@@ -292,12 +296,16 @@ impl<S: Source> Run<'_, S> {
         // Of texts with few elements, most values have to be made.
         let size = sampled.elements / sampled.texts.max(1.0);
         let open = functions * (-size / functions).exp();
+        let elements_taken = elements.min(sampled.elements);
+        let by_elements = elements * cost::THEIR_ELEMENT;
+        let is_dense = compared >= DENSE * sampled.texts;
+        let comparing = if is_dense { by_elements.min(compared * cost::BITS) } else { by_elements };
         let nanoseconds = sampled.elements * (cost::THROW + cost::AUDIT)
             + sampled.texts * (cost::FILL * open + cost::KEY * bands.count as f64)
             + met * cost::LOOK
             + compared * cost::CANDIDATES
-            + elements * cost::THEIR_ELEMENT
-            + (sampled.elements).min(elements) * cost::SORT;
+            + comparing
+            + elements_taken * cost::SORT;
         Expected { seconds: 1e-9 * nanoseconds, compared }
     }
 
