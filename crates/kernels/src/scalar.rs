@@ -8,7 +8,7 @@ use crate::lookup::WINDOW;
 use crate::radix::settle;
 pub use crate::sha1::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{AT_ONCE, SPARE, Throw, WordMask, bytes_of, filter_bit, meaning};
+use crate::{SPARE, Throw, WordMask, bytes_of, filter_bit, meaning};
 
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
@@ -719,6 +719,7 @@ pub(crate) fn unescaped(
 }
 
 /// The same for any way of telling which bytes of a block are special, a bit each, to be compiled for several machines.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn unescaped_in_blocks<const BLOCK: usize>(
     bytes: &[u8],
@@ -730,7 +731,7 @@ pub(crate) fn unescaped_in_blocks<const BLOCK: usize>(
     while let Some(block) = bytes[start..].first_chunk()
         && bytes.len() - start >= 2 * BLOCK
     {
-        const { assert!(2 * BLOCK <= AT_ONCE) };
+        const { assert!(2 * BLOCK <= crate::AT_ONCE) };
         out.reserve(2 * BLOCK);
         let end = start + BLOCK;
         let (mut from, mut length) = (start, out.len());
