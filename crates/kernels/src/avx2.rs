@@ -294,7 +294,7 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
 /// See [`crate::unescape`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
-    crate::scalar::unescaped_in_blocks(bytes, out, |block| specials(load(block)).into())
+    crate::json::unescaped_in_blocks(bytes, out, |block| specials(load(block)).into())
 }
 
 /// Which bytes are a quote, a backslash, or below 0x20.

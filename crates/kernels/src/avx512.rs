@@ -328,7 +328,7 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]
 pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
-    crate::scalar::unescaped_in_blocks(bytes, out, |block| specials(load(block)))
+    crate::json::unescaped_in_blocks(bytes, out, |block| specials(load(block)))
 }
 
 /// Which bytes are a quote, a backslash, or below 0x20.

@@ -11,6 +11,7 @@ mod avx512;
 mod bit_sets;
 mod float;
 mod hash;
+mod json;
 mod lookup;
 mod memory;
 mod radix;
@@ -27,6 +28,7 @@ mod tiles;
 pub use bit_sets::BitSets;
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
+pub use json::{AT_ONCE, meaning};
 pub use lookup::Lookup;
 pub use memory::{fetch, use_large_pages};
 pub use radix::{sort_by_high_half, sort_hashes};
@@ -41,27 +43,6 @@ pub struct WordMask {
     /// Bytes of characters that are not ASCII.
     pub other: u64,
 }
-
-/// What the byte after a backslash in a JSON string stands for, but for `u`.
-#[inline]
-pub fn meaning(escape: u8) -> Option<u8> {
-    const MEANINGS: [u8; 256] = {
-        let mut meanings = [0; 256];
-        meanings[b'"' as usize] = b'"';
-        meanings[b'\\' as usize] = b'\\';
-        meanings[b'/' as usize] = b'/';
-        meanings[b'b' as usize] = 8;
-        meanings[b'f' as usize] = 12;
-        meanings[b'n' as usize] = b'\n';
-        meanings[b'r' as usize] = b'\r';
-        meanings[b't' as usize] = b'\t';
-        meanings
-    };
-    Some(MEANINGS[escape as usize]).filter(|meaning| *meaning != 0)
-}
-
-/// Bytes that [`unescape`] makes room for before it appends any.
-pub const AT_ONCE: usize = 128;
 
 /// Places that the copies of some kernels may run over.
 pub const SPARE: usize = 8;
@@ -163,8 +144,8 @@ kernels! {
     fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize, in [avx2];
 
     /// Sets the bits of numbers up to the first that does not stand at the place which its first bits name, the number
-    /// shifted to the right, or at the next (the first comes behind the last). Each place has a bit, and `words` are those of a set of [`BitSets`]. How many numbers that
-    /// were.
+    /// shifted to the right, or at the next (the first comes behind the last). Each place has a bit, and `words` are those
+    /// of a set of [`BitSets`]. How many numbers that were.
     ///
     /// # Panics
     /// Unless `shift` is from 1 to 63, there are as many places and bits as the first bits can name, and the bits of places

@@ -207,7 +207,7 @@ pub(crate) fn string_special(bytes: &[u8]) -> usize {
 /// See [`crate::unescape`].
 #[target_feature(enable = "neon")]
 pub(crate) fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
-    crate::scalar::unescaped(bytes, out, |bytes| string_special(bytes))
+    crate::json::unescaped(bytes, out, |bytes| string_special(bytes))
 }
 
 /// Sixteen numbers in four registers.

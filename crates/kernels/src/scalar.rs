@@ -4,11 +4,12 @@ pub use crate::affine::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::bit_sets::mark_bit;
 use crate::float;
 use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+pub use crate::json::{string_special, unescape};
 use crate::lookup::WINDOW;
 use crate::radix::settle;
 pub use crate::sha1::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{SPARE, Throw, WordMask, bytes_of, filter_bit, meaning};
+use crate::{SPARE, Throw, WordMask, bytes_of, filter_bit};
 
 /// The numbers that the later steps of a throw multiply by.
 pub(crate) const FACTORS: [[u32; 2]; 2] = [[0xd6e8_feb9, 0x9e37_79b1], [0x85eb_ca6b, 0xc2b2_ae35]];
@@ -685,95 +686,6 @@ pub fn combine(tokens: &[u64]) -> u64 {
         }
     }
     hash
-}
-
-/// See [`crate::string_special`].
-pub fn string_special(bytes: &[u8]) -> usize {
-    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-    bytes.iter().position(special).unwrap_or(bytes.len())
-}
-
-/// See [`crate::unescape`].
-pub fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
-    unescaped(bytes, out, string_special)
-}
-
-/// [`unescape`] for any way of finding what is special.
-#[inline(always)]
-pub(crate) fn unescaped(
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-    string_special: impl Fn(&[u8]) -> usize,
-) -> usize {
-    let mut at = 0;
-    loop {
-        let length = string_special(&bytes[at..]);
-        out.extend_from_slice(&bytes[at..at + length]);
-        at += length;
-        match bytes[at..] {
-            [b'\\', escape, ..] if let Some(meaning) = meaning(escape) => out.push(meaning),
-            _ => return at,
-        }
-        at += 2;
-    }
-}
-
-/// The same for any way of telling which bytes of a block are special, a bit each, to be compiled for several machines.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn unescaped_in_blocks<const BLOCK: usize>(
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-    specials: impl Fn(&[u8; BLOCK]) -> u64,
-) -> usize {
-    let mut start = 0;
-    // As many bytes again as in a block stand behind it, so that whole blocks can be copied from any of its bytes.
-    while let Some(block) = bytes[start..].first_chunk()
-        && bytes.len() - start >= 2 * BLOCK
-    {
-        const { assert!(2 * BLOCK <= crate::AT_ONCE) };
-        out.reserve(2 * BLOCK);
-        let end = start + BLOCK;
-        let (mut from, mut length) = (start, out.len());
-        let copy = |from: usize, out: &mut Vec<u8>, length: usize| {
-            // SAFETY: copies start in the block, behind which there are as many bytes again; no more was appended than
-            // the block has, and there was room for twice that.
-            unsafe {
-                let from = bytes.as_ptr().add(from);
-                std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().add(length), BLOCK);
-            }
-        };
-        let mut left = specials(block);
-        let mut stop = None;
-        while left != 0 {
-            let at = start + left.trailing_zeros() as usize;
-            copy(from, out, length);
-            length += at - from;
-            let escape = (bytes[at] == b'\\').then(|| meaning(bytes[at + 1])).flatten();
-            let Some(meaning) = escape else {
-                stop = Some(at);
-                break;
-            };
-            // SAFETY: there is room, as above.
-            unsafe { out.as_mut_ptr().add(length).write(meaning) };
-            length += 1;
-            from = at + 2;
-            // Neither the backslash nor what follows it is looked at again.
-            left &= u64::MAX.checked_shl((from - start) as u32).unwrap_or(0);
-        }
-        if stop.is_none() && from < end {
-            copy(from, out, length);
-            length += end - from;
-            from = end;
-        }
-        // SAFETY: so many bytes were written.
-        unsafe { out.set_len(length) };
-        match stop {
-            Some(at) => return at,
-            None => start = from,
-        }
-    }
-    start + unescape(&bytes[start..], out)
 }
 
 /// See [`crate::dot`].

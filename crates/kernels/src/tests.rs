@@ -329,6 +329,29 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_mark_alike(
+        places in vec(prop_oneof![0u64..64, Just(0)], 16),
+        numbers in vec(0u64..64, 0..40),
+    ) {
+        // The first four of six bits name a place, whose bit is its number.
+        let wide = |numbers: &[u64]| numbers.iter().map(|x| x << 58).collect::<Vec<_>>();
+        let bits: Vec<u32> = (0..16).collect();
+        let place = |x: &u64| {
+            let first = (x >> 2) as usize;
+            [first, (first + 1) % 16].into_iter().find(|&place| places[place] == *x)
+        };
+        let found: Vec<usize> = numbers.iter().map_while(place).collect();
+        let mut expected = vec![0; 8];
+        found.iter().for_each(|bit| expected[bit % 8] |= 1u64 << (bit / 8));
+        for (name, version) in versions::mark() {
+            let mut words = vec![0; 8];
+            let count = version(&wide(&numbers), &wide(&places), &bits, 60, &mut words);
+            prop_assert_eq!(count, found.len(), "{}", name);
+            prop_assert_eq!(&words, &expected, "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_count_the_intersection(
         a in btree_set(0u64..400, 0..300),
         b in btree_set(0u64..400, 0..300),

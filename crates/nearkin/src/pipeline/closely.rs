@@ -11,8 +11,8 @@ use super::kept::NOWHERE;
 
 /// Pairs of a portion's sets, gathered to be compared together.
 ///
-/// Where many pairs are of few sets, those are laid out as bits: that takes about as long as to go through each of them
-/// twice, and then any two are compared at once.
+/// Where many pairs are of few sets, those are laid out as bits: that takes a set about as long as three lookups, and then
+/// any two are compared at once.
 #[derive(Default)]
 pub(super) struct Closely {
     /// Row by row.
