@@ -195,7 +195,7 @@ impl Verifier {
     }
 
     /// Elements of two sets for which the fewest shared ones are known beforehand.
-    const FREQUENT: usize = 1 << 16;
+    const FREQUENT: usize = 1 << 13;
 
     /// How sets are compared.
     pub fn measure(&self) -> Measure {

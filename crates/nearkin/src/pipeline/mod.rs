@@ -176,9 +176,14 @@ impl Settings {
         choices.take_while(|bands| bands.functions() <= MAX_FUNCTIONS).collect()
     }
 
+    /// The recall that bands have to reach: some more than was asked for, which is [spent](Self::overlooked) on other things.
     fn recall_of_bands(&self) -> f64 {
         let in_range = self.recall > 0.0 && self.recall < 1.0;
-        self.recall + if in_range { self.overlooked() } else { 0.0 }
+        self.recall + if in_range { self.least_overlooked() } else { 0.0 }
+    }
+
+    fn least_overlooked(&self) -> f64 {
+        (1.0 - self.recall) / 100.0
     }
 
     /// The chance that a pair at just the threshold is found.
@@ -187,18 +192,21 @@ impl Settings {
             _ if self.way()? == Way::Exact => 1.0,
             Some(_) => {
                 let found = self.bands()?.probability(self.jaccard_threshold());
-                (found - self.overlooked()).max(0.0)
+                (found - self.overlooked(self.bands()?)).max(0.0)
             }
             None => self.recall,
         })
     }
 
     /// The most that the chance of a pair at just the threshold may lose to a first look at the sketches,
-    /// which spares most other pairs the exact comparison.
-    pub(crate) fn overlooked(&self) -> f64 {
+    /// which spares most other pairs the exact comparison: as much as the bands find more surely than was asked for.
+    pub(crate) fn overlooked(&self, bands: Bands) -> f64 {
         match self.bands {
             Some(_) => 1e-9, // of a promise that is not ours to spend
-            None => (1.0 - self.recall) / 100.0,
+            None => {
+                let spare = bands.probability(self.jaccard_threshold()) - self.recall;
+                spare.max(self.least_overlooked())
+            }
         }
     }
 

@@ -343,7 +343,8 @@ impl<'a, S: Source> Run<'a, S> {
     /// Values of two sketches that must agree for an exact comparison to be worth it.
     pub(super) fn agreement(&self) -> usize {
         let settings = self.settings;
-        self.layout.least_agreement(settings.jaccard_threshold(), settings.overlooked())
+        let overlooked = self.bands().map_or(0.0, |bands| settings.overlooked(bands));
+        self.layout.least_agreement(settings.jaccard_threshold(), overlooked)
     }
 
     /// For every group, whether it is in a bucket worth comparing, and whether its elements may be looked
