@@ -210,6 +210,8 @@ fn write_rows(
         let count = each(found.items(), &mut ids(), &mut |cells| table.row(cells))?;
         return Ok((count, target.finish(table)?));
     };
+    /// Bytes of a portion's rows, as a rule.
+    const PORTION: usize = 1 << 18;
     // What a thread has at hand of ids that are on disk serves the next portion too.
     let free = Mutex::new(Vec::new());
     let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,7 +220,7 @@ fn write_rows(
         threads,
         |items| {
             let mut own = lock().pop().unwrap_or_else(ids);
-            let mut bytes = Vec::new();
+            let mut bytes = Vec::with_capacity(PORTION);
             let count = each(items, &mut own, &mut |cells| {
                 format.row(cells, &mut bytes);
                 Ok(())

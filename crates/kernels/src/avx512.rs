@@ -4,9 +4,10 @@ use std::arch::x86_64::*;
 
 pub(crate) use crate::affine::avx512::{affine_minima_32, affine_minima_64, mersenne_minima};
 use crate::float::{self, Sixteen};
+use crate::scalar::{FACTORS, PORTION};
 pub(crate) use crate::sha1::avx512::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{SPARE, WordMask};
+use crate::{SPARE, Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(
@@ -106,6 +107,48 @@ pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64
 )]
 pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     crate::scalar::shingles_summed(tokens, k, out);
+}
+
+/// See [`crate::fill_open`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) {
+    crate::scalar::open_filled(throw, elements, values, |throw, elements, count| {
+        throw_portion(throw, elements, count)
+    });
+}
+
+/// Throws the first `count` of the elements, eight at a time.
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn throw_portion(throw: &Throw, elements: &[u64; PORTION], count: usize) -> [u64; PORTION] {
+    let key = _mm512_set1_epi64(throw.key as i64);
+    let groups = _mm512_set1_epi64(throw.groups as i64);
+    let mut thrown = [0; PORTION];
+    let eights = elements.as_chunks().0.iter().zip(thrown.as_chunks_mut::<8>().0);
+    for (eight, thrown) in eights.take(count.div_ceil(8)) {
+        let x = _mm512_xor_si512(load_eight(eight), key);
+        let x = mix_halves(x, throw.factors);
+        let x = mix_halves(mix_halves(x, FACTORS[0]), FACTORS[1]);
+        let groups = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), groups);
+        let x = _mm512_mask_blend_epi32(0b1010_1010_1010_1010, x, groups);
+        // SAFETY: 64 bytes are writable at `thrown`, and the store asks for no alignment.
+        unsafe { _mm512_storeu_si512(thrown.as_mut_ptr().cast::<__m512i>(), x) };
+    }
+    thrown
+}
+
+#[inline]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+fn mix_halves(x: __m512i, [low, high]: [u32; 2]) -> __m512i {
+    let low = _mm512_mul_epu32(x, _mm512_set1_epi64(i64::from(low)));
+    let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), _mm512_set1_epi64(i64::from(high)));
+    _mm512_xor_si512(low, _mm512_shuffle_epi32::<0b10_11_00_01>(high))
 }
 
 /// See [`crate::minima`].

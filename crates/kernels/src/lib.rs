@@ -91,7 +91,7 @@ kernels! {
     /// When `k` is 0.
     fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2];
 
-    // Throws have no version of eight at a time: it took as long as that of four, for most of the time goes
+    // This one has no version of eight at a time: it took a tenth longer than that of four, for most of the time goes
     // into looking at the groups one by one.
 
     /// Throws elements: where a group's value is above that of an element it receives, it is lowered to it.
@@ -105,7 +105,7 @@ kernels! {
     ///
     /// # Panics
     /// Unless there is a value for each group.
-    fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx2 neon];
+    fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx512 avx2 neon];
 
     /// Copies those numbers to `out` whose product with `factor`, modulo 2⁶⁴, is at most `limit`. How many they are; what
     /// stands behind them may be anything.

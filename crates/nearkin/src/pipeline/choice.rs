@@ -76,7 +76,7 @@ const STEPS: usize = 1000;
 impl Sampled {
     /// Compares the first of these texts, which were drawn from `all`, with the others. So many symbols of a text of
     /// some size are in its prefix.
-    fn new(texts: &[&[u64]], all: usize, prefix: impl Fn(usize) -> usize) -> Self {
+    fn new(texts: &[&[u64]], all: usize, prefix: impl Fn(usize) -> usize + Sync) -> Self {
         let within = |most: usize, count: usize| {
             let mut elements = 0;
             let room = |set: &&&[u64]| {
@@ -102,6 +102,7 @@ impl Sampled {
             let others = met[..count].iter().map(|&times| times.saturating_sub(1));
             scale * others.map(f64::from).sum::<f64>()
         };
+        let met: f64 = drawn.par_iter().map(met).collect::<Vec<f64>>().into_iter().sum();
         let compared = drawn.len() as f64 * (others.len() as f64 - 1.0).max(1.0);
         let all = all as f64;
         Self {
@@ -109,7 +110,7 @@ impl Sampled {
             elements: scale * others.iter().map(|set| set.len() as f64).sum::<f64>(),
             weight: all * (all - 1.0) / 2.0 / compared.max(1.0),
             pairs,
-            met: drawn.iter().map(met).sum::<f64>() * all / drawn.len().max(1) as f64,
+            met: met * all / drawn.len().max(1) as f64,
         }
     }
 
@@ -250,6 +251,18 @@ impl<S: Source> Run<'_, S> {
         places: &[(u32, u32)],
         kept: &mut Kept,
     ) -> &'a [u32] {
+        // On all threads those that are needed even if no element comes twice.
+        let mut elements = 0;
+        let surely = groups.iter().take_while(|&&group| {
+            let before = elements;
+            elements += self.layout.elements(kept.get(places[group as usize])).len();
+            before < OF_OTHERS
+        });
+        let surely = surely.count();
+        let mut records = kept.records_mut(groups[..surely].iter().copied(), places);
+        records.par_iter_mut().with_min_len(16).for_each(|(_, record)| {
+            self.layout.finish(record);
+        });
         let mut room = OF_OTHERS;
         let is_needed = |&&group: &&u32| {
             // One more than is needed, to know that it is too much.

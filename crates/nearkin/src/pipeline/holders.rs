@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use nearkin_kernels::{SPARE, filter_bit, in_filter};
 
-use crate::family::hash::mix64;
-
 /// For each element of some sets, the sets that have it.
 pub(super) struct Holders {
     /// A bit for every element that a set has, and by accident for few others.
@@ -15,18 +13,21 @@ pub(super) struct Holders {
     slots: Vec<u64>,
     starts: Vec<u32>,
     sets: Vec<u32>,
+    /// All but as many first bits of a product as name a slot.
+    shift: u32,
 }
 
 impl Holders {
     /// Of these elements and the numbers of the sets that have them, which ascend.
     pub(super) fn new(entries: &[(u64, u32)]) -> Self {
         let bits = (16 * entries.len()).next_power_of_two().clamp(1 << 10, 1 << 24);
-        let size = (2 * entries.len()).next_power_of_two();
+        let size = (2 * entries.len()).next_power_of_two().max(2);
         let mut holders = Self {
             filter: vec![0; bits / 64],
             slots: vec![0; size],
             starts: vec![0; size + 1],
             sets: vec![0; entries.len()],
+            shift: 64 - size.ilog2(),
         };
         // First how many sets each slot has, behind it.
         let slot = |&(element, _): &(u64, u32)| {
@@ -55,7 +56,8 @@ impl Holders {
     }
 
     fn first_slot(&self, element: u64) -> usize {
-        mix64(element, 0) as usize & (self.slots.len() - 1)
+        // The first bits of a product depend on all bits of an element, which may be no hash.
+        (element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
     /// Where the sets that have an element stand, an empty range if none has it.

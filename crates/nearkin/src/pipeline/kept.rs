@@ -139,20 +139,25 @@ impl Kept {
         places
     }
 
-    /// The records at these places, one for each group that has one, in the order in which they lie.
-    pub(super) fn records_mut(&mut self, places: &[(u32, u32)]) -> Vec<(u32, &mut [u64])> {
-        let mut wanted: Vec<(u32, u32, u32)> = (0u32..)
-            .zip(places)
-            .filter(|(_, place)| place.1 != NOWHERE)
-            .map(|(group, &(piece, number))| (piece, number, group))
-            .collect();
-        wanted.sort_unstable();
-        let mut wanted = wanted.into_iter().peekable();
-        let mut records = Vec::with_capacity(wanted.len());
-        for (at, piece) in (0u32..).zip(&mut self.pieces) {
+    /// The records of these groups that have one, in the order in which they lie.
+    pub(super) fn records_mut(
+        &mut self,
+        groups: impl Iterator<Item = u32>,
+        places: &[(u32, u32)],
+    ) -> Vec<(u32, &mut [u64])> {
+        let mut wanted: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
+        for group in groups {
+            let (piece, number) = places[group as usize];
+            if number != NOWHERE {
+                wanted[piece as usize].push((number, group));
+            }
+        }
+        let mut records = Vec::with_capacity(wanted.iter().map(Vec::len).sum());
+        for (piece, mut wanted) in self.pieces.iter_mut().zip(wanted) {
+            wanted.sort_unstable();
             let Records { words, ends, .. } = piece;
             let (mut rest, mut passed) = (&mut words[..], 0);
-            while let Some((_, number, group)) = wanted.next_if(|&(piece, ..)| piece == at) {
+            for (number, group) in wanted {
                 let start = if number == 0 { 0 } else { ends[number as usize - 1] };
                 let end = ends[number as usize];
                 let (record, behind) =

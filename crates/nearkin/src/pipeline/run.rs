@@ -166,14 +166,23 @@ impl<'a, S: Source> Run<'a, S> {
         }
         stats.bands = self.bands();
         if self.held {
-            self.observer.stage(Stage::Sketch, None);
-            let clock = Clock::start(Stage::Sketch);
-            let Sketches { kept, keys, .. } = &mut sketches;
-            self.sketch_kept(kept, &collection, keys)?;
-            stats.stages.push(clock.stop(0));
+            let Sketches { kept, keys, overflowed, .. } = &mut sketches;
+            let places = kept.places(&collection);
             self.observer.stage(Stage::Audit, None);
             let clock = Clock::start(Stage::Audit);
-            truth = self.truth_of_kept(&mut sketches, &collection)?;
+            let watching = match *overflowed {
+                // Too much for what was meant for it.
+                true => {
+                    truth = self.truth_by_reading(&collection)?;
+                    None
+                }
+                false => self.watch_kept(kept, &places, &collection)?,
+            };
+            stats.stages.push(clock.stop(0));
+            self.observer.stage(Stage::Sketch, None);
+            let clock = Clock::start(Stage::Sketch);
+            let found = self.sketch_kept(kept, &places, &collection, watching.as_ref(), keys)?;
+            truth = watching.map(|it| it.truth(found, &collection)).or(truth);
             stats.stages.push(clock.stop(0));
         }
         self.observer.stage(Stage::Candidates, None);

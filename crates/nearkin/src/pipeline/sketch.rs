@@ -24,7 +24,7 @@ use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
 use super::record::{Layout, sort_elements};
 use super::run::Run;
-use super::watch::{Drawn, Looking, Watch};
+use super::watch::{Drawn, Looking, Watch, Watching};
 use super::{Collection, Observer, Settings};
 
 /// What the first pass leaves, besides the collection.
@@ -295,39 +295,50 @@ impl<S: Source> Run<'_, S> {
         self.banding.as_ref().map_or(0, |banding| banding.bands().count)
     }
 
-    /// Sketches the texts that were kept without, one of each group, and hands over their keys.
+    /// Sketches the texts that were kept without, one of each group, and hands over their keys. While they are at hand,
+    /// they are compared with what is looked out for: the groups that are similar to drawn ones.
     pub(super) fn sketch_kept(
         &self,
         kept: &mut Kept,
+        places: &[(u32, u32)],
         collection: &Collection,
+        watching: Option<&Watching>,
         keys: &mut Partitions<1>,
-    ) -> Result<()> {
-        let Some(banding) = &self.banding else { return Ok(()) };
-        let places = kept.places(collection);
-        let mut records = kept.records_mut(&places);
-        let blocks: Vec<Block<1>> = records
-            .par_chunks_mut(1 << 10)
-            .map(|records| {
-                check(self.observer)?;
-                let mut own = Vec::new();
-                let mut entries = Vec::with_capacity(records.len() * self.tables());
-                BUFFERS.with_borrow_mut(|buffers| {
-                    for (group, record) in records {
-                        own.clear();
-                        let elements = self.layout.elements(record);
-                        banding.keys(elements, &mut buffers.sketch, &mut own);
-                        self.layout.put_head(&own, &buffers.sketch, record);
-                        let position = u64::from(collection.first(*group));
-                        entries.extend(own.iter().enumerate().map(|(table, &key)| {
-                            (partition_of_key(table, key) as u32, [key << 32 | position])
-                        }));
+    ) -> Result<Vec<(u32, u32, f64)>> {
+        let Some(banding) = &self.banding else { return Ok(Vec::new()) };
+        let mut records = kept.records_mut(0..collection.groups(), places);
+        let sketch = |records: &mut [(u32, &mut [u64])]| {
+            check(self.observer)?;
+            let (mut own, mut found) = (Vec::new(), Vec::new());
+            let mut entries = Vec::with_capacity(records.len() * self.tables());
+            BUFFERS.with_borrow_mut(|buffers| {
+                for (group, record) in records {
+                    own.clear();
+                    let elements = self.layout.elements(record);
+                    banding.keys(elements, &mut buffers.sketch, &mut own);
+                    self.layout.put_head(&own, &buffers.sketch, record);
+                    let position = u64::from(collection.first(*group));
+                    entries.extend(own.iter().enumerate().map(|(table, &key)| {
+                        (partition_of_key(table, key) as u32, [key << 32 | position])
+                    }));
+                    if let Some(watching) = watching {
+                        watching.look(*group, record, &mut buffers.looking, &mut found);
                     }
-                });
-                let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
-                Ok(Block::new(self.tables() * KEY_PARTS, entries))
-            })
-            .collect::<Result<_>>()?;
-        blocks.into_iter().try_for_each(|block| keys.push(block))
+                }
+            });
+            let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
+            Ok((Block::new(self.tables() * KEY_PARTS, entries), found))
+        };
+        // Few, for every block has entries of every table, but enough that no thread has to wait for another for long.
+        let together = records.len().div_ceil(16 * self.settings.threads.max(1)).clamp(1, 1 << 10);
+        let sketched: Vec<(Block<1>, Vec<(u32, u32, f64)>)> =
+            records.par_chunks_mut(together).map(sketch).collect::<Result<_>>()?;
+        let mut all = Vec::new();
+        for (block, found) in sketched {
+            keys.push(block)?;
+            all.extend(found);
+        }
+        Ok(all)
     }
 }
 

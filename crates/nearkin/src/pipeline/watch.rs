@@ -18,11 +18,10 @@ use crate::verify::Verifier;
 
 use super::Collection;
 use super::holders::{Holders, make_room};
-use super::kept::Owner;
+use super::kept::{Kept, Owner};
 use super::record::{Layout, fewest_successes};
 use super::resume::{Loader, Saver};
 use super::run::Run;
-use super::sketch::Sketches;
 
 /// Draws have a seed of their own: nothing that a run does depends on it.
 const SEED: u64 = 0xa0d1_7ed5_0b5e_7e5d;
@@ -64,6 +63,26 @@ pub(super) struct Looking {
     seen: Vec<u32>,
 }
 
+/// What is looked out for of one set.
+struct Watched {
+    /// The sizes of the smallest partner and of the largest.
+    least: usize,
+    most: usize,
+    /// Picked elements, each with its place in the order, and how many of them a partner must have.
+    picked: Vec<(u64, u64)>,
+    enough: u32,
+}
+
+impl Watched {
+    fn new(set: &[u64], verifier: &Verifier) -> Self {
+        let least = smallest_partner(verifier, set.len());
+        let most = largest_partner(verifier, set.len());
+        let fewest = verifier.shared_needed(set.len(), least).unwrap_or(set.len());
+        let (picked, enough) = picks(set.len(), fewest);
+        Self { least, most, picked: first_in_order(set, picked), enough: enough as u32 }
+    }
+}
+
 /// What an element is multiplied with to get its place in the random order of all.
 const ORDER: u64 = 0xd1b5_4a32_d192_ed03;
 
@@ -94,24 +113,20 @@ impl Watch {
         let mut given: Vec<(u32, Vec<u64>)> = (0u32..).zip(records).collect();
         given.sort_by_key(|(_, record)| layout.elements(record).len());
         let (given, records): (Vec<u32>, Vec<Vec<u64>>) = given.into_iter().unzip();
+        let watched: Vec<Watched> = records
+            .par_iter()
+            .map(|record| Watched::new(layout.elements(record), &verifier))
+            .collect();
         let mut entries: Vec<(u64, u32)> = Vec::new();
-        let mut enough = Vec::with_capacity(records.len());
-        let mut least = Vec::with_capacity(records.len());
         let mut beyond = vec![0; 64];
-        for (record, number) in records.iter().zip(0u32..) {
-            let set = layout.elements(record);
-            let smallest = smallest_partner(&verifier, set.len());
-            least.push(smallest);
-            let fewest = verifier.shared_needed(set.len(), smallest).unwrap_or(set.len());
-            let (picked, fewest) = picks(set.len(), fewest);
-            enough.push(fewest as u32);
-            let picked = first_in_order(set, picked);
-            entries.extend(picked.iter().map(|&(_, element)| (element, number)));
-            let last = picked.iter().map(|&(place, _)| place).max().unwrap_or(0);
-            let most = largest_partner(&verifier, set.len());
+        for (watched, number) in watched.iter().zip(0u32..) {
+            entries.extend(watched.picked.iter().map(|&(_, element)| (element, number)));
+            let last = watched.picked.iter().map(|&(place, _)| place).max().unwrap_or(0);
             let not_on = beyond.iter_mut().skip(1 + last.leading_zeros() as usize);
-            not_on.for_each(|beyond: &mut usize| *beyond = most.max(*beyond));
+            not_on.for_each(|beyond: &mut usize| *beyond = watched.most.max(*beyond));
         }
+        let least = watched.iter().map(|watched| watched.least).collect();
+        let enough = watched.iter().map(|watched| watched.enough).collect();
         let pickers = Holders::new(&entries);
         Self { verifier, layout, records, given, least, enough, pickers, beyond }
     }
@@ -120,12 +135,13 @@ impl Watch {
     fn affordable(&self) -> usize {
         /// Sets that are met for each element that is looked up.
         const MET: f64 = 1.0;
-        let some = self.records.iter().step_by(self.records.len().div_ceil(64).max(1));
-        let (mut elements, mut met) = (0, 0);
-        for set in some.map(|record| self.layout.elements(record)) {
-            elements += set.len();
-            met += set.iter().map(|&element| self.pickers.range(element).len()).sum::<usize>();
-        }
+        let some = self.records.par_iter().step_by(self.records.len().div_ceil(64).max(1));
+        let met_by = |record: &Vec<u64>| {
+            let set = self.layout.elements(record);
+            (set.len(), set.iter().map(|&element| self.pickers.range(element).len()).sum())
+        };
+        let both = |a: (usize, usize), b: (usize, usize)| (a.0 + b.0, a.1 + b.1);
+        let (elements, met) = some.map(met_by).reduce(|| (0, 0), both);
         // A drawn set meets itself.
         let each = (met as f64 / elements.max(1) as f64 - 1.0).max(0.0);
         (self.records.len() as f64 * (MET / each).min(1.0)) as usize
@@ -136,7 +152,9 @@ impl Watch {
     pub(super) fn look(&self, elements: &[u64], looking: &mut Looking) -> bool {
         let Looking { on_level, picked, hits, seen } = looking;
         hits.resize(self.records.len(), 0);
-        seen.clear();
+        // One more than can be seen, for that is written too.
+        seen.resize(self.records.len() + 1, 0);
+        let mut count = 0;
         // Those that come later are too large.
         let end = self.least.partition_point(|&least| least <= elements.len()) as u32;
         for &element in self.pickers.held(self.worth_looking(elements, on_level), picked) {
@@ -145,12 +163,13 @@ impl Watch {
                     break;
                 }
                 let hits = &mut hits[number as usize];
-                if *hits == 0 {
-                    seen.push(number);
-                }
+                // Written in any case: whether it is the first cannot be guessed.
+                seen[count] = number;
+                count += usize::from(*hits == 0);
                 *hits += 1;
             }
         }
+        seen.truncate(count);
         let enough = |&number: &u32| {
             std::mem::take(&mut hits[number as usize]) >= self.enough[number as usize]
         };
@@ -500,62 +519,82 @@ impl Drawn {
     }
 }
 
-impl<S: Source> Run<'_, S> {
-    /// Draws items and finds everything that is similar to them among the texts that were kept.
-    pub(super) fn truth_of_kept(
+/// Items drawn from texts that were kept, and what to look out for.
+pub(super) struct Watching {
+    watch: Watch,
+    positions: Vec<u32>,
+    /// The groups of the sets that are looked out for.
+    groups: Vec<u32>,
+}
+
+impl Watching {
+    /// Appends the drawn groups that are similar to a group with this record, which is finished if there may be any.
+    pub(super) fn look(
         &self,
-        sketches: &mut Sketches,
+        group: u32,
+        record: &mut [u64],
+        looking: &mut Looking,
+        found: &mut Vec<(u32, u32, f64)>,
+    ) {
+        let layout = self.watch.layout;
+        if self.watch.look(layout.elements(record), looking) {
+            // Most of them are candidates, and need it anyway.
+            layout.finish(record);
+            let partners = self.watch.partners(looking, record);
+            let pair = |(number, similarity)| (self.groups[number as usize], group, similarity);
+            found.extend(partners.map(pair));
+        }
+    }
+
+    /// All that was found.
+    pub(super) fn truth(self, found: Vec<(u32, u32, f64)>, collection: &Collection) -> Truth {
+        Truth::new(self.positions, found, collection)
+    }
+}
+
+impl<S: Source> Run<'_, S> {
+    /// Draws items from texts that were kept, all of them.
+    pub(super) fn watch_kept(
+        &self,
+        kept: &mut Kept,
+        places: &[(u32, u32)],
         collection: &Collection,
-    ) -> Result<Option<Truth>> {
+    ) -> Result<Option<Watching>> {
         let count = self.settings.audit.unwrap_or(unasked(collection.records()));
         if count == 0 {
             return Ok(None);
         }
-        if sketches.overflowed {
-            // Too much for what was meant for it: all is read again.
-            let Some(drawn) = self.draw()? else { return Ok(None) };
-            let seen = self.look_through(&drawn)?;
-            return Ok(Some(drawn.truth(collection, &seen)));
-        }
         let layout = self.layout;
-        let places = sketches.kept.places(collection);
-        let mut records = sketches.kept.records_mut(&places);
         let (mut positions, groups) = drawn_of(collection, count);
-        let mut drawn: Vec<(u32, Vec<u64>)> = Vec::new();
-        for (group, record) in &mut records {
-            if groups.binary_search(group).is_ok() {
-                layout.finish(record);
-                drawn.push((*group, record.to_vec()));
-            }
-        }
-        let (mut drawn, sets): (Vec<u32>, Vec<_>) = drawn.into_iter().unzip();
+        let records = kept.records_mut(groups.iter().copied(), places);
+        let finish = |(group, record): (u32, &mut [u64])| {
+            layout.finish(record);
+            (group, record.to_vec())
+        };
+        let drawn: Vec<(u32, Vec<u64>)> =
+            records.into_par_iter().with_min_len(16).map(finish).collect();
+        let (mut groups, sets): (Vec<u32>, Vec<_>) = drawn.into_iter().unzip();
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         let mut watch = Watch::new(sets, layout, verifier);
         let affordable = watch.affordable().max(LEAST);
         let all = count >= collection.records() as usize;
-        if self.settings.audit.is_none() && affordable < drawn.len() && !all {
-            let groups;
-            (positions, groups) = drawn_of(collection, affordable);
-            let both = watch.given.iter().map(|&given| drawn[given as usize]).zip(watch.records);
-            let fewer = both.filter(|(group, _)| groups.binary_search(group).is_ok());
+        if self.settings.audit.is_none() && affordable < groups.len() && !all {
+            let fewer;
+            (positions, fewer) = drawn_of(collection, affordable);
+            let both = watch.given.iter().map(|&given| groups[given as usize]).zip(watch.records);
+            let both = both.filter(|(group, _)| fewer.binary_search(group).is_ok());
             let sets;
-            (drawn, sets) = fewer.unzip();
+            (groups, sets) = both.unzip();
             watch = Watch::new(sets, layout, watch.verifier);
         }
-        type Found = (Looking, Vec<(u32, u32, f64)>);
-        let look = |(mut looking, mut found): Found, (group, record): &mut (u32, &mut [u64])| {
-            if watch.look(layout.elements(record), &mut looking) {
-                // Most of them are candidates, and need it anyway.
-                layout.finish(record);
-                let partners = watch.partners(&looking, record);
-                let pair = |(number, similarity)| (drawn[number as usize], *group, similarity);
-                found.extend(partners.map(pair));
-            }
-            (looking, found)
-        };
-        let found = records.par_iter_mut().with_min_len(256).fold(Found::default, look);
-        let found: Vec<Vec<_>> = found.map(|(_, found)| found).collect();
-        Ok(Some(Truth::new(positions, found.concat(), collection)))
+        Ok(Some(Watching { watch, positions, groups }))
+    }
+
+    /// Draws items and finds everything that is similar to them by reading all again.
+    pub(super) fn truth_by_reading(&self, collection: &Collection) -> Result<Option<Truth>> {
+        let Some(drawn) = self.draw()? else { return Ok(None) };
+        let seen = self.look_through(&drawn)?;
+        Ok(Some(drawn.truth(collection, &seen)))
     }
 }
 

@@ -135,8 +135,13 @@ impl<const W: usize> Partitions<W> {
         find: impl Fn(Vec<[u64; W]>) -> Result<T> + Sync,
         mut take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
+        /// Bytes of the partitions that are in memory together, about: with fewer, threads wait for each other too often.
+        const TOGETHER: u64 = 8 << 20;
+        let bytes = self.held as u64 + self.file.as_ref().map_or(0, TempFile::len);
+        let few = (self.partitions as u64 * TOGETHER).div_ceil(bytes.max(1));
+        let few = usize::try_from(few).unwrap_or(usize::MAX).max(4 * threads.max(1));
         let numbers: Vec<usize> = (0..self.partitions).collect();
-        for some in numbers.chunks(4 * threads.max(1)) {
+        for some in numbers.chunks(few) {
             let found = some.par_iter().map(|&number| self.partition(number).and_then(&find));
             found.collect::<Result<Vec<T>>>()?.into_iter().try_for_each(&mut take)?;
         }
