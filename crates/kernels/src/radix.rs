@@ -28,6 +28,34 @@ pub fn sort_hashes(hashes: &mut [u64], buffer: &mut Vec<u64>) {
     }
 }
 
+/// Sorts entries by their first number; those that agree in it stay in order. It takes a pass for each byte in which not all
+/// numbers agree, so it is for numbers that have few of those.
+pub fn sort_entries(entries: &mut Vec<[u64; 2]>, buffer: &mut Vec<[u64; 2]>) {
+    /// Fewer entries are sorted faster by comparing.
+    const FEW: usize = 64;
+    if entries.len() < FEW {
+        return entries.sort_by_key(|entry| entry[0]);
+    }
+    let first = entries[0][0];
+    let differing = entries.iter().fold(0, |bits, entry| bits | (entry[0] ^ first));
+    buffer.resize(entries.len(), [0; 2]);
+    for shift in (0..64).step_by(8).filter(|shift| differing >> shift & 0xff != 0) {
+        let digit = |entry: &[u64; 2]| (entry[0] >> shift) as usize & 0xff;
+        let mut places = [0usize; 256];
+        entries.iter().for_each(|entry| places[digit(entry)] += 1);
+        let mut start = 0;
+        for place in &mut places {
+            start += std::mem::replace(place, start);
+        }
+        for entry in &*entries {
+            let place = &mut places[digit(entry)];
+            buffer[*place] = *entry;
+            *place += 1;
+        }
+        std::mem::swap(entries, buffer);
+    }
+}
+
 /// From so many on, longer digits take less time.
 const MANY: usize = 4096;
 
@@ -125,6 +153,26 @@ mod tests {
             expected.sort_by_key(|entry| entry >> 32);
             sort_by_high_half(&mut entries, &mut Vec::new());
             assert_eq!(entries, expected);
+        }
+    }
+
+    #[test]
+    fn entries_of_two_numbers_come_out_as_from_a_stable_sort() {
+        let kinds: [fn(u64) -> u64; 5] = [
+            |_| 7,
+            |i| mix(i, 5) % 300,
+            |i| mix(i, 5) % 100 << 32 | mix(i, 6) % 70_000,
+            |i| mix(i, 5),
+            |i| u64::MAX - i,
+        ];
+        for kind in kinds {
+            for count in [0, 1, 63, 64, 700, 9000] {
+                let mut entries: Vec<[u64; 2]> = (0..count).map(|i| [kind(i), i]).collect();
+                let mut expected = entries.clone();
+                expected.sort_by_key(|entry| entry[0]);
+                sort_entries(&mut entries, &mut vec![[1; 2]; 800]);
+                assert_eq!(entries, expected);
+            }
         }
     }
 

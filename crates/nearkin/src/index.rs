@@ -126,7 +126,8 @@ impl Index {
         let search = Search {
             banding: Banding::new(bands, settings.seed)?,
             verifier: Verifier::new(settings.measure, settings.limit())?,
-            agreement: layout.least_agreement(settings.jaccard_threshold(), settings.overlooked(bands)),
+            agreement: layout
+                .least_agreement(settings.jaccard_threshold(), settings.overlooked(bands)),
             layout,
         };
         let tables = (0..bands.count).map(|_| Table::new()).collect();

@@ -149,8 +149,10 @@ impl Buckets {
         while let Some(round) = self.round(&mut next)? {
             let portions: Vec<Portion<'_>> =
                 round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets)).collect();
+            // Enough that no thread has to wait for another for long.
+            let together = (portions.len() / (32 * self.threads.max(1))).clamp(1, 64);
             let counts: Vec<Compared> = portions
-                .par_chunks(64)
+                .par_chunks(together)
                 .map_init(
                     || self.at_hand(),
                     |at, portions| {

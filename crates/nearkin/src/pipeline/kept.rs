@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use nearkin_kernels::use_large_pages;
+use nearkin_kernels::{sort_entries, use_large_pages};
 use rayon::prelude::*;
 
 use crate::Result;
@@ -218,8 +218,16 @@ impl Kept {
         unfinished.into_par_iter().with_min_len(16).for_each(|record| {
             layout.finish(record);
         });
-        for (batch, mut groups) in batches {
-            groups.sort_by_key(|&(_, group)| turns.get(group as usize).copied());
+        let mut buffer = Vec::new();
+        for (batch, groups) in batches {
+            let entry = |(number, group): (u32, u32)| {
+                let turn = turns.get(group as usize).copied().unwrap_or(0);
+                [turn.into(), u64::from(number) << 32 | u64::from(group)]
+            };
+            let mut entries: Vec<[u64; 2]> = groups.into_iter().map(entry).collect();
+            sort_entries(&mut entries, &mut buffer);
+            let split = |[_, both]: [u64; 2]| ((both >> 32) as u32, both as u32);
+            let groups: Vec<(u32, u32)> = entries.into_iter().map(split).collect();
             for (i, &(number, group)) in groups.iter().enumerate() {
                 places[group as usize] = (records.len() + i) as u32;
                 heads.push(&[layout.head_of(batch.get(number as usize))])?;

@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use nearkin_kernels::sort_entries;
+
 use crate::Result;
 use crate::audit::Audit;
 use crate::spill::{Block, Cache, Lists, Partitions};
@@ -142,17 +144,9 @@ impl<'a> Gathering<'a> {
         let matches = self.matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         let mut list: Vec<u32> = Vec::new();
-        let places = 1 << self.shift;
+        // By places and groups, which are small numbers.
         let sort = |mut entries: Vec<[u64; 2]>| {
-            if entries.len() < places / 4 {
-                entries.sort_unstable_by_key(|entry| entry[0]);
-                return Ok(entries);
-            }
-            let by_place = |entry: &[u64; 2]| ((entry[0] >> 32) as usize & (places - 1), *entry);
-            let mut entries = Block::new(places, entries.iter().map(by_place)).into_entries();
-            for run in entries.chunk_by_mut(|a, b| a[0] >> 32 == b[0] >> 32) {
-                run.sort_unstable_by_key(|entry| entry[0]);
-            }
+            sort_entries(&mut entries, &mut Vec::new());
             Ok(entries)
         };
         matches.each(threads, sort, |entries| {

@@ -138,18 +138,32 @@ impl Rows<'_> {
         work: impl Fn(Range<u32>) -> Result<R> + Sync,
         take: impl FnMut(R) -> Result<()>,
     ) -> Result<()> {
-        in_order(threads, self.portions().into_iter().map(Ok), work, take)
+        in_order(threads, self.portions()?.into_iter().map(Ok), work, take)
     }
 
     /// Items cut so that a portion has no more than some thousand rows, or one item.
-    fn portions(&self) -> Vec<Range<u32>> {
+    fn portions(&self) -> Result<Vec<Range<u32>>> {
         const ROWS: usize = 1 << 12;
+        /// Rows from which on they are counted: an item may have far fewer than that.
+        const MANY: usize = ROWS / 64;
         let copies = self.most_copies();
+        // Where no text has copies, that is their number.
+        let groups = if copies > 1 { self.similar.collection.groups() as usize } else { 0 };
+        let mut counted = vec![u32::MAX; groups];
+        let mut cache = Cache::one();
         let Range { start, end } = self.similar.positions();
         let (mut portions, mut from, mut rows) = (Vec::new(), start, 0_usize);
         for a in start..end {
-            let group = self.similar.collection.group_of(a);
-            let own = group.map_or(0, |group| self.most_rows(group, copies));
+            let Some(group) = self.similar.collection.group_of(a) else { continue };
+            let own = match (self.most_rows(group, copies), counted.get_mut(group as usize)) {
+                (most, Some(own)) if most >= MANY => {
+                    if *own == u32::MAX {
+                        *own = u32::try_from(self.rows_of(group, &mut cache)?).unwrap_or(u32::MAX);
+                    }
+                    *own as usize
+                }
+                (most, _) => most,
+            };
             if rows > 0 && rows.saturating_add(own) > ROWS {
                 portions.push(from..a);
                 (from, rows) = (a, 0);
@@ -157,7 +171,14 @@ impl Rows<'_> {
             rows = rows.saturating_add(own);
         }
         portions.push(from..end);
-        portions
+        Ok(portions)
+    }
+
+    /// How many rows an item of a group has, were it the first of all.
+    fn rows_of(&self, group: u32, cache: &mut Cache<u32>) -> Result<usize> {
+        let partners = self.similar.partners.of(group, cache)?;
+        let all = partners.map(|(other, _)| self.members.of(other).len()).sum::<usize>();
+        Ok(all + self.members.of(group).len())
     }
 
     /// Whether no item has so many rows that they had better not be held.
@@ -213,7 +234,7 @@ mod tests {
             let rows = similar.rows();
             assert!(rows.are_short());
             let (mut next, mut all) = (0, 0);
-            for portion in rows.portions() {
+            for portion in rows.portions().unwrap() {
                 assert_eq!(portion.start, next);
                 next = portion.end;
                 let count = rows.pairs(portion.clone(), |_, _, _| Ok(())).unwrap();

@@ -142,14 +142,7 @@ impl<S: Source> Run<'_, S> {
     ) -> Result<()> {
         let Self { sources, settings, .. } = self;
         let mut repeats = Vec::new();
-        ids.each(
-            settings.threads,
-            |entries| Ok(copies(&entries)),
-            |found| {
-                repeats.extend(found.into_iter().map(|(_, position)| position));
-                Ok(())
-            },
-        )?;
+        self.each_copy(ids, &|_| true, |_, position| repeats.push(position))?;
         repeats.sort_unstable();
         let told = if settings.skip_duplicate_ids { Collection::MESSAGES } else { 1 };
         for error in repeated_ids(sources, collection, &repeats[..repeats.len().min(told)])? {
@@ -161,17 +154,33 @@ impl<S: Source> Run<'_, S> {
         repeats.iter().for_each(|&position| collection.remove(position));
         let live = &*collection;
         let mut same = Vec::new();
-        let of_items = |mut entries: Vec<[u64; 2]>| {
-            entries.retain(|entry| live.is_item(entry[1] as u32));
-            Ok(copies(&entries))
-        };
-        prints.each(settings.threads, of_items, |found| {
-            same.extend(found);
-            Ok(())
-        })?;
+        let is_item = |position: u32| live.is_item(position);
+        self.each_copy(prints, &is_item, |first, position| same.push((first, position)))?;
         same.into_iter().for_each(|(first, position)| collection.same_text(position, first));
         collection.number_groups();
         Ok(())
+    }
+
+    /// Calls `copy` for every entry with the hash of one before it, those left out that are not wanted: with the positions
+    /// of the first with that hash, and of its own.
+    fn each_copy(
+        &self,
+        entries: &Partitions<2>,
+        is_wanted: &(dyn Fn(u32) -> bool + Sync),
+        mut copy: impl FnMut(u32, u32),
+    ) -> Result<()> {
+        let find = |mut entries: Vec<[u64; 2]>| {
+            entries.retain(|entry| is_wanted(entry[1] as u32));
+            Ok(copies(&entries))
+        };
+        let mut take = |found: Vec<(u32, u32)>| {
+            found.into_iter().for_each(|(first, position)| copy(first, position));
+            Ok(())
+        };
+        match entries.all_if_few() {
+            Some(entries) => find(entries).and_then(take),
+            None => entries.each(self.settings.threads, find, &mut take),
+        }
     }
 
     /// The second pass: the records of the groups that are `wanted`, and where each group's is. Those that were

@@ -1,5 +1,7 @@
 //! Entries that come in any order and go partition by partition.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::Result;
@@ -41,11 +43,6 @@ impl<const W: usize> Block<W> {
         Self { entries: sorted, ends, start: 0 }
     }
 
-    /// The entries in order.
-    pub(crate) fn into_entries(self) -> Vec<[u64; W]> {
-        self.entries
-    }
-
     /// Says where the numbers of its entries start.
     pub(crate) fn at(mut self, start: u32) -> Self {
         self.start = start;
@@ -54,8 +51,15 @@ impl<const W: usize> Block<W> {
 
     fn partition(&self, partition: usize) -> impl Iterator<Item = [u64; W]> {
         let start = if partition == 0 { 0 } else { self.ends[partition - 1] };
-        let entries = &self.entries[start as usize..self.ends[partition] as usize];
-        entries.iter().map(|entry| {
+        self.numbered(start as usize..self.ends[partition] as usize)
+    }
+
+    fn all(&self) -> impl Iterator<Item = [u64; W]> {
+        self.numbered(0..self.entries.len())
+    }
+
+    fn numbered(&self, range: Range<usize>) -> impl Iterator<Item = [u64; W]> {
+        self.entries[range].iter().map(|entry| {
             let mut entry = *entry;
             entry[W - 1] += u64::from(self.start);
             entry
@@ -148,6 +152,18 @@ impl<const W: usize> Partitions<W> {
         Ok(())
     }
 
+    /// The entries of all partitions together, those of each in order, if they are few and in memory.
+    pub(crate) fn all_if_few(&self) -> Option<Vec<[u64; W]>> {
+        const FEW: usize = 1 << 18;
+        let count = self.blocks.iter().map(|block| block.entries.len()).sum::<usize>();
+        if self.file.is_some() || count > FEW {
+            return None;
+        }
+        let mut entries = Vec::with_capacity(count);
+        self.blocks.iter().for_each(|block| entries.extend(block.all()));
+        Some(entries)
+    }
+
     /// The entries of a partition, in the order in which their blocks came.
     fn partition(&self, partition: usize) -> Result<Vec<[u64; W]>> {
         let mut words: Vec<u64> = Vec::new();
@@ -186,6 +202,15 @@ mod tests {
                 let entries = (block * 100..(block + 1) * 100).map(entry);
                 partitions.push(Block::new(5, entries).at(block as u32 * 100)).unwrap();
             }
+            let all = partitions.all_if_few();
+            assert_eq!(all.is_some(), limit == usize::MAX);
+            let of_block = |block: &[[u64; 2]]| {
+                let mut numbers: Vec<u64> = block.iter().map(|entry| entry[1]).collect();
+                numbers.sort_unstable();
+                numbers
+            };
+            let numbers = all.iter().flat_map(|all| all.chunks(100)).flat_map(of_block);
+            assert!(numbers.eq(0..if limit == usize::MAX { 2000 } else { 0 }));
             for partition in 0..5 {
                 let expected: Vec<[u64; 2]> = (0..2000)
                     .filter(|&i| entry(i).0 == partition)
