@@ -1,14 +1,14 @@
-//! Many threads work, one takes the results in order.
+//! Many threads work, and the results are taken one by one, in order.
 //!
 //! The threads take jobs from one iterator under a lock (a job is megabytes of input, so the lock is
 //! free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work
-//! of the others). No thread runs more than a window ahead of the consumer, which bounds memory.
+//! of the others). Whoever has finished the job whose turn it is takes its result and those behind it that are there:
+//! a thread for that alone, woken for every result, cost a twentieth of the time. No thread runs more than a window
+//! ahead of what was taken, which bounds memory.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::ThreadPoolBuilder;
@@ -20,13 +20,13 @@ const WINDOW: usize = 2;
 
 type Outcome<R> = std::thread::Result<Result<R>>;
 
-/// Applies `work` to every job on `threads` threads and hands the results to `take` in job order.
-/// The first error, in job order, ends it. With one thread, all is done on the caller's.
+/// Applies `work` to every job on `threads` threads, of which the caller's is one, and hands the results to `take` in job
+/// order. The first error, in job order, ends it.
 pub(crate) fn in_order<J, R>(
     threads: usize,
     mut jobs: impl Iterator<Item = Result<J>> + Send,
     work: impl Fn(J) -> Result<R> + Sync,
-    mut take: impl FnMut(R) -> Result<()>,
+    mut take: impl FnMut(R) -> Result<()> + Send,
 ) -> Result<()>
 where
     R: Send,
@@ -34,65 +34,49 @@ where
     if threads <= 1 {
         return jobs.try_for_each(|job| take(work(job?)?));
     }
-    let line =
-        Line { jobs: Mutex::new((0, jobs)), taken: Mutex::new(Some(0)), moved: Condvar::new() };
-    let (send, receive) = channel::<(usize, Outcome<R>)>();
+    let line = Line {
+        jobs: Mutex::new((0, jobs)),
+        take: Mutex::new(take),
+        done: Mutex::new(Done { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
+        moved: Condvar::new(),
+    };
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (send, line, work) = (send.clone(), &line, &work);
-            scope.spawn(move || line.serve(threads + WINDOW, work, &send));
+        for _ in 1..threads {
+            scope.spawn(|| line.serve(threads + WINDOW, &work));
         }
-        drop(send);
-        let mut early = BTreeMap::new();
-        let mut next = 0;
-        let consume = || -> std::result::Result<Result<()>, Box<dyn Any + Send>> {
-            for (number, outcome) in receive {
-                early.insert(number, outcome);
-                while let Some(outcome) = early.remove(&next) {
-                    match outcome? {
-                        Ok(result) => {
-                            if let Err(error) = take(result) {
-                                return Ok(Err(error));
-                            }
-                        }
-                        Err(error) => return Ok(Err(error)),
-                    }
-                    next += 1;
-                    line.advance(next);
-                }
-            }
-            Ok(Ok(()))
-        };
-        let _close = CloseAtEnd(&line); // also when `take` panics
-        consume().unwrap_or_else(|panic| resume_unwind(panic))
-    })
-}
-
-/// The jobs, and how far the consumer is (`None`: nobody consumes any more).
-struct Line<I> {
-    jobs: Mutex<(usize, I)>,
-    taken: Mutex<Option<usize>>,
-    moved: Condvar,
-}
-
-/// Lets the threads go home, however the consumer ends.
-struct CloseAtEnd<'a, I>(&'a Line<I>);
-
-impl<I> Drop for CloseAtEnd<'_, I> {
-    fn drop(&mut self) {
-        *lock(&self.0.taken) = None;
-        self.0.moved.notify_all();
+        line.serve(threads + WINDOW, &work);
+    });
+    match line.done.into_inner().unwrap_or_else(PoisonError::into_inner).end {
+        None => Ok(()),
+        Some(Ok(end)) => end,
+        Some(Err(panic)) => resume_unwind(panic),
     }
 }
 
-impl<I> Line<I> {
-    fn serve<J, R>(
-        &self,
-        window: usize,
-        work: &(impl Fn(J) -> Result<R> + Sync),
-        send: &Sender<(usize, Outcome<R>)>,
-    ) where
+/// The jobs, who takes results, and those that are done.
+struct Line<I, T, R> {
+    jobs: Mutex<(usize, I)>,
+    take: Mutex<T>,
+    done: Mutex<Done<R>>,
+    moved: Condvar,
+}
+
+/// What is done.
+struct Done<R> {
+    /// Results that are not taken yet, and the number of the next to be taken.
+    early: BTreeMap<usize, Outcome<R>>,
+    next: usize,
+    /// Whether a thread takes results just now.
+    is_taken: bool,
+    /// What ended it before all jobs were done.
+    end: Option<Outcome<()>>,
+}
+
+impl<I, T, R> Line<I, T, R> {
+    fn serve<J>(&self, window: usize, work: &(impl Fn(J) -> Result<R> + Sync))
+    where
         I: Iterator<Item = Result<J>>,
+        T: FnMut(R) -> Result<()>,
     {
         loop {
             let mut jobs = lock(&self.jobs);
@@ -100,8 +84,7 @@ impl<I> Line<I> {
             if !self.wait_for(number, window) {
                 return;
             }
-            // The iterator and the work are caught alike: a panic must reach the consumer, or it
-            // would wait for ever.
+            // The iterator and the work are caught alike: a panic must come out where the caller is.
             let Some(job) = catch_unwind(AssertUnwindSafe(|| jobs.1.next())).transpose() else {
                 return;
             };
@@ -109,28 +92,51 @@ impl<I> Line<I> {
             drop(jobs);
             let outcome = job.and_then(|job| catch_unwind(AssertUnwindSafe(|| job.and_then(work))));
             let failed = !matches!(outcome, Ok(Ok(_)));
-            if send.send((number, outcome)).is_err() || failed {
+            self.hand_in(number, outcome);
+            if failed {
                 return;
             }
         }
     }
 
-    /// Waits until job `number` is within the window; false when nobody consumes any more.
+    /// Waits until job `number` is within the window; false when no more is to be done.
     fn wait_for(&self, number: usize, window: usize) -> bool {
-        let mut taken = lock(&self.taken);
-        loop {
-            match *taken {
-                None => return false,
-                Some(done) if number < done + window => return true,
-                Some(_) => {}
-            }
-            taken = self.moved.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        let mut done = lock(&self.done);
+        while done.end.is_none() && number >= done.next + window {
+            done = self.moved.wait(done).unwrap_or_else(PoisonError::into_inner);
         }
+        done.end.is_none()
     }
 
-    fn advance(&self, next: usize) {
-        *lock(&self.taken) = Some(next);
-        self.moved.notify_all();
+    /// Hands a result in, and takes those whose turn it is, unless another thread does.
+    fn hand_in(&self, number: usize, outcome: Outcome<R>)
+    where
+        T: FnMut(R) -> Result<()>,
+    {
+        let mut done = lock(&self.done);
+        done.early.insert(number, outcome);
+        if done.is_taken || done.end.is_some() {
+            return;
+        }
+        done.is_taken = true;
+        let mut take = lock(&self.take);
+        loop {
+            let next = done.next;
+            let Some(outcome) = done.early.remove(&next) else { break };
+            drop(done);
+            let taken = outcome
+                .and_then(|result| catch_unwind(AssertUnwindSafe(|| result.and_then(&mut *take))));
+            done = lock(&self.done);
+            self.moved.notify_all();
+            match taken {
+                Ok(Ok(())) => done.next += 1,
+                end => {
+                    done.end = Some(end);
+                    return;
+                }
+            }
+        }
+        done.is_taken = false;
     }
 }
 

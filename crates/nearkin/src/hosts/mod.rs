@@ -75,7 +75,7 @@ fn each_batch<S: Source, R: Send>(
     source: &S,
     observer: &dyn Observer,
     work: impl Fn(&mut Batch<'_>) -> Result<R> + Sync,
-    mut take: impl FnMut(R) -> Result<()>,
+    mut take: impl FnMut(R) -> Result<()> + Send,
 ) -> Result<()> {
     let read = |chunk: S::Chunk| {
         let bytes = source.place(&chunk).1;

@@ -136,7 +136,7 @@ impl Rows<'_> {
         &self,
         threads: usize,
         work: impl Fn(Range<u32>) -> Result<R> + Sync,
-        take: impl FnMut(R) -> Result<()>,
+        take: impl FnMut(R) -> Result<()> + Send,
     ) -> Result<()> {
         in_order(threads, self.portions()?.into_iter().map(Ok), work, take)
     }

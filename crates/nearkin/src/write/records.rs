@@ -25,7 +25,7 @@ pub fn records(
     target: Option<&Path>,
     kept: Kept,
     threads: usize,
-    progress: &mut dyn FnMut(u64) -> Result<()>,
+    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<Ready> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
@@ -43,7 +43,7 @@ pub fn batches(
     input: &Input,
     kept: Kept,
     threads: usize,
-    progress: &mut dyn FnMut(u64) -> Result<()>,
+    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let format = input.record_format(Format::Parquet, kept)?;
     let mut batches = Vec::new();
@@ -68,7 +68,7 @@ fn each_kept(
     format: &RecordFormat,
     kept: Kept,
     threads: usize,
-    mut take: impl FnMut(Body, &Chunk) -> Result<()>,
+    mut take: impl FnMut(Body, &Chunk) -> Result<()> + Send,
 ) -> Result<()> {
     let known = input.positions();
     let nothing_kept = |number: usize| match known.get(number..number + 2) {
