@@ -21,7 +21,8 @@ const WINDOW: usize = 2;
 type Outcome<R> = std::thread::Result<Result<R>>;
 
 /// Applies `work` to every job on `threads` threads, of which the caller's is one, and hands the results to `take` in job
-/// order. The first error, in job order, ends it.
+/// order. The first error, in job order, ends it. Neither may wait for other work of the pool: a thread that waits may be
+/// given another job here, and would wait for itself.
 pub(crate) fn in_order<J, R>(
     threads: usize,
     mut jobs: impl Iterator<Item = Result<J>> + Send,
@@ -40,12 +41,20 @@ where
         done: Mutex::new(Done { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
         moved: Condvar::new(),
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|| line.serve(threads + WINDOW, &work));
-        }
-        line.serve(threads + WINDOW, &work);
-    });
+    let serve = || line.serve(threads + WINDOW, &work);
+    if rayon::current_thread_index().is_some() {
+        // The threads of the pool are there already: one that is started now may wait for milliseconds until a processor
+        // is found for it.
+        rayon::scope(|scope| {
+            (1..threads).for_each(|_| scope.spawn(|_| serve()));
+            serve();
+        });
+    } else {
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(serve)));
+            serve();
+        });
+    }
     match line.done.into_inner().unwrap_or_else(PoisonError::into_inner).end {
         None => Ok(()),
         Some(Ok(end)) => end,

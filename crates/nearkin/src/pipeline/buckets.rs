@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -144,6 +145,9 @@ impl Buckets {
     /// Every similar pair of groups.
     pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
         let gathering = Gathering::new(&self.texts.places, self.texts.len(), &self.budget);
+        // What a thread has at hand serves the next portions too.
+        let free = Mutex::new(Vec::new());
+        let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut compared = Compared::default();
         let mut next = 0;
         while let Some(round) = self.round(&mut next)? {
@@ -151,30 +155,28 @@ impl Buckets {
                 round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets)).collect();
             // Enough that no thread has to wait for another for long.
             let together = (portions.len() / (32 * self.threads.max(1))).clamp(1, 64);
-            let counts: Vec<Compared> = portions
-                .par_chunks(together)
-                .map_init(
-                    || self.at_hand(),
-                    |at, portions| {
-                        let (mut found, mut compared) = (Vec::new(), Compared::default());
-                        for (i, portion) in portions.iter().enumerate() {
-                            let later = portions.get(i + AHEAD).into_iter();
-                            let later = later
-                                .flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
-                            later.for_each(|&group| self.fetch_head(group));
-                            if observer.stopped() {
-                                return Err(Error::Interrupted);
-                            }
-                            self.compare(portion, at, &mut found, &mut compared)?;
-                            if found.len() > HANDFUL {
-                                gathering.add(&mut found)?;
-                            }
-                        }
+            let compare = |portions: &[Portion<'_>]| {
+                let mut at = lock().pop().unwrap_or_else(|| self.at_hand());
+                let (mut found, mut compared) = (Vec::new(), Compared::default());
+                for (i, portion) in portions.iter().enumerate() {
+                    let later = portions.get(i + AHEAD).into_iter();
+                    let later =
+                        later.flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
+                    later.for_each(|&group| self.fetch_head(group));
+                    if observer.stopped() {
+                        return Err(Error::Interrupted);
+                    }
+                    self.compare(portion, &mut at, &mut found, &mut compared)?;
+                    if found.len() > HANDFUL {
                         gathering.add(&mut found)?;
-                        Ok(compared)
-                    },
-                )
-                .collect::<Result<_>>()?;
+                    }
+                }
+                gathering.add(&mut found)?;
+                lock().push(at);
+                Ok(compared)
+            };
+            let counts = portions.par_chunks(together).with_max_len(1).map(compare);
+            let counts: Vec<Compared> = counts.collect::<Result<_>>()?;
             counts.into_iter().for_each(|count| compared += count);
         }
         self.count(stats, compared, gathering.pairs());

@@ -260,7 +260,7 @@ impl<S: Source> Run<'_, S> {
         });
         let surely = surely.count();
         let mut records = kept.records_mut(groups[..surely].iter().copied(), places);
-        records.par_iter_mut().with_min_len(16).for_each(|(_, record)| {
+        records.par_iter_mut().with_max_len(16).for_each(|(_, record)| {
             self.layout.finish(record);
         });
         let mut room = OF_OTHERS;

@@ -215,7 +215,7 @@ impl Kept {
                 (rest, at) = (behind, ends[number as usize]);
             }
         }
-        unfinished.into_par_iter().with_min_len(16).for_each(|record| {
+        unfinished.into_par_iter().with_max_len(16).for_each(|record| {
             layout.finish(record);
         });
         let mut buffer = Vec::new();

@@ -341,7 +341,7 @@ impl<S: Source> Run<'_, S> {
         // Few, for every block has entries of every table, but enough that no thread has to wait for another for long.
         let together = records.len().div_ceil(16 * self.settings.threads.max(1)).clamp(1, 1 << 10);
         let sketched: Vec<(Block<1>, Vec<(u32, u32, f64)>)> =
-            records.par_chunks_mut(together).map(sketch).collect::<Result<_>>()?;
+            records.par_chunks_mut(together).with_max_len(1).map(sketch).collect::<Result<_>>()?;
         let mut all = Vec::new();
         for (block, found) in sketched {
             keys.push(block)?;

@@ -572,7 +572,7 @@ impl<S: Source> Run<'_, S> {
             (group, record.to_vec())
         };
         let drawn: Vec<(u32, Vec<u64>)> =
-            records.into_par_iter().with_min_len(16).map(finish).collect();
+            records.into_par_iter().with_max_len(16).map(finish).collect();
         let (mut groups, sets): (Vec<u32>, Vec<_>) = drawn.into_iter().unzip();
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         let mut watch = Watch::new(sets, layout, verifier);

@@ -146,7 +146,8 @@ impl<const W: usize> Partitions<W> {
         let few = usize::try_from(few).unwrap_or(usize::MAX).max(4 * threads.max(1));
         let numbers: Vec<usize> = (0..self.partitions).collect();
         for some in numbers.chunks(few) {
-            let found = some.par_iter().map(|&number| self.partition(number).and_then(&find));
+            let some = some.par_iter().with_max_len(8);
+            let found = some.map(|&number| self.partition(number).and_then(&find));
             found.collect::<Result<Vec<T>>>()?.into_iter().try_for_each(&mut take)?;
         }
         Ok(())
