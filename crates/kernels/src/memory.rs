@@ -25,6 +25,29 @@ pub fn use_large_pages(list: &mut Vec<u64>) {
     let _ = list;
 }
 
+/// Has the allocator keep what is freed for what comes next instead of giving it back to the system at once, where it is
+/// known how: threads that give back and ask again have to wait for each other in the system. Pieces of a megabyte and
+/// more are still given back. For a program to call before it starts threads.
+pub fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use core::ffi::c_int;
+        unsafe extern "C" {
+            fn mallopt(parameter: c_int, value: c_int) -> c_int;
+        }
+        // As <malloc.h> has them.
+        const M_TRIM_THRESHOLD: c_int = -1;
+        const M_TOP_PAD: c_int = -2;
+        const M_MMAP_THRESHOLD: c_int = -3;
+        for (parameter, bytes) in
+            [(M_TRIM_THRESHOLD, 64 << 20), (M_TOP_PAD, 1 << 20), (M_MMAP_THRESHOLD, 1 << 20)]
+        {
+            // SAFETY: these change how much memory is asked for at a time, not what is in it.
+            unsafe { mallopt(parameter, bytes) };
+        }
+    }
+}
+
 /// Asks for the first 256 bytes of something that will be looked at soon: what has been asked for comes while other
 /// things are done.
 #[inline]

@@ -16,7 +16,7 @@ use rayon::ThreadPoolBuilder;
 use crate::{Error, Result};
 
 /// Finished jobs that may wait for an earlier one, beside the one each thread works on.
-const WINDOW: usize = 2;
+const WINDOW: usize = 6;
 
 type Outcome<R> = std::thread::Result<Result<R>>;
 

@@ -93,12 +93,17 @@ impl Bands {
     /// The area of missed pairs, ∫ (1 − P(s)) ds from `threshold` to 1: the expected share of all
     /// pairs that are similar and missed, if similarities were spread evenly over 0..1.
     pub fn false_negative_area(&self, threshold: f64) -> f64 {
-        integral(threshold.clamp(0.0, 1.0), 1.0, |s| self.missed(s))
+        integral(threshold.clamp(0.0, 1.0), 1.0, EXACT, |s| self.missed(s))
     }
 
     /// The area of wasted candidates, ∫ P(s) ds from 0 to `threshold`.
     pub fn false_positive_area(&self, threshold: f64) -> f64 {
-        integral(0.0, threshold.clamp(0.0, 1.0), |s| self.probability(s))
+        self.false_positive_area_within(threshold, EXACT)
+    }
+
+    /// The same, each part off by no more than about `error`.
+    pub(super) fn false_positive_area_within(&self, threshold: f64, error: f64) -> f64 {
+        integral(0.0, threshold.clamp(0.0, 1.0), error, |s| self.probability(s))
     }
 
     /// The bands as an expression of functions, such as `or(20, and(5, minhash))`.
@@ -107,13 +112,16 @@ impl Bands {
     }
 }
 
+/// What halving a part may still change of an area that is handed out.
+const EXACT: f64 = 1e-11;
+
 /// ∫ f from `from` to `to`, by Simpson's rule on 16 parts, each halved until halving changes it by
-/// less than 10⁻¹¹. The curves are monotone, so nothing hides between the points, and where they turn
+/// less than `error`. The curves are monotone, so nothing hides between the points, and where they turn
 /// within a thousandth of the range only that part gets the many points it needs.
-fn integral(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
+fn integral(from: f64, to: f64, error: f64, f: impl Fn(f64) -> f64) -> f64 {
     const PARTS: usize = 16;
     let at = |i: usize| from + (to - from) * i as f64 / PARTS as f64;
-    (0..PARTS).map(|i| Panel::new(at(i), at(i + 1), &f).refined(&f, 24)).sum()
+    (0..PARTS).map(|i| Panel::new(at(i), at(i + 1), &f).refined(&f, error, 24)).sum()
 }
 
 /// One part of an integral: its ends and middle with the values there, and Simpson's sum.
@@ -134,13 +142,13 @@ impl Panel {
         Self { points: [left, (middle, value), right], sum }
     }
 
-    fn refined(&self, f: &impl Fn(f64) -> f64, depth: u32) -> f64 {
+    fn refined(&self, f: &impl Fn(f64) -> f64, error: f64, depth: u32) -> f64 {
         let [left, middle, right] = self.points;
         let (first, second) = (Self::between(left, middle, f), Self::between(middle, right, f));
         let change = first.sum + second.sum - self.sum;
-        if depth == 0 || change.abs() < 1e-11 {
+        if depth == 0 || change.abs() < error {
             return first.sum + second.sum + change / 15.0;
         }
-        first.refined(f, depth - 1) + second.refined(f, depth - 1)
+        first.refined(f, error, depth - 1) + second.refined(f, error, depth - 1)
     }
 }

@@ -46,11 +46,13 @@ impl Cost {
     /// How similar items that have nothing to do with each other look.
     const BACKGROUND: f64 = 0.02;
 
-    /// The cost of an item under `bands`.
+    /// The cost of an item under `bands`. Its area of wasted candidates is not taken more exactly than matters to it: every
+    /// run begins with such choices.
     pub fn of(&self, bands: &Bands, threshold: f64) -> f64 {
+        const ERROR: f64 = 1e-8;
         self.function * bands.functions() as f64
             + self.band * bands.count as f64
-            + self.wasted * bands.false_positive_area(threshold)
+            + self.wasted * bands.false_positive_area_within(threshold, ERROR)
             + self.unrelated * bands.probability(Self::BACKGROUND)
     }
 }

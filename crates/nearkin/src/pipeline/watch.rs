@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::audit::Audit;
 use crate::family::hash::mix64;
-use crate::item::Source;
+use crate::item::{Item, Source};
 use crate::parallel::in_order;
 use crate::verify::Verifier;
 
@@ -459,24 +459,35 @@ impl<S: Source> Run<'_, S> {
             };
             let last = wanted.iter().filter(|owner| owner.input == input).map(|owner| owner.chunk);
             let Some(last) = last.max() else { continue };
-            for chunk in source.scan(&|chunk| in_chunk(chunk).is_empty())? {
-                let chunk = chunk?;
-                let number = source.place(&chunk).0;
-                if number > last as usize {
-                    break;
-                }
-                let of_chunk = in_chunk(number);
-                let owner = |ordinal: u32| Owner { ordinal, ..chunk_of(number) };
-                let is_wanted = |ordinal: u32| of_chunk.binary_search(&owner(ordinal)).is_ok();
-                let batch = source.decode(&chunk, &is_wanted)?;
-                for (i, item) in batch.items.iter().enumerate() {
-                    let mut record = Vec::new();
-                    self.layout.append(&self.settings.elements(batch.text(i)), &mut record);
-                    self.layout.finish(&mut record);
-                    sets.push(record);
-                    owners.push(owner(item.ordinal));
-                }
-            }
+            let skip = |chunk: usize| in_chunk(chunk).is_empty();
+            let is_before_end = |chunk: &Result<_>| {
+                chunk.as_ref().map_or(true, |chunk| source.place(chunk).0 <= last as usize)
+            };
+            in_order(
+                self.settings.threads,
+                source.scan(&skip)?.take_while(is_before_end),
+                |chunk| {
+                    let number = source.place(&chunk).0;
+                    let of_chunk = in_chunk(number);
+                    let owner = |ordinal: u32| Owner { ordinal, ..chunk_of(number) };
+                    let is_wanted = |ordinal: u32| of_chunk.binary_search(&owner(ordinal)).is_ok();
+                    let batch = source.decode(&chunk, &is_wanted)?;
+                    let record = |(i, item): (usize, &Item)| {
+                        let mut record = Vec::new();
+                        self.layout.append(&self.settings.elements(batch.text(i)), &mut record);
+                        self.layout.finish(&mut record);
+                        (record, owner(item.ordinal))
+                    };
+                    Ok(batch.items.iter().enumerate().map(record).collect::<Vec<_>>())
+                },
+                |drawn| {
+                    for (record, owner) in drawn {
+                        sets.push(record);
+                        owners.push(owner);
+                    }
+                    Ok(())
+                },
+            )?;
         }
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         Ok(Watch::new(sets, self.layout, verifier))
