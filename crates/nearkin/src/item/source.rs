@@ -21,6 +21,15 @@ pub trait Source: Sync {
         skip: &'a (dyn Fn(usize) -> bool + Sync),
     ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>>;
 
+    /// The same for whoever looks at a few chunks and does not ask on which lines their records are: what is left out need
+    /// not be read for that.
+    fn glance<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>> {
+        self.scan(skip)
+    }
+
     /// Whether leaving chunks out saves most of the work of reading them.
     fn skips(&self) -> bool {
         true

@@ -395,11 +395,12 @@ impl<S: Source> Run<'_, S> {
             let mut chunks = 0;
             in_order(
                 self.settings.threads,
-                source.scan(&|chunk| !is_in(input, chunk))?.take(first.saturating_add(1)),
+                source.glance(&|chunk| !is_in(input, chunk))?.take(first.saturating_add(1)),
                 |chunk| {
                     let number = source.place(&chunk).0;
+                    // What cannot be decoded ends the first pass, which knows the lines.
                     let records = match is_in(input, number) {
-                        true => source.decode(&chunk, &|_| false)?.records,
+                        true => source.decode(&chunk, &|_| false).map_or(0, |batch| batch.records),
                         false => 0,
                     };
                     Ok((number, records))
@@ -465,13 +466,13 @@ impl<S: Source> Run<'_, S> {
             };
             in_order(
                 self.settings.threads,
-                source.scan(&skip)?.take_while(is_before_end),
+                source.glance(&skip)?.take_while(is_before_end),
                 |chunk| {
                     let number = source.place(&chunk).0;
                     let of_chunk = in_chunk(number);
                     let owner = |ordinal: u32| Owner { ordinal, ..chunk_of(number) };
                     let is_wanted = |ordinal: u32| of_chunk.binary_search(&owner(ordinal)).is_ok();
-                    let batch = source.decode(&chunk, &is_wanted)?;
+                    let batch = source.decode(&chunk, &is_wanted).unwrap_or_default();
                     let record = |(i, item): (usize, &Item)| {
                         let mut record = Vec::new();
                         self.layout.append(&self.settings.elements(batch.text(i)), &mut record);

@@ -66,6 +66,21 @@ impl Cutter {
     }
 }
 
+impl Cutter {
+    /// Passes over the chunk that [`next`](Self::next) would give, of lines in a file that is not packed, without reading
+    /// more than its end. Whether it could: not where the file or its last line ends.
+    pub(super) fn pass(&mut self, text: &mut Text) -> Result<bool> {
+        let carried = self.carry.len() as u64;
+        let from = text.place() - carried;
+        let Some(end) = text.last_line_end(from, from + self.chunk_bytes as u64)? else {
+            return Ok(false);
+        };
+        text.go_to(end);
+        self.carry.truncate(0);
+        Ok(true)
+    }
+}
+
 /// The end of the first record in `bytes` that is not a blank line.
 pub(super) fn first_record(ends: Ends, bytes: &[u8]) -> Option<usize> {
     let mut finder = Finder::new(ends);

@@ -6,7 +6,7 @@
 use super::{
     Input, Kind, Source, Syntax,
     buffer::{Buffer, Pool},
-    cut::{Cut, Cutter},
+    cut::{Cut, Cutter, Ends},
     stored::Stored,
     table::Stretch,
     text::Text,
@@ -56,19 +56,28 @@ pub struct Scan<'a> {
     /// Bytes that were passed over since the last chunk handed out.
     passed: u64,
     cursor: Option<Cursor<'a>>,
+    /// Whether lines are counted.
+    counts_lines: bool,
     failed: bool,
 }
 
 impl<'a> Scan<'a> {
     pub(super) fn new(input: &'a Input, skip: Option<Skip<'a>>) -> Self {
-        Self { input, skip, source: 0, number: 0, passed: 0, cursor: None, failed: false }
+        let (cursor, counts_lines, failed) = (None, true, false);
+        Self { input, skip, source: 0, number: 0, passed: 0, cursor, counts_lines, failed }
+    }
+
+    /// The same chunks with any lines, so that what is skipped need not be read.
+    pub(super) fn without_lines(mut self) -> Self {
+        self.counts_lines = false;
+        self
     }
 
     fn advance(&mut self) -> Result<Option<Chunk>> {
         while let Some(source) = self.input.sources.get(self.source) {
             let mut cursor = match self.cursor.take() {
                 Some(cursor) => cursor,
-                None => Cursor::open(source, self.input.options.chunk_bytes)?,
+                None => Cursor::open(source, self.input.options.chunk_bytes, self.counts_lines)?,
             };
             let (skip, number) = (self.skip, self.number);
             let skipped = || skip.is_some_and(|skip| skip(number));
@@ -114,7 +123,7 @@ enum Cursor<'a> {
 type Step = (u64, Option<Data>);
 
 impl<'a> Cursor<'a> {
-    fn open(source: &'a Source, chunk_bytes: usize) -> Result<Self> {
+    fn open(source: &'a Source, chunk_bytes: usize, counts_lines: bool) -> Result<Self> {
         let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
             return Ok(if matches!(source.kind, Kind::Folder { .. }) {
                 Self::Files(0)
@@ -139,6 +148,8 @@ impl<'a> Cursor<'a> {
             }),
             None => Self::Cut(Box::new(Cutting {
                 stored,
+                // Where that saves nothing, they are counted for the next scan.
+                passes: !counts_lines && text.is_plain() && matches!(syntax.ends(), Ends::Lines),
                 text,
                 cutter: Cutter::new(syntax.ends(), chunk_bytes),
                 line,
@@ -208,6 +219,8 @@ struct Cutting<'a> {
     stored: &'a Stored,
     text: Text<'a>,
     cutter: Cutter,
+    /// Whether it passes over chunks that are skipped. Their lines are not known then, nor those behind them.
+    passes: bool,
     line: u64,
     taken: u64,
     cuts: Vec<Mark>,
@@ -216,6 +229,10 @@ struct Cutting<'a> {
 
 impl Cutting<'_> {
     fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+        if self.passes && skipped() && self.cutter.pass(&mut self.text)? {
+            let before = std::mem::replace(&mut self.taken, self.text.taken());
+            return Ok(Some((self.taken - before, None)));
+        }
         let bytes = match self.cutter.next(&mut self.text)? {
             Cut::Records(bytes) => bytes,
             Cut::OpenQuote(bytes, start) => {
@@ -229,8 +246,10 @@ impl Cutting<'_> {
                 });
             }
             Cut::End => {
-                // Two scans at once may both get here, with the same cuts.
-                let _ = self.marks.set(std::mem::take(&mut self.cuts));
+                if !self.passes {
+                    // Two scans at once may both get here, with the same cuts.
+                    let _ = self.marks.set(std::mem::take(&mut self.cuts));
+                }
                 return Ok(None);
             }
         };
