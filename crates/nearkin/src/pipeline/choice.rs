@@ -51,7 +51,7 @@ const DRAWN: usize = 256;
 const OTHERS: usize = 1 << 13;
 /// Elements of either, at most.
 const OF_DRAWN: usize = 1 << 15;
-const OF_OTHERS: usize = 1 << 18;
+const OF_OTHERS: usize = 1 << 17;
 /// Pairs a text from which on they are surely in buckets where most are compared as bits.
 const DENSE: f64 = 100.0;
 /// What is drawn has a seed of its own.
