@@ -186,7 +186,7 @@ impl Buckets {
     /// The buckets of some more partitions, each with its table: enough for all threads, and as many at any
     /// limit of memory.
     fn round(&self, next: &mut usize) -> Result<Option<Round>> {
-        const MEMBERS: usize = 1 << 16;
+        const MEMBERS: usize = 1 << 17;
         let (mut round, mut members) = (Vec::new(), 0);
         let mut cache = Cache::one();
         while *next < self.buckets.len() && members < MEMBERS {

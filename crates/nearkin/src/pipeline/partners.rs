@@ -143,29 +143,22 @@ impl<'a> Gathering<'a> {
     pub(super) fn finish(self, threads: usize) -> Result<Partners> {
         let matches = self.matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
-        let mut list: Vec<u32> = Vec::new();
-        // By places and groups, which are small numbers.
-        let sort = |mut entries: Vec<[u64; 2]>| {
+        let sort = |part: usize, mut entries: Vec<[u64; 2]>| {
+            // By places and groups, which are small numbers.
             sort_entries(&mut entries, &mut Vec::new());
-            Ok(entries)
-        };
-        matches.each(threads, sort, |entries| {
-            for run in entries.chunk_by(|a, b| a[0] >> 32 == b[0] >> 32) {
-                let place = (run[0][0] >> 32) as usize;
-                while lists.len() < place {
-                    lists.push(&[])?;
-                }
-                list.clear();
-                for [pair, value] in run {
-                    list.extend([*pair as u32, (value >> 32) as u32, *value as u32]);
-                }
-                lists.push(&[&list])?;
+            let start = (part << self.shift).min(self.records);
+            let end = ((part + 1) << self.shift).min(self.records);
+            let mut lengths = vec![0; end - start];
+            let mut list: Vec<u32> = Vec::with_capacity(3 * entries.len());
+            for [pair, value] in entries {
+                lengths[(pair >> 32) as usize - start] += 3;
+                list.extend([pair as u32, (value >> 32) as u32, value as u32]);
             }
-            Ok(())
+            Ok((list, lengths))
+        };
+        matches.each(threads, sort, |(list, lengths): (_, Vec<usize>)| {
+            lists.push_all(&list, lengths.into_iter())
         })?;
-        while lists.len() < self.records {
-            lists.push(&[])?;
-        }
         Ok(Partners { lists, places: Arc::clone(self.places), sizes: None })
     }
 }

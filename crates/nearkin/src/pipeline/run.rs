@@ -335,7 +335,7 @@ impl<'a, S: Source> Run<'a, S> {
     /// The buckets of every partition of the keys.
     fn buckets(&self, collection: &Collection, keys: &Partitions<1>) -> Result<Lists<u32>> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
-        let find = |entries: Vec<[u64; 1]>| {
+        let find = |_, entries: Vec<[u64; 1]>| {
             if self.observer.stopped() {
                 return Err(Error::Interrupted);
             }

@@ -179,7 +179,7 @@ impl<S: Source> Run<'_, S> {
         };
         match entries.all_if_few() {
             Some(entries) => find(entries).and_then(take),
-            None => entries.each(self.settings.threads, find, &mut take),
+            None => entries.each(self.settings.threads, |_, entries| find(entries), &mut take),
         }
     }
 

@@ -67,6 +67,26 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
+    /// Appends lists of these lengths that lie one behind the other.
+    pub(crate) fn push_all(
+        &mut self,
+        lists: &[T],
+        lengths: impl Iterator<Item = usize>,
+    ) -> Result<()> {
+        if (self.pieces[0].len() + lists.len()).saturating_mul(T::BYTES) > self.limit {
+            self.write()?;
+        }
+        let mut start = self.pieces[0].len();
+        self.pieces[0].extend_from_slice(lists);
+        for length in lengths {
+            self.open.push(self.places.len() as u32);
+            self.places.push(Place { at: start as u64, length: length as u32 });
+            start += length;
+        }
+        debug_assert_eq!(start, self.pieces[0].len(), "lengths of all lists");
+        Ok(())
+    }
+
     /// Takes a piece of memory in which lists lie at these ranges.
     pub(crate) fn adopt(&mut self, piece: Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
         let number = (self.pieces.len() as u64) << 32;

@@ -131,12 +131,12 @@ impl<const W: usize> Partitions<W> {
         Ok(())
     }
 
-    /// Works through all partitions in order: `find` on many threads, some partitions at a time, and `take`
-    /// with what was found.
+    /// Works through all partitions in order: `find` on many threads, given the partition's number and entries, some
+    /// partitions at a time, and `take` with what was found.
     pub(crate) fn each<T: Send>(
         &self,
         threads: usize,
-        find: impl Fn(Vec<[u64; W]>) -> Result<T> + Sync,
+        find: impl Fn(usize, Vec<[u64; W]>) -> Result<T> + Sync,
         mut take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         /// Bytes of the partitions that are in memory together, about: with fewer, threads wait for each other too often.
@@ -146,8 +146,9 @@ impl<const W: usize> Partitions<W> {
         let few = usize::try_from(few).unwrap_or(usize::MAX).max(4 * threads.max(1));
         let numbers: Vec<usize> = (0..self.partitions).collect();
         for some in numbers.chunks(few) {
-            let some = some.par_iter().with_max_len(8);
-            let found = some.map(|&number| self.partition(number).and_then(&find));
+            let together = some.len().div_ceil(8 * threads.max(1));
+            let some = some.par_iter().with_max_len(together);
+            let found = some.map(|&number| self.partition(number).and_then(|it| find(number, it)));
             found.collect::<Result<Vec<T>>>()?.into_iter().try_for_each(&mut take)?;
         }
         Ok(())
