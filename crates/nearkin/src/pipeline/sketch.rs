@@ -24,7 +24,7 @@ use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
 use super::record::{Layout, sort_elements};
 use super::run::Run;
-use super::watch::{Drawn, Looking, Watch, Watching};
+use super::watch::{Drawn, Looking, Partner, Watch, Watching};
 use super::{Collection, Observer, Settings};
 
 /// What the first pass leaves, besides the collection.
@@ -313,7 +313,7 @@ impl<S: Source> Run<'_, S> {
         collection: &Collection,
         watching: Option<&Watching>,
         keys: &mut Partitions<1>,
-    ) -> Result<Vec<(u32, u32, f64)>> {
+    ) -> Result<Vec<Partner>> {
         let Some(banding) = &self.banding else { return Ok(Vec::new()) };
         let mut records = kept.records_mut(0..collection.groups(), places);
         let sketch = |records: &mut [(u32, &mut [u64])]| {
@@ -340,7 +340,7 @@ impl<S: Source> Run<'_, S> {
         };
         // Few, for every block has entries of every table, but enough that no thread has to wait for another for long.
         let together = records.len().div_ceil(16 * self.settings.threads.max(1)).clamp(1, 1 << 10);
-        let sketched: Vec<(Block<1>, Vec<(u32, u32, f64)>)> =
+        let sketched: Vec<(Block<1>, Vec<Partner>)> =
             records.par_chunks_mut(together).with_max_len(1).map(sketch).collect::<Result<_>>()?;
         let mut all = Vec::new();
         for (block, found) in sketched {

@@ -274,13 +274,16 @@ fn largest_partner(verifier: &Verifier, size: usize) -> usize {
     low
 }
 
+/// A group with drawn items, a similar group, and how similar they are.
+pub(super) type Partner = (u32, u32, f64);
+
 /// Items that were drawn, and everything that is similar to them.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     /// The drawn items, ascending.
     positions: Vec<u32>,
-    /// A group with drawn items, a similar group, and how similar they are; sorted.
-    partners: Vec<(u32, u32, f64)>,
+    /// Sorted.
+    partners: Vec<Partner>,
     /// Whether the items were drawn from the first chunks only.
     pub(super) from_start: bool,
 }
@@ -288,11 +291,7 @@ pub(super) struct Truth {
 impl Truth {
     /// Puts together what was found for drawn items. A pair of groups may come several times, the first with drawn
     /// items; those of a group with itself, and those that are not looked for, do not count.
-    fn new(
-        mut positions: Vec<u32>,
-        mut partners: Vec<(u32, u32, f64)>,
-        collection: &Collection,
-    ) -> Self {
+    fn new(mut positions: Vec<u32>, mut partners: Vec<Partner>, collection: &Collection) -> Self {
         let sides = collection.sides();
         partners
             .retain(|&(a, b, _)| a != b && sides.as_ref().is_none_or(|sides| sides.across(a, b)));
@@ -546,7 +545,7 @@ impl Watching {
         group: u32,
         record: &mut [u64],
         looking: &mut Looking,
-        found: &mut Vec<(u32, u32, f64)>,
+        found: &mut Vec<Partner>,
     ) {
         let layout = self.watch.layout;
         if self.watch.look(layout.elements(record), looking) {
@@ -559,7 +558,7 @@ impl Watching {
     }
 
     /// All that was found.
-    pub(super) fn truth(self, found: Vec<(u32, u32, f64)>, collection: &Collection) -> Truth {
+    pub(super) fn truth(self, found: Vec<Partner>, collection: &Collection) -> Truth {
         Truth::new(self.positions, found, collection)
     }
 }
