@@ -1,6 +1,6 @@
 //! Many threads work, and the results are taken one by one, in order.
 //!
-//! The threads take jobs from one iterator under a lock (a job is megabytes of input, so the lock is
+//! The threads take jobs from one iterator under a lock (a job is half a megabyte of input, so the lock is
 //! free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work
 //! of the others). Whoever has finished the job whose turn it is takes its result and those behind it that are there:
 //! a thread for that alone, woken for every result, cost a twentieth of the time. No thread runs more than a window

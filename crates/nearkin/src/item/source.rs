@@ -7,6 +7,9 @@ use crate::{Error, Result};
 use super::{Id, Value};
 
 /// A collection of texts. Chunks, and the records in them, are the same in every scan.
+///
+/// Chunks are made and decoded on the threads of a rayon pool, and must not wait for other work of that pool: a thread that
+/// waits may be given another chunk meanwhile, and would wait for itself.
 pub trait Source: Sync {
     /// A piece of the collection, not yet decoded.
     type Chunk: Send;

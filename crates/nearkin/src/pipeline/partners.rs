@@ -148,7 +148,7 @@ impl<'a> Gathering<'a> {
             sort_entries(&mut entries, &mut Vec::new());
             let start = (part << self.shift).min(self.records);
             let end = ((part + 1) << self.shift).min(self.records);
-            let mut lengths = vec![0; end - start];
+            let mut lengths = vec![0u32; end - start];
             let mut list: Vec<u32> = Vec::with_capacity(3 * entries.len());
             for [pair, value] in entries {
                 lengths[(pair >> 32) as usize - start] += 3;
@@ -156,8 +156,8 @@ impl<'a> Gathering<'a> {
             }
             Ok((list, lengths))
         };
-        matches.each(threads, sort, |(list, lengths): (_, Vec<usize>)| {
-            lists.push_all(&list, lengths.into_iter())
+        matches.each(threads, sort, |(list, lengths): (_, Vec<u32>)| {
+            lists.push_all(&list, lengths.into_iter().map(|length| length as usize))
         })?;
         Ok(Partners { lists, places: Arc::clone(self.places), sizes: None })
     }

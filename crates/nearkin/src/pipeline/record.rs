@@ -194,13 +194,21 @@ impl Body<'_> {
     }
 }
 
+/// Elements of a text that is so large that no buffer for it is kept.
+pub(super) const GIANT: usize = 1 << 20;
+
 thread_local! {
     static BUFFER: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Sorts elements, puts each once in front, and says how many that makes.
 pub(crate) fn sort_elements(elements: &mut [u64]) -> usize {
-    BUFFER.with_borrow_mut(|buffer| sort_hashes(elements, buffer));
+    BUFFER.with_borrow_mut(|buffer| {
+        sort_hashes(elements, buffer);
+        if buffer.len() > GIANT {
+            *buffer = Vec::new();
+        }
+    });
     each_once(elements)
 }
 

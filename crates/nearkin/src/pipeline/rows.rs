@@ -131,7 +131,7 @@ impl Rows<'_> {
     }
 
     /// Does `work` for a few items at a time on `threads` threads, and hands what it gives to `take`, in the order of
-    /// the items.
+    /// the items. Neither may wait for work of a rayon pool that it is called in.
     pub fn in_order<R: Send>(
         &self,
         threads: usize,
@@ -144,8 +144,6 @@ impl Rows<'_> {
     /// Items cut so that a portion has no more than some thousand rows, or one item.
     fn portions(&self) -> Result<Vec<Range<u32>>> {
         const ROWS: usize = 1 << 12;
-        /// Rows from which on they are counted: an item may have far fewer than that.
-        const MANY: usize = ROWS / 64;
         let copies = self.most_copies();
         // Where no text has copies, that is their number.
         let groups = if copies > 1 { self.similar.collection.groups() as usize } else { 0 };
@@ -156,7 +154,8 @@ impl Rows<'_> {
         for a in start..end {
             let Some(group) = self.similar.collection.group_of(a) else { continue };
             let own = match (self.most_rows(group, copies), counted.get_mut(group as usize)) {
-                (most, Some(own)) if most >= MANY => {
+                // It may have far fewer than that.
+                (most, Some(own)) if most >= ROWS => {
                     if *own == u32::MAX {
                         *own = u32::try_from(self.rows_of(group, &mut cache)?).unwrap_or(u32::MAX);
                     }

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 
 use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
-use super::record::{Layout, sort_elements};
+use super::record::{GIANT, Layout, sort_elements};
 use super::run::Run;
 use super::watch::{Drawn, Looking, Partner, Watch, Watching};
 use super::{Collection, Observer, Settings};
@@ -252,7 +252,7 @@ impl<S: Source> Run<'_, S> {
         let mut records = Records::default();
         let mut keys = Vec::new();
         let layout = self.layout;
-        BUFFERS.with_borrow_mut(|buffers| {
+        with_buffers(|buffers| {
             for i in 0..batch.items.len() {
                 buffers.take(batch.text(i), self.settings);
                 let start = records.words.len();
@@ -281,7 +281,7 @@ impl<S: Source> Run<'_, S> {
                     let number = source.place(&chunk).0 as u32;
                     let batch = source.decode(&chunk, &|_| true)?;
                     let mut seen = Vec::new();
-                    BUFFERS.with_borrow_mut(|buffers| {
+                    with_buffers(|buffers| {
                         for (i, item) in batch.items.iter().enumerate() {
                             buffers.take(batch.text(i), self.settings);
                             let owner = Owner { input, chunk: number, ordinal: item.ordinal };
@@ -320,7 +320,7 @@ impl<S: Source> Run<'_, S> {
             check(self.observer)?;
             let (mut own, mut found) = (Vec::new(), Vec::new());
             let mut entries = Vec::with_capacity(records.len() * self.tables());
-            BUFFERS.with_borrow_mut(|buffers| {
+            with_buffers(|buffers| {
                 for (group, record) in records {
                     own.clear();
                     let elements = self.layout.elements(record);
@@ -453,7 +453,7 @@ pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result
                 buffers.take(batch.text(i), settings);
                 buffers.elements.len() as u64
             };
-            Ok(BUFFERS.with_borrow_mut(|buffers| {
+            Ok(with_buffers(|buffers| {
                 (0..batch.items.len()).map(|i| shingles(buffers, i)).sum::<u64>()
             }))
         },
@@ -567,6 +567,17 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
+/// Lends a thread its buffers. What a giant text needed is not kept for all that follow.
+fn with_buffers<R>(work: impl FnOnce(&mut Buffers) -> R) -> R {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let result = work(buffers);
+        if buffers.elements.capacity().max(buffers.record.capacity()) > GIANT {
+            *buffers = Buffers::default();
+        }
+        result
+    })
+}
+
 impl Buffers {
     /// Puts the elements by which a text is compared into `elements`, not yet sorted: its shingles, or
     /// for a bag its shingles numbered by occurrence.
@@ -598,7 +609,7 @@ impl Buffers {
 
 /// The sorted elements of one text.
 pub(super) fn elements(text: &str, settings: &Settings) -> Vec<u64> {
-    BUFFERS.with_borrow_mut(|buffers| {
+    with_buffers(|buffers| {
         buffers.take(text, settings);
         let count = sort_elements(&mut buffers.elements);
         buffers.elements[..count].to_vec()
@@ -667,7 +678,7 @@ impl Worker<'_> {
             prints.push(hash_entry(print, ordinal));
             true
         };
-        let known: Vec<(bool, Option<u32>)> = BUFFERS.with_borrow_mut(|buffers| {
+        let known: Vec<(bool, Option<u32>)> = with_buffers(|buffers| {
             let print = |i: usize| self.recent.print(batch.text(i));
             let mut next = None;
             let each = batch.items.iter().enumerate().map(|(i, item)| {

@@ -72,7 +72,8 @@ impl Cutter {
     pub(super) fn pass(&mut self, text: &mut Text) -> Result<bool> {
         let carried = self.carry.len() as u64;
         let from = text.place() - carried;
-        let Some(end) = text.last_line_end(from, from + self.chunk_bytes as u64)? else {
+        let Some(end) = text.last_line_end(from, from.saturating_add(self.chunk_bytes as u64))?
+        else {
             return Ok(false);
         };
         text.go_to(end);

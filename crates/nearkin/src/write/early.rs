@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 /// Bytes between two calls to the disk.
-const STEP: usize = 1 << 20;
+const STEP: usize = 4 << 20;
 
 /// What is known of the bytes of one file that are not on disk yet.
 #[derive(Debug, Default)]
