@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
@@ -89,7 +88,7 @@ impl<I, T, R> Line<I, T, R> {
         T: FnMut(R) -> Result<()>,
     {
         loop {
-            let mut jobs = lock_soon(&self.jobs);
+            let mut jobs = lock(&self.jobs);
             let number = jobs.0;
             if !self.wait_for(number, window) {
                 return;
@@ -153,24 +152,6 @@ impl<I, T, R> Line<I, T, R> {
 /// Panics are caught before they can poison a lock, and what they leave behind is not used again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The same for a lock that is free again soon, as a rule: a thread that sleeps meanwhile takes as long to wake again. (On
-/// two cores this saved a fortieth of the time of runs of some tens of milliseconds.)
-fn lock_soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    const SOON: Duration = Duration::from_micros(100);
-    let start = Instant::now();
-    while start.elapsed() < SOON {
-        for _ in 0..64 {
-            if let Ok(guard) = mutex.try_lock() {
-                return guard;
-            }
-            std::hint::spin_loop();
-        }
-        // Where there are more threads than processors, it is another's turn.
-        std::thread::yield_now();
-    }
-    lock(mutex)
 }
 
 /// Runs `work` with this many threads for whatever it does in parallel.

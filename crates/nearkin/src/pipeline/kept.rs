@@ -184,7 +184,7 @@ impl Kept {
     /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
     /// is. Those of a piece come by the groups' `turns`, if there are any.
     pub(super) fn hand_over(
-        self,
+        mut self,
         kept: &[(u32, u32)],
         wanted: &[Wanted],
         turns: &[u32],
@@ -198,28 +198,14 @@ impl Kept {
                 groups[batch as usize].push((number, group));
             }
         }
-        let mut batches: Vec<(Records, Vec<(u32, u32)>)> =
-            self.pieces.into_iter().zip(groups).collect();
-        let mut unfinished: Vec<&mut [u64]> = Vec::new();
-        for (batch, groups) in &mut batches {
-            groups.sort_unstable();
-            let Records { words, ends, .. } = batch;
-            let (mut rest, mut at) = (&mut words[..], 0);
-            for &(number, group) in &*groups {
-                let start = if number == 0 { 0 } else { ends[number as usize - 1] };
-                let (_, from) = rest.split_at_mut(start - at);
-                let (record, behind) = from.split_at_mut(ends[number as usize] - start);
-                if wanted[group as usize] == Wanted::Closely {
-                    unfinished.push(record);
-                }
-                (rest, at) = (behind, ends[number as usize]);
-            }
-        }
-        unfinished.into_par_iter().with_max_len(16).for_each(|record| {
+        let is_close = |&group: &u32| wanted[group as usize] == Wanted::Closely;
+        let close = self.records_mut((0..kept.len() as u32).filter(is_close), kept);
+        close.into_par_iter().with_max_len(16).for_each(|(_, record)| {
             layout.finish(record);
         });
         let mut buffer = Vec::new();
-        for (batch, groups) in batches {
+        for (batch, mut groups) in self.pieces.into_iter().zip(groups) {
+            groups.sort_unstable();
             let entry = |(number, group): (u32, u32)| {
                 let turn = turns.get(group as usize).copied().unwrap_or(0);
                 [turn.into(), u64::from(number) << 32 | u64::from(group)]

@@ -64,9 +64,7 @@ impl Cutter {
             false => Cut::Records(buffer),
         })
     }
-}
 
-impl Cutter {
     /// Passes over the chunk that [`next`](Self::next) would give, of lines in a file that is not packed, without reading
     /// more than its end. Whether it could: not where the file or its last line ends.
     pub(super) fn pass(&mut self, text: &mut Text) -> Result<bool> {
