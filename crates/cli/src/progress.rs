@@ -12,7 +12,8 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Shows the stage, its rate and the time left while a terminal is there to show it on.
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    /// None where nobody looks: even a hidden bar starts a thread for every stage.
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
@@ -25,13 +26,14 @@ impl Progress {
         })
         .context("cannot watch for Ctrl-C")?;
         let show = !quiet && std::io::stderr().is_terminal();
-        let bar = if show { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        Ok(Self { bar })
+        Ok(Self { bar: show.then(ProgressBar::new_spinner) })
     }
 
     /// Takes the bar off the screen.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -49,25 +51,28 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage, total: Option<u64>) {
-        self.bar.reset();
+        let Some(bar) = &self.bar else { return };
+        bar.reset();
         match total {
             Some(total) => {
-                self.bar.set_style(style(
+                bar.set_style(style(
                     "{prefix:>10} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} left",
                 ));
-                self.bar.set_length(total);
-                self.bar.disable_steady_tick();
+                bar.set_length(total);
+                bar.disable_steady_tick();
             }
             None => {
-                self.bar.set_style(style("{prefix:>10} {spinner} {elapsed}"));
-                self.bar.enable_steady_tick(Duration::from_millis(100));
+                bar.set_style(style("{prefix:>10} {spinner} {elapsed}"));
+                bar.enable_steady_tick(Duration::from_millis(100));
             }
         }
-        self.bar.set_prefix(stage.name());
+        bar.set_prefix(stage.name());
     }
 
     fn advance(&self, amount: u64) {
-        self.bar.inc(amount);
+        if let Some(bar) = &self.bar {
+            bar.inc(amount);
+        }
     }
 
     fn stopped(&self) -> bool {
