@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{Error, Result};
 
@@ -154,18 +154,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// So many threads.
+pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| Error::File {
+        path: PathBuf::from("threads"),
+        what: format!("cannot start {threads}: {error}"),
+    })
+}
+
 /// Runs `work` with this many threads for whatever it does in parallel.
 pub(crate) fn in_pool<R: Send>(
     threads: usize,
     work: impl FnOnce() -> Result<R> + Send,
 ) -> Result<R> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
-        Error::File {
-            path: PathBuf::from("threads"),
-            what: format!("cannot start {threads}: {error}"),
-        }
-    })?;
-    pool.install(work)
+    pool(threads)?.install(work)
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ fn s4_1_every_band_has_buckets_of_its_own() {
     // And a key of one band equal to a key of another is no candidate: [1, 2] and [2, 1].
     assert_ne!(partition_of_key(0, 1), partition_of_key(1, 1));
     let buckets_of = |entries: &[(u64, u64)]| {
-        let found = buckets(entries.iter().map(|(key, item)| key << 32 | item).collect());
+        let mut found = Vec::new();
+        buckets(entries.iter().map(|(key, item)| key << 32 | item).collect(), &mut found);
         each_bucket(&found).map(<[u32]>::to_vec).collect::<Vec<_>>()
     };
     assert_eq!(buckets_of(&[(1, 0), (2, 1), (1, 2), (2, 1), (2, 0)]), [vec![0, 2], vec![0, 1]]);

@@ -28,11 +28,10 @@ pub fn partition_of_key(table: usize, key: u64) -> usize {
     table * KEY_PARTS + (key >> 32) as usize
 }
 
-/// The buckets that hold several items, each after its length: entries have the last 32 bits of a key in
+/// Appends the buckets that hold several items, each after its length: entries have the last 32 bits of a key in
 /// their high half and an item in their low half; an item may come twice.
-pub fn buckets(mut entries: Vec<u64>) -> Vec<u32> {
+pub fn buckets(mut entries: Vec<u64>, buckets: &mut Vec<u32>) {
     sort_by_high_half(&mut entries, &mut Vec::new());
-    let mut buckets = Vec::new();
     for run in entries.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
         let start = buckets.len();
         buckets.push(0);
@@ -48,7 +47,6 @@ pub fn buckets(mut entries: Vec<u64>) -> Vec<u32> {
             length => buckets[start] = length as u32,
         }
     }
-    buckets
 }
 
 /// The members of each bucket that [`buckets`] found.

@@ -1,5 +1,6 @@
 //! From buckets to matches: every pair that shares a key is compared, once, exactly.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::{Mutex, PoisonError};
@@ -8,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
+use crate::parallel::in_order;
 use crate::spill::{Cache, Lists};
 use crate::verify::Verifier;
 use crate::{Error, Result};
@@ -42,8 +44,6 @@ pub(super) struct Buckets {
     /// Values of two sketches that must agree for an exact comparison to be worth it.
     pub(super) agreement: usize,
     pub(super) texts: Loaded,
-    /// What is first in each record, once more.
-    pub(super) heads: Lists<u64>,
     pub(super) budget: Budget,
     pub(super) threads: usize,
 }
@@ -109,24 +109,6 @@ impl Buckets {
         }
     }
 
-    fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<&'a [u64]> {
-        let place = self.texts.places[group as usize] as usize;
-        let width = self.texts.layout.head_words();
-        match self.heads.all_in_memory() {
-            Some(heads) => Ok(&heads[place * width..][..width]),
-            None => self.heads.get(place, cache),
-        }
-    }
-
-    /// Asks for a head that will be looked at soon.
-    fn fetch_head(&self, group: u32) {
-        let place = self.texts.places[group as usize] as usize;
-        let width = self.texts.layout.head_words();
-        if let Some(heads) = self.heads.all_in_memory() {
-            nearkin_kernels::fetch(&heads[place * width..][..width]);
-        }
-    }
-
     /// Which of these heads agree so well with one that the two may be similar, those left out that share a key of an
     /// earlier table: such pairs were met there.
     fn agreeing(
@@ -145,54 +127,56 @@ impl Buckets {
     /// Every similar pair of groups.
     pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
         let gathering = Gathering::new(&self.texts.places, self.texts.len(), &self.budget);
-        // What a thread has at hand serves the next portions too.
+        // What a thread has at hand and has found serves the next portions too.
         let free = Mutex::new(Vec::new());
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let compare = |portions: Vec<Portion<'_>>| {
+            let (mut at, mut found) = lock().pop().unwrap_or_else(|| (self.at_hand(), Vec::new()));
+            let mut compared = Compared::default();
+            for (i, portion) in portions.iter().enumerate() {
+                let later = portions.get(i + AHEAD).into_iter();
+                let later = later.flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
+                later.for_each(|&group| self.texts.fetch_head(group));
+                if observer.stopped() {
+                    return Err(Error::Interrupted);
+                }
+                self.compare(portion, &mut at, &mut found, &mut compared)?;
+                if found.len() > HANDFUL {
+                    gathering.add(&mut found)?;
+                }
+            }
+            lock().push((at, found));
+            Ok(compared)
+        };
         let mut compared = Compared::default();
         let mut next = 0;
-        while let Some(round) = self.round(&mut next)? {
-            let portions: Vec<Portion<'_>> =
-                round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets)).collect();
-            // Enough that no thread has to wait for another for long.
-            let together = (portions.len() / (32 * self.threads.max(1))).clamp(1, 64);
-            let compare = |portions: &[Portion<'_>]| {
-                let mut at = lock().pop().unwrap_or_else(|| self.at_hand());
-                let (mut found, mut compared) = (Vec::new(), Compared::default());
-                for (i, portion) in portions.iter().enumerate() {
-                    let later = portions.get(i + AHEAD).into_iter();
-                    let later =
-                        later.flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
-                    later.for_each(|&group| self.fetch_head(group));
-                    if observer.stopped() {
-                        return Err(Error::Interrupted);
-                    }
-                    self.compare(portion, &mut at, &mut found, &mut compared)?;
-                    if found.len() > HANDFUL {
-                        gathering.add(&mut found)?;
-                    }
-                }
-                gathering.add(&mut found)?;
-                lock().push(at);
-                Ok(compared)
-            };
-            let counts = portions.par_chunks(together).with_max_len(1).map(compare);
-            let counts: Vec<Compared> = counts.collect::<Result<_>>()?;
-            counts.into_iter().for_each(|count| compared += count);
+        while let Some(round) = self.round(&mut next, 1 << 20)? {
+            let all = round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets));
+            let jobs = Together { all }.map(Ok);
+            in_order(self.threads, jobs, compare, |count| {
+                compared += count;
+                Ok(())
+            })?;
+        }
+        for (_, mut found) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            gathering.add(&mut found)?;
         }
         self.count(stats, compared, gathering.pairs());
         gathering.finish(self.threads)
     }
 
-    /// The buckets of some more partitions, each with its table: enough for all threads, and as many at any
-    /// limit of memory.
-    fn round(&self, next: &mut usize) -> Result<Option<Round>> {
-        const MEMBERS: usize = 1 << 17;
+    /// The buckets of some more partitions, each with its table, with about so many members: as many at any limit of
+    /// memory.
+    fn round(&self, next: &mut usize, about: usize) -> Result<Option<Round<'_>>> {
         let (mut round, mut members) = (Vec::new(), 0);
         let mut cache = Cache::one();
-        while *next < self.buckets.len() && members < MEMBERS {
-            let buckets = self.buckets.get(*next, &mut cache)?;
+        while *next < self.buckets.len() && members < about {
+            let buckets = match self.buckets.in_memory(*next) {
+                Some(buckets) => Cow::Borrowed(buckets),
+                None => Cow::Owned(self.buckets.get(*next, &mut cache)?.to_vec()),
+            };
             members += buckets.len();
-            round.push((*next / KEY_PARTS, buckets.to_vec()));
+            round.push((*next / KEY_PARTS, buckets));
             *next += 1;
         }
         Ok((!round.is_empty()).then_some(round))
@@ -211,13 +195,13 @@ impl Buckets {
         // Heads are met again and again: they are brought together once.
         heads.clear();
         for (i, &group) in columns.iter().enumerate() {
-            columns.get(i + FEW).into_iter().for_each(|&later| self.fetch_head(later));
-            heads.extend_from_slice(self.head(group, many_heads)?);
+            columns.get(i + FEW).into_iter().for_each(|&later| self.texts.fetch_head(later));
+            heads.extend_from_slice(self.texts.head(group, many_heads)?);
         }
         let width = self.texts.layout.head_words();
         let mut records = Vec::new();
         for (i, &a) in rows.iter().enumerate() {
-            let head = self.head(a, one_head)?;
+            let head = self.texts.head(a, one_head)?;
             let from = if is_square { i + 1 } else { 0 };
             let heads = &heads[from * width..];
             *compared += match &self.sides {
@@ -303,7 +287,7 @@ impl Buckets {
         let mut sets = UnionFind::new(self.texts.places.len());
         let (mut compared, mut joined) = (Compared::default(), 0);
         let mut next = 0;
-        while let Some(round) = self.round(&mut next)? {
+        while let Some(round) = self.round(&mut next, 1 << 17)? {
             let buckets: Vec<(usize, &[u32])> = round
                 .iter()
                 .flat_map(|(table, buckets)| each_bucket(buckets).map(|bucket| (*table, bucket)))
@@ -400,10 +384,10 @@ impl Buckets {
         let mut compared = Compared::default();
         let AtHand { one, many, one_head, many_heads, agreeing, .. } = at;
         for &a in class {
-            let head = self.head(a, one_head)?;
+            let head = self.texts.head(a, one_head)?;
             for &b in other {
                 // A pair that shared an earlier key was compared there, and did not agree.
-                compared += self.agreeing(table, head, self.head(b, many_heads)?, agreeing);
+                compared += self.agreeing(table, head, self.texts.head(b, many_heads)?, agreeing);
                 if agreeing.is_empty() {
                     continue;
                 }
@@ -418,7 +402,7 @@ impl Buckets {
 }
 
 /// The buckets of several partitions, each with its table.
-type Round = Vec<(usize, Vec<u32>)>;
+type Round<'a> = Vec<(usize, Cow<'a, [u32]>)>;
 
 /// Some members of a bucket, and those they are compared with: themselves, or others.
 pub(super) struct Portion<'a> {
@@ -429,6 +413,11 @@ pub(super) struct Portion<'a> {
 }
 
 impl Portion<'_> {
+    /// Pairs, about.
+    fn pairs(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
     /// How many sets there are: the columns, and the rows behind them where those are others.
     pub(super) fn sets(&self) -> usize {
         self.columns.len() + if self.is_square { 0 } else { self.rows.len() }
@@ -445,5 +434,30 @@ impl Portion<'_> {
             Some(group) => *group,
             None => self.rows[set as usize - self.columns.len()],
         }
+    }
+}
+
+/// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
+/// long.
+struct Together<I> {
+    all: I,
+}
+
+impl<'a, I: Iterator<Item = Portion<'a>>> Iterator for Together<I> {
+    type Item = Vec<Portion<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        const PORTIONS: usize = 1 << 8;
+        const PAIRS: usize = 1 << 14;
+        let mut together = Vec::with_capacity(PORTIONS);
+        let mut pairs = 0;
+        while together.len() < PORTIONS
+            && pairs < PAIRS
+            && let Some(portion) = self.all.next()
+        {
+            pairs += portion.pairs();
+            together.push(portion);
+        }
+        (!together.is_empty()).then_some(together)
     }
 }

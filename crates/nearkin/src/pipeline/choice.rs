@@ -5,6 +5,8 @@
 //! each other, which decides how many pairs either way compares. What that costs are figures measured once: which
 //! way is taken must not depend on a clock.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use crate::Result;
@@ -138,25 +140,53 @@ struct Meetings {
 /// Compares drawn texts with others, among which they are the first, on all threads. All sums are of whole numbers, so
 /// that it does not matter who adds what.
 fn meetings(drawn: &[&[u64]], others: &[&[u64]], holders: &Holders) -> Meetings {
-    let portion = others.len().div_ceil(rayon::current_num_threads()).max(1);
-    let of_portion = |(number, others)| meetings_from(drawn, number * portion, others, holders);
-    let portions = others.par_chunks(portion).enumerate().map(of_portion);
+    /// Others that a thread takes at a time.
+    const FEW: usize = 16;
+    let next = AtomicUsize::new(0);
+    let meet = || {
+        let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; holders.len()] };
+        let mut comparing = Comparing { shared: vec![0; drawn.len()], ..Comparing::default() };
+        loop {
+            let from = next.fetch_add(FEW, Ordering::Relaxed).min(others.len());
+            let some = &others[from..others.len().min(from + FEW)];
+            if some.is_empty() {
+                return all;
+            }
+            for (number, other) in (from..).zip(some) {
+                comparing.meet(drawn, (number, other), holders, &mut all);
+            }
+        }
+    };
     let both = |mut all: Meetings, some: Meetings| {
         let pairs = all.pairs.iter_mut().zip(some.pairs);
         pairs.for_each(|(all, some)| *all = (all.0 + some.0, all.1 + some.1));
         all.times.iter_mut().zip(some.times).for_each(|(all, some)| *all += some);
         all
     };
-    portions.reduce_with(both).unwrap_or(Meetings { pairs: Vec::new(), times: Vec::new() })
+    let all = rayon::broadcast(|_| meet()).into_iter().reduce(both);
+    all.expect("a pool has a thread")
 }
 
-/// The same for those others that come from a place on.
-fn meetings_from(drawn: &[&[u64]], from: usize, others: &[&[u64]], holders: &Holders) -> Meetings {
-    let mut shared = vec![0u32; drawn.len()];
-    let (mut owners, mut room) = (Vec::new(), Vec::new());
-    let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; holders.len()] };
-    for (other, set) in others.iter().enumerate() {
-        for &element in holders.held(set, &mut room) {
+/// What a thread needs to compare texts with drawn ones.
+#[derive(Default)]
+struct Comparing {
+    /// How many elements each drawn text shares with the other, and those that share any.
+    shared: Vec<u32>,
+    owners: Vec<usize>,
+    room: Vec<u64>,
+}
+
+impl Comparing {
+    /// Compares one text, which is one of those that were drawn if its number is that of one.
+    fn meet(
+        &mut self,
+        drawn: &[&[u64]],
+        (other, set): (usize, &[u64]),
+        holders: &Holders,
+        all: &mut Meetings,
+    ) {
+        let Self { shared, owners, room } = self;
+        for &element in holders.held(set, room) {
             let range = holders.range_of_held(element);
             if range.is_empty() {
                 continue;
@@ -173,14 +203,13 @@ fn meetings_from(drawn: &[&[u64]], from: usize, others: &[&[u64]], holders: &Hol
         for at in owners.drain(..) {
             let elements = (drawn[at].len() + set.len()) as f64;
             let shared = f64::from(std::mem::take(&mut shared[at]));
-            if at != from + other {
+            if at != other {
                 let step = (shared / (elements - shared) * STEPS as f64) as usize;
                 let pairs = &mut all.pairs[step.min(STEPS - 1)];
                 *pairs = (pairs.0 + 1.0, pairs.1 + elements);
             }
         }
     }
-    all
 }
 
 /// What things take, in nanoseconds, by measurements on the four collections of `docs/joins.md`.
@@ -215,6 +244,7 @@ impl<S: Source> Run<'_, S> {
     pub(super) fn choice(
         &self,
         kept: &mut Kept,
+        places: &[(u32, u32)],
         collection: &Collection,
     ) -> Result<Option<Choice>> {
         let Some(bands) = self.banding.as_ref().map(Banding::bands) else { return Ok(None) };
@@ -222,10 +252,9 @@ impl<S: Source> Run<'_, S> {
         let prefix = |size: usize| ((1.0 - threshold) * size as f64) as usize + 1;
         let all = collection.groups() as usize;
         let groups = some_groups(collection);
-        let places = kept.places(collection);
         let mut sampled = if groups.iter().all(|&group| places[group as usize].1 != NOWHERE) {
             // Most of them are compared later, by either way, and need it anyway.
-            let groups = self.finish_some(&groups, &places, kept);
+            let groups = self.finish_some(&groups, places, kept);
             let set = |&group: &u32| self.layout.elements(kept.get(places[group as usize]));
             Sampled::new(&groups.iter().map(set).collect::<Vec<_>>(), all, prefix)
         } else {
@@ -283,12 +312,9 @@ impl<S: Source> Run<'_, S> {
         let mut wanted = vec![Wanted::Not; all];
         groups.iter().for_each(|&group| wanted[group as usize] = Wanted::Closely);
         let nowhere = vec![(0, NOWHERE); all];
-        let read = self.load(collection, wanted, Kept::default(), &nowhere, &[])?;
+        let read = self.load(collection, wanted, Kept::default(), &nowhere)?;
         let mut cache = Cache::one();
-        let set = |&group: &u32| {
-            let words = read.records.get(read.places[group as usize] as usize, &mut cache)?;
-            Ok(self.layout.body(words).elements.to_vec())
-        };
+        let set = |&group: &u32| Ok(read.body(group, &mut cache)?.elements.to_vec());
         groups.iter().map(set).collect()
     }
 

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use nearkin_kernels::{sort_entries, use_large_pages};
+use nearkin_kernels::use_large_pages;
 use rayon::prelude::*;
 
-use crate::Result;
 use crate::spill::Lists;
 
 use super::Collection;
@@ -16,7 +15,7 @@ use super::record::Layout;
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Whether a text is a candidate, and whether its elements may be looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wanted {
     Not,
     Loosely,
@@ -145,19 +144,12 @@ impl Kept {
         groups: impl Iterator<Item = u32>,
         places: &[(u32, u32)],
     ) -> Vec<(u32, &mut [u64])> {
-        let mut wanted: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
-        for group in groups {
-            let (piece, number) = places[group as usize];
-            if number != NOWHERE {
-                wanted[piece as usize].push((number, group));
-            }
-        }
-        let mut records = Vec::with_capacity(wanted.iter().map(Vec::len).sum());
-        for (piece, mut wanted) in self.pieces.iter_mut().zip(wanted) {
-            wanted.sort_unstable();
+        let owners = self.owners(groups, places);
+        let mut records = Vec::with_capacity(owners.iter().map(Vec::len).sum());
+        for (piece, owners) in self.pieces.iter_mut().zip(owners) {
             let Records { words, ends, .. } = piece;
             let (mut rest, mut passed) = (&mut words[..], 0);
-            for (number, group) in wanted {
+            for (number, group) in owners {
                 let start = if number == 0 { 0 } else { ends[number as usize - 1] };
                 let end = ends[number as usize];
                 let (record, behind) =
@@ -167,6 +159,26 @@ impl Kept {
             }
         }
         records
+    }
+
+    /// For each piece, the numbers of the records of these groups, ascending, with the groups.
+    fn owners(
+        &self,
+        groups: impl Iterator<Item = u32>,
+        places: &[(u32, u32)],
+    ) -> Vec<Vec<(u32, u32)>> {
+        let mut owners: Vec<Vec<u32>> =
+            self.pieces.iter().map(|piece| vec![NOWHERE; piece.ends.len()]).collect();
+        for group in groups {
+            let (piece, number) = places[group as usize];
+            if number != NOWHERE {
+                owners[piece as usize][number as usize] = group;
+            }
+        }
+        let those = |owners: Vec<u32>| {
+            (0u32..).zip(owners).filter(|&(_, group)| group != NOWHERE).collect()
+        };
+        owners.into_iter().map(those).collect()
     }
 
     /// The record at such a place, its elements not sorted unless it is finished.
@@ -181,51 +193,35 @@ impl Kept {
         &mut piece.words[range]
     }
 
-    /// Hands the records of wanted groups over, those that will be looked at finished, and says where each
-    /// is. Those of a piece come by the groups' `turns`, if there are any.
+    /// Hands the records of wanted groups over, those that will be looked at finished, and says where each is.
     pub(super) fn hand_over(
         mut self,
         kept: &[(u32, u32)],
         wanted: &[Wanted],
-        turns: &[u32],
         layout: Layout,
-        (records, heads): (&mut Lists<u64>, &mut Lists<u64>),
+        records: &mut Lists<u64>,
         places: &mut [u32],
-    ) -> Result<()> {
-        let mut groups: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.pieces.len()];
-        for (group, &(batch, number)) in (0u32..).zip(kept) {
-            if wanted[group as usize] != Wanted::Not && number != NOWHERE {
-                groups[batch as usize].push((number, group));
-            }
-        }
-        let is_close = |&group: &u32| wanted[group as usize] == Wanted::Closely;
-        let close = self.records_mut((0..kept.len() as u32).filter(is_close), kept);
+    ) {
+        let those = |least: Wanted| {
+            let groups = (0u32..).zip(wanted);
+            groups.filter(move |(_, how)| **how >= least).map(|(group, _)| group)
+        };
+        let close = self.records_mut(those(Wanted::Closely), kept);
         close.into_par_iter().with_max_len(16).for_each(|(_, record)| {
             layout.finish(record);
         });
-        let mut buffer = Vec::new();
-        for (batch, mut groups) in self.pieces.into_iter().zip(groups) {
-            groups.sort_unstable();
-            let entry = |(number, group): (u32, u32)| {
-                let turn = turns.get(group as usize).copied().unwrap_or(0);
-                [turn.into(), u64::from(number) << 32 | u64::from(group)]
-            };
-            let mut entries: Vec<[u64; 2]> = groups.into_iter().map(entry).collect();
-            sort_entries(&mut entries, &mut buffer);
-            let split = |[_, both]: [u64; 2]| ((both >> 32) as u32, both as u32);
-            let groups: Vec<(u32, u32)> = entries.into_iter().map(split).collect();
-            for (i, &(number, group)) in groups.iter().enumerate() {
-                places[group as usize] = (records.len() + i) as u32;
-                heads.push(&[layout.head_of(batch.get(number as usize))])?;
+        let groups = self.owners(those(Wanted::Loosely), kept);
+        for (piece, groups) in self.pieces.into_iter().zip(groups) {
+            for (&(_, group), place) in groups.iter().zip(records.len() as u32..) {
+                places[group as usize] = place;
             }
             let range = |&(number, _): &(u32, u32)| {
-                batch.start(number as usize)..batch.ends[number as usize]
+                piece.start(number as usize)..piece.ends[number as usize]
             };
             let ranges: Vec<_> = groups.iter().map(range).collect();
             if !ranges.is_empty() {
-                records.adopt(batch.words, ranges.into_iter());
+                records.adopt(piece.words, ranges.into_iter());
             }
         }
-        Ok(())
     }
 }

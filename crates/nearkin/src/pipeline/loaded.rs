@@ -8,19 +8,103 @@ use crate::Result;
 use crate::spill::{Cache, Lists};
 use crate::verify::{Measure, Overlap, Verifier};
 
+use super::memory::Budget;
 use super::record::{Body, Layout};
+use super::resume::{Loader, Saver};
 
 /// Records, and where each group's is.
 pub(super) struct Loaded {
     pub(super) records: Lists<u64>,
+    pub(super) heads: Heads,
     pub(super) places: Arc<Vec<u32>>,
     pub(super) layout: Layout,
+}
+
+/// What is first in each record, and looked at most, once more for those that may be on disk.
+pub(super) struct Heads {
+    lists: Lists<u64>,
+    /// The first record with a head here.
+    from: usize,
+}
+
+impl Heads {
+    /// Of records from this one on, none yet.
+    pub(super) fn from(from: usize, budget: &Budget) -> Self {
+        Self { lists: Lists::new(budget.share(2), &budget.temp), from }
+    }
+
+    /// The head of the next record.
+    pub(super) fn push(&mut self, head: &[u64]) -> Result<()> {
+        self.lists.push(&[head])
+    }
 }
 
 impl Loaded {
     /// How many groups have a record.
     pub(super) fn len(&self) -> usize {
         self.records.len()
+    }
+
+    /// The head of a group's record.
+    pub(super) fn head<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<&'a [u64]> {
+        let place = self.places[group as usize] as usize;
+        match place.checked_sub(self.heads.from) {
+            Some(place) => self.heads.lists.get(place, cache),
+            None => Ok(self.head_in_memory(place).unwrap_or(&[])),
+        }
+    }
+
+    /// Asks for a head that will be looked at soon, if it is in memory.
+    pub(super) fn fetch_head(&self, group: u32) {
+        let place = self.places[group as usize] as usize;
+        let head = match place.checked_sub(self.heads.from) {
+            Some(place) => self.heads.lists.in_memory(place),
+            None => self.head_in_memory(place),
+        };
+        head.into_iter().for_each(nearkin_kernels::fetch);
+    }
+
+    fn head_in_memory(&self, place: usize) -> Option<&[u64]> {
+        self.records.in_memory(place).map(|record| self.layout.head_of(record))
+    }
+
+    /// Brings records to the disk where they will last, as [`Lists::settle`] does, and what is saved of them.
+    pub(super) fn settle(&mut self, budget: &Budget) -> Result<Option<Vec<u64>>> {
+        if !self.records.settles() {
+            return Ok(None);
+        }
+        let mut heads = Heads::from(0, budget);
+        let mut cache = Cache::one();
+        for place in 0..self.heads.from {
+            heads.push(self.head_in_memory(place).unwrap_or(&[]))?;
+        }
+        for number in 0..self.heads.lists.len() {
+            heads.push(self.heads.lists.get(number, &mut cache)?)?;
+        }
+        self.heads = heads;
+        self.records.settle().map(Some)
+    }
+
+    /// Saves what [`settle`](Self::settle) left.
+    pub(super) fn save(&self, on_disk: &[u64], save: &mut Saver) -> Result<()> {
+        save.numbers(on_disk)?;
+        save.lists(&self.heads.lists)?;
+        save.numbers(&self.places)
+    }
+
+    /// Takes up what was saved, given lists without any.
+    pub(super) fn load(
+        load: &mut Loader,
+        records: Lists<u64>,
+        layout: Layout,
+        limit: usize,
+    ) -> Option<Self> {
+        Some(Self {
+            records: records.again(&load.numbers::<u64>()?).ok()?,
+            heads: Heads { lists: load.lists(limit)?, from: 0 },
+            places: load.numbers::<u32>()?.into(),
+            layout,
+        })
     }
 
     pub(super) fn body<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<Body<'a>> {

@@ -32,6 +32,8 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rayon::ThreadPool;
+
 pub use choice::{Choice, Expected};
 pub use collection::{Collection, Ids};
 pub use dedup::{Deduplicated, Swallowed, dedup};
@@ -46,10 +48,11 @@ use crate::amplify::{Bands, MAX_FUNCTIONS};
 use crate::audit::Audit;
 use crate::item::Source;
 use crate::join::sets::Filters;
-use crate::parallel::in_pool;
+use crate::parallel::{in_pool, pool};
 use crate::shingle::Shingling;
 use crate::verify::{Limit, Measure, Overlap, check};
 use crate::{Error, Result};
+use collection::Members;
 use partners::Partners;
 use run::Run;
 use watch::Truth;
@@ -226,10 +229,11 @@ impl Settings {
         &self,
         truth: &Truth,
         collection: &Collection,
+        members: &Members,
         found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
         let identical = self.measure.similarity(Overlap::identical(1));
-        truth.audit(self.limit().similarity(), identical, collection, found)
+        truth.audit(self.limit().similarity(), identical, collection, members, found)
     }
 
     /// What counts as similar.
@@ -245,8 +249,11 @@ pub struct Similar {
     /// What it took.
     pub stats: Stats,
     partners: Partners,
+    members: Members,
     measure: Measure,
     limit: Limit,
+    /// The threads that found them, which go on with what is done with them: to start others takes time.
+    pool: ThreadPool,
 }
 
 /// Finds every similar pair of `source`; with `against`, every similar pair of one item of each.
@@ -259,17 +266,18 @@ pub fn pairs<S: Source>(
     let sources: Vec<&S> = std::iter::once(source).chain(against).collect();
     let run = Run::new(&sources, settings, observer)?;
     let mut stats = Stats::default();
-    let (collection, partners) = in_pool(settings.threads, || {
+    let pool = pool(settings.threads)?;
+    let (collection, partners, members) = pool.install(|| {
         let mut found = run.candidates(false, &mut stats)?;
         let truth = std::mem::take(&mut found.truth);
         let limit = run.budget.share(2);
         let saved = run.saved(Stage::Verify, |load| {
             Some((stats.load(load, Stage::Verify)?, Partners::load(load, limit)?))
         });
-        let (collection, partners) = match saved {
+        let (collection, partners, search) = match saved {
             Some((saved, partners)) => {
                 stats = saved;
-                (found.collection, partners)
+                (found.collection, partners, None)
             }
             None => {
                 let (collection, search) = run.load_candidates(found, &mut stats)?;
@@ -280,15 +288,24 @@ pub fn pairs<S: Source>(
                     stats.save(save)?;
                     partners.save(save)
                 })?;
-                (collection, partners)
+                (collection, partners, Some(search))
             }
         };
-        stats.audit = partners.audit(&truth, settings, &collection)?;
+        // It takes a while to give much memory back.
+        let ((), (members, audit)) = rayon::join(
+            || drop(search),
+            || {
+                let members = collection.members();
+                let audit = partners.audit(&truth, settings, &collection, &members);
+                (members, audit)
+            },
+        );
+        stats.audit = audit?;
         stats.audited_start = truth.from_start;
-        Ok((collection, partners))
+        Ok::<_, Error>((collection, partners, members))
     })?;
     let (measure, limit) = (settings.measure, settings.limit());
-    Ok(Similar { collection, partners, stats, measure, limit })
+    Ok(Similar { collection, stats, partners, members, measure, limit, pool })
 }
 
 impl Similar {

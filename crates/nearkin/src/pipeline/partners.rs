@@ -8,8 +8,9 @@ use nearkin_kernels::sort_entries;
 
 use crate::Result;
 use crate::audit::Audit;
-use crate::spill::{Block, Cache, Lists, Partitions};
+use crate::spill::{Block, Cache, Joined, Lists, Partitions};
 
+use super::collection::Members;
 use super::kept::NOWHERE;
 use super::memory::Budget;
 use super::resume::{Loader, Saver};
@@ -38,9 +39,10 @@ impl Partners {
         truth: &Truth,
         settings: &Settings,
         collection: &Collection,
+        members: &Members,
     ) -> Result<Option<Audit>> {
         let mut cache = Cache::one();
-        settings.audit(truth, collection, |group, others| {
+        settings.audit(truth, collection, members, |group, others| {
             let found: Vec<u32> = self.of(group, &mut cache)?.map(|partner| partner.0).collect();
             Ok(others.iter().map(|other| found.binary_search(other).is_ok()).collect())
         })
@@ -143,22 +145,24 @@ impl<'a> Gathering<'a> {
     pub(super) fn finish(self, threads: usize) -> Result<Partners> {
         let matches = self.matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
-        let sort = |part: usize, mut entries: Vec<[u64; 2]>| {
+        // Each pair comes from both of its ends.
+        lists.reserve(6 * self.pairs.into_inner() as usize, self.records);
+        let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Joined<u32>| {
             // By places and groups, which are small numbers.
             sort_entries(&mut entries, &mut Vec::new());
             let start = (part << self.shift).min(self.records);
             let end = ((part + 1) << self.shift).min(self.records);
-            let mut lengths = vec![0u32; end - start];
-            let mut list: Vec<u32> = Vec::with_capacity(3 * entries.len());
+            let Joined { list, lengths } = sorted;
+            let first = lengths.len();
+            lengths.resize(first + end - start, 0);
+            list.reserve(3 * entries.len());
             for [pair, value] in entries {
-                lengths[(pair >> 32) as usize - start] += 3;
+                lengths[first + (pair >> 32) as usize - start] += 3;
                 list.extend([pair as u32, (value >> 32) as u32, value as u32]);
             }
-            Ok((list, lengths))
+            Ok(())
         };
-        matches.each(threads, sort, |(list, lengths): (_, Vec<u32>)| {
-            lists.push_all(&list, lengths.into_iter().map(|length| length as usize))
-        })?;
+        matches.each(threads, sort, |sorted| lists.push_all(sorted))?;
         Ok(Partners { lists, places: Arc::clone(self.places), sizes: None })
     }
 }

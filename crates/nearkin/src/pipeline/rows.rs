@@ -32,7 +32,9 @@ impl Similar {
 
     /// What is needed to go through the pairs of some items.
     pub fn rows(&self) -> Rows<'_> {
-        Rows { similar: self, members: self.collection.members() }
+        let groups = 0..self.collection.groups();
+        let most_copies = groups.map(|group| self.members.of(group).len()).max().unwrap_or(0);
+        Rows { similar: self, members: &self.members, most_copies }
     }
 
     /// The items of the first collection.
@@ -43,8 +45,10 @@ impl Similar {
 
 /// The rows of a search, to be gone through item by item.
 pub struct Rows<'a> {
-    pub(super) similar: &'a Similar,
-    pub(super) members: Members,
+    similar: &'a Similar,
+    members: &'a Members,
+    /// How many items have the most frequent text.
+    most_copies: usize,
 }
 
 impl Rows<'_> {
@@ -138,13 +142,15 @@ impl Rows<'_> {
         work: impl Fn(Range<u32>) -> Result<R> + Sync,
         take: impl FnMut(R) -> Result<()> + Send,
     ) -> Result<()> {
-        in_order(threads, self.portions()?.into_iter().map(Ok), work, take)
+        let portions = self.portions()?;
+        let (jobs, work) = (portions.into_iter().map(Ok), &work);
+        self.similar.pool.install(|| in_order(threads, jobs, work, take))
     }
 
     /// Items cut so that a portion has no more than some thousand rows, or one item.
     fn portions(&self) -> Result<Vec<Range<u32>>> {
         const ROWS: usize = 1 << 12;
-        let copies = self.most_copies();
+        let copies = self.most_copies;
         // Where no text has copies, that is their number.
         let groups = if copies > 1 { self.similar.collection.groups() as usize } else { 0 };
         let mut counted = vec![u32::MAX; groups];
@@ -153,7 +159,7 @@ impl Rows<'_> {
         let (mut portions, mut from, mut rows) = (Vec::new(), start, 0_usize);
         for a in start..end {
             let Some(group) = self.similar.collection.group_of(a) else { continue };
-            let own = match (self.most_rows(group, copies), counted.get_mut(group as usize)) {
+            let own = match (self.most_rows(group), counted.get_mut(group as usize)) {
                 // It may have far fewer than that.
                 (most, Some(own)) if most >= ROWS => {
                     if *own == u32::MAX {
@@ -183,19 +189,12 @@ impl Rows<'_> {
     /// Whether no item has so many rows that they had better not be held.
     pub fn are_short(&self) -> bool {
         const MOST: usize = 1 << 17;
-        let copies = self.most_copies();
-        (0..self.similar.collection.groups()).all(|group| self.most_rows(group, copies) <= MOST)
+        (0..self.similar.collection.groups()).all(|group| self.most_rows(group) <= MOST)
     }
 
-    /// No item of a group has more rows, if no text has more copies than so many.
-    fn most_rows(&self, group: u32, copies: usize) -> usize {
-        (self.similar.partners.count(group) + 1).saturating_mul(copies)
-    }
-
-    /// How many items have the most frequent text.
-    fn most_copies(&self) -> usize {
-        let groups = 0..self.similar.collection.groups();
-        groups.map(|group| self.members.of(group).len()).max().unwrap_or(0)
+    /// No item of a group has more rows.
+    fn most_rows(&self, group: u32) -> usize {
+        (self.similar.partners.count(group) + 1).saturating_mul(self.most_copies)
     }
 }
 
@@ -205,6 +204,7 @@ mod tests {
     use super::super::collection::{Collection, Known};
     use super::super::partners::Partners;
     use super::*;
+    use crate::parallel::pool;
     use crate::spill::{Lists, Temp};
     use crate::verify::Measure;
 
@@ -229,7 +229,8 @@ mod tests {
             let places = (0..collection.groups()).collect::<Vec<u32>>().into();
             let partners = Partners { lists, places, sizes: None };
             let (measure, limit) = (Measure::Jaccard, Limit::Similarity(0.8));
-            let similar = Similar { collection, stats: Stats::default(), partners, measure, limit };
+            let (members, stats, pool) = (collection.members(), Stats::default(), pool(1).unwrap());
+            let similar = Similar { collection, stats, partners, members, measure, limit, pool };
             let rows = similar.rows();
             assert!(rows.are_short());
             let (mut next, mut all) = (0, 0);

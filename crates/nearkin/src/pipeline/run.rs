@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
-use crate::candidates::{KEY_PARTS, buckets, each_bucket};
+use crate::candidates::{buckets, each_bucket};
 use crate::item::Source;
-use crate::spill::{Cache, Lists, Partitions, Temp};
+use crate::spill::{Cache, Joined, Lists, Partitions, Temp};
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
@@ -22,7 +22,7 @@ use super::memory::{self, Budget};
 use super::partners::Partners;
 use super::record::Layout;
 use super::resume::{Loader, Saver, start_of_system};
-use super::sketch::{self, Read, Sketches};
+use super::sketch::{self, Sketches};
 use super::watch::Truth;
 use super::{Clock, Collection, Observer, Settings, Stage, Stats, Way};
 
@@ -49,6 +49,8 @@ pub(super) struct Found {
     /// Who shares a key with whom; none where everybody may be similar.
     buckets: Option<Lists<u32>>,
     kept: Kept,
+    /// Where in that each group's record is.
+    places: Vec<(u32, u32)>,
     /// Elements of a text, on average.
     elements: usize,
     /// What should be found.
@@ -154,20 +156,20 @@ impl<'a, S: Source> Run<'a, S> {
         stats.stages.push(clock.stop(bytes));
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         let mut truth = drawn.map(|drawn| drawn.truth(&collection, &sketches.seen));
+        let places = sketches.kept.places(&collection);
         if self.open && sketches.bytes <= SMALL {
-            stats.choice = self.choice(&mut sketches.kept, &collection)?;
+            stats.choice = self.choice(&mut sketches.kept, &places, &collection)?;
         }
         let is_exact = |choice: Choice| choice.way() == Way::Exact;
         if self.banding.is_none() || stats.choice.is_some_and(is_exact) {
             let (kept, truth) = (sketches.kept, Truth::default());
-            let found = Found { collection, buckets: None, kept, elements, truth };
+            let found = Found { collection, buckets: None, kept, places, elements, truth };
             self.save_candidates(&found, stats)?;
             return Ok(found);
         }
         stats.bands = self.bands();
         if self.held {
             let Sketches { kept, keys, overflowed, .. } = &mut sketches;
-            let places = kept.places(&collection);
             self.observer.stage(Stage::Audit, None);
             let clock = Clock::start(Stage::Audit);
             let watching = match *overflowed {
@@ -189,8 +191,9 @@ impl<'a, S: Source> Run<'a, S> {
         let clock = Clock::start(Stage::Candidates);
         let buckets = self.buckets(&collection, &sketches.keys)?;
         stats.stages.push(clock.stop(0));
-        let (kept, truth) = (sketches.kept, truth.unwrap_or_default());
-        let found = Found { collection, buckets: Some(buckets), kept, elements, truth };
+        let (buckets, kept) = (Some(buckets), sketches.kept);
+        let truth = truth.unwrap_or_default();
+        let found = Found { collection, buckets, kept, places, elements, truth };
         self.save_candidates(&found, stats)?;
         Ok(found)
     }
@@ -202,7 +205,8 @@ impl<'a, S: Source> Run<'a, S> {
         }
         let (mut collection, mut sketches) = self.sketch(false, None)?;
         self.fold(&mut collection, &sketches.prints, &sketches.ids)?;
-        self.choice(&mut sketches.kept, &collection)
+        let places = sketches.kept.places(&collection);
+        self.choice(&mut sketches.kept, &places, &collection)
     }
 
     /// Whether the texts are few enough to look at them first.
@@ -226,13 +230,16 @@ impl<'a, S: Source> Run<'a, S> {
     fn saved_candidates(&self, stats: &Stats) -> Option<(Stats, Found)> {
         self.saved(Stage::Candidates, |load| {
             let saved = stats.load(load, Stage::Candidates)?;
+            let (collection, kept) =
+                (Collection::load(load, self.budget.share(1))?, Kept::default());
             let found = Found {
-                collection: Collection::load(load, self.budget.share(1))?,
                 buckets: match load.number()? {
                     0 => None,
                     _ => Some(load.lists(self.budget.share(2))?),
                 },
-                kept: Kept::default(),
+                places: kept.places(&collection),
+                collection,
+                kept,
                 elements: load.number()? as usize,
                 truth: Truth::load(load)?,
             };
@@ -258,7 +265,7 @@ impl<'a, S: Source> Run<'a, S> {
         found: Found,
         stats: &mut Stats,
     ) -> Result<(Collection, Search)> {
-        let Found { collection, buckets, kept, elements, .. } = found;
+        let Found { collection, buckets, kept, places: kept_places, elements, .. } = found;
         let sides = collection.sides();
         let limit = self.budget.share(4);
         let saved = self.saved(Stage::Load, |load| {
@@ -267,14 +274,9 @@ impl<'a, S: Source> Run<'a, S> {
                 return None;
             }
             let records = Lists::new(limit, &self.budget.temp).named(sketch::RECORDS);
-            let loaded = Read {
-                records: records.again(&load.numbers::<u64>()?).ok()?,
-                heads: load.lists(self.budget.share(2))?,
-                places: load.numbers()?,
-            };
-            Some((saved, loaded))
+            Some((saved, Loaded::load(load, records, self.layout, self.budget.share(2))?))
         });
-        let Read { records, heads, places } = match saved {
+        let texts = match saved {
             Some((saved, loaded)) => {
                 *stats = saved;
                 loaded
@@ -285,7 +287,6 @@ impl<'a, S: Source> Run<'a, S> {
                 let bytes = self.bytes();
                 self.observer.stage(Stage::Load, Some(bytes));
                 let clock = Clock::start(Stage::Load);
-                let kept_places = kept.places(&collection);
                 let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
                 let wanted = match &buckets {
                     Some(buckets) => self.wanted(buckets, worth, &kept, &kept_places)?,
@@ -294,32 +295,25 @@ impl<'a, S: Source> Run<'a, S> {
                 let candidates = wanted.iter().filter(|&&wanted| wanted != Wanted::Not).count();
                 let words = candidates as u64 * self.layout.words(elements) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
-                let turns = match &buckets {
-                    Some(buckets) => turns(buckets, kept_places.len())?,
-                    None => Vec::new(),
-                };
-                let mut loaded = self.load(&collection, wanted, kept, &kept_places, &turns)?;
+                let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
                 stats.stages.push(clock.stop(bytes));
-                if let Some(on_disk) = loaded.records.settle()? {
+                if let Some(on_disk) = loaded.settle(&self.budget)? {
                     self.save(Stage::Load, |save| {
                         stats.save(save)?;
                         save.text(&start_of_system())?;
-                        save.numbers(&on_disk)?;
-                        save.lists(&loaded.heads)?;
-                        save.numbers(&loaded.places)
+                        loaded.save(&on_disk, save)
                     })?;
                 }
                 loaded
             }
         };
-        let texts = Loaded { records, places: places.into(), layout: self.layout };
         let verifier = Verifier::new(self.settings.measure, self.settings.limit())?;
         let (budget, threads) = (self.budget.clone(), self.settings.threads);
         let search = match buckets {
             Some(buckets) => {
                 let agreement = self.agreement();
                 let search =
-                    Buckets { buckets, sides, verifier, agreement, texts, heads, budget, threads };
+                    Buckets { buckets, sides, verifier, agreement, texts, budget, threads };
                 Search::Buckets(search.into())
             }
             None => {
@@ -335,7 +329,7 @@ impl<'a, S: Source> Run<'a, S> {
     /// The buckets of every partition of the keys.
     fn buckets(&self, collection: &Collection, keys: &Partitions<1>) -> Result<Lists<u32>> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
-        let find = |_, entries: Vec<[u64; 1]>| {
+        let find = |_, entries: Vec<[u64; 1]>, found: &mut Joined<u32>| {
             if self.observer.stopped() {
                 return Err(Error::Interrupted);
             }
@@ -343,9 +337,12 @@ impl<'a, S: Source> Run<'a, S> {
                 let group = collection.group_of(entry as u32)?;
                 Some(entry >> 32 << 32 | u64::from(group))
             });
-            Ok(buckets(entries.collect()))
+            let start = found.list.len();
+            buckets(entries.collect(), &mut found.list);
+            found.lengths.push((found.list.len() - start) as u32);
+            Ok(())
         };
-        keys.each(self.settings.threads, find, |buckets| lists.push(&[&buckets]))?;
+        keys.each(self.settings.threads, find, |found| lists.push_all(found))?;
         Ok(lists)
     }
 
@@ -434,20 +431,6 @@ impl<'a, S: Source> Run<'a, S> {
         };
         self.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
     }
-}
-
-/// In which order groups come in the buckets of the first table: those that are compared with each other there, and often
-/// again in others, are best kept together. The rest come last.
-fn turns(buckets: &Lists<u32>, groups: usize) -> Result<Vec<u32>> {
-    let mut turns = vec![u32::MAX; groups];
-    let mut next = 0..;
-    let mut cache = Cache::one();
-    for partition in 0..KEY_PARTS.min(buckets.len()) {
-        for &group in each_bucket(buckets.get(partition, &mut cache)?).flatten() {
-            turns[group as usize] = next.next().unwrap_or(u32::MAX);
-        }
-    }
-    Ok(turns)
 }
 
 impl Search {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nearkin_kernels::fetch;
-use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::candidates::bands::Banding;
@@ -22,6 +21,7 @@ use crate::{Error, Result};
 
 use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
+use super::loaded::{Heads, Loaded};
 use super::record::{GIANT, Layout, sort_elements};
 use super::run::Run;
 use super::watch::{Drawn, Looking, Partner, Watch, Watching};
@@ -141,8 +141,10 @@ impl<S: Source> Run<'_, S> {
         ids: &Partitions<2>,
     ) -> Result<()> {
         let Self { sources, settings, .. } = self;
-        let mut repeats = Vec::new();
-        self.each_copy(ids, &|_| true, |_, position| repeats.push(position))?;
+        // As a rule no id was there before, and nothing that is left out has to be left out of texts.
+        let (repeats, same) = rayon::join(|| self.copies(ids), || self.copies(prints));
+        let (repeats, mut same) = (repeats?, same?);
+        let mut repeats: Vec<u32> = repeats.into_iter().map(|(_, position)| position).collect();
         repeats.sort_unstable();
         let told = if settings.skip_duplicate_ids { Collection::MESSAGES } else { 1 };
         for error in repeated_ids(sources, collection, &repeats[..repeats.len().min(told)])? {
@@ -151,54 +153,56 @@ impl<S: Source> Run<'_, S> {
             }
             collection.skip(error);
         }
-        repeats.iter().for_each(|&position| collection.remove(position));
-        let live = &*collection;
-        let mut same = Vec::new();
-        let is_item = |position: u32| live.is_item(position);
-        self.each_copy(prints, &is_item, |first, position| same.push((first, position)))?;
+        if !repeats.is_empty() {
+            repeats.iter().for_each(|&position| collection.remove(position));
+            same = self.copies_among(prints, &|position| collection.is_item(position))?;
+        }
         same.into_iter().for_each(|(first, position)| collection.same_text(position, first));
         collection.number_groups();
         Ok(())
     }
 
-    /// Calls `copy` for every entry with the hash of one before it, those left out that are not wanted: with the positions
-    /// of the first with that hash, and of its own.
-    fn each_copy(
+    /// Every entry with the hash of one before it: the position of the first with that hash, and its own.
+    fn copies(&self, entries: &Partitions<2>) -> Result<Vec<(u32, u32)>> {
+        self.copies_among(entries, &|_| true)
+    }
+
+    /// The same, those left out that are not wanted.
+    fn copies_among(
         &self,
         entries: &Partitions<2>,
         is_wanted: &(dyn Fn(u32) -> bool + Sync),
-        mut copy: impl FnMut(u32, u32),
-    ) -> Result<()> {
-        let find = |mut entries: Vec<[u64; 2]>| {
+    ) -> Result<Vec<(u32, u32)>> {
+        let find = |_, mut entries: Vec<[u64; 2]>, found: &mut Vec<(u32, u32)>| {
             entries.retain(|entry| is_wanted(entry[1] as u32));
-            Ok(copies(&entries))
-        };
-        let mut take = |found: Vec<(u32, u32)>| {
-            found.into_iter().for_each(|(first, position)| copy(first, position));
+            copies(&entries, found);
             Ok(())
         };
+        let mut all = Vec::new();
         match entries.all_if_few() {
-            Some(entries) => find(entries).and_then(take),
-            None => entries.each(self.settings.threads, |_, entries| find(entries), &mut take),
+            Some(entries) => find(0, entries, &mut all)?,
+            None => entries.each(self.settings.threads, find, |some| {
+                all.extend(some);
+                Ok(())
+            })?,
         }
+        Ok(all)
     }
 
     /// The second pass: the records of the groups that are `wanted`, and where each group's is. Those that were
-    /// `kept` from the first pass need not be read again, and come by their `turns`.
+    /// `kept` from the first pass need not be read again.
     pub(super) fn load(
         &self,
         collection: &Collection,
         mut wanted: Vec<Wanted>,
         kept: Kept,
         kept_places: &[(u32, u32)],
-        turns: &[u32],
-    ) -> Result<Read> {
+    ) -> Result<Loaded> {
         let Self { sources, settings, observer, budget, .. } = self;
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
-        let mut heads = Lists::new(budget.share(2), &budget.temp);
-        let lists = (&mut records, &mut heads);
-        kept.hand_over(kept_places, &wanted, turns, self.layout, lists, &mut places)?;
+        kept.hand_over(kept_places, &wanted, self.layout, &mut records, &mut places);
+        let mut heads = Heads::from(records.len(), budget);
         for (wanted, _) in wanted.iter_mut().zip(&places).filter(|(_, place)| **place != NOWHERE) {
             *wanted = Wanted::Not;
         }
@@ -209,7 +213,7 @@ impl<S: Source> Run<'_, S> {
             })
         };
         if !(0..collection.records()).any(is_wanted) {
-            return Ok(Read { records, heads, places });
+            return Ok(Loaded { records, heads, places: places.into(), layout: self.layout });
         }
         for (input, source) in sources.iter().enumerate() {
             let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
@@ -238,13 +242,13 @@ impl<S: Source> Run<'_, S> {
                             collection.group_of(position).expect("a wanted item has a group");
                         places[group as usize] = records.len() as u32;
                         records.push(&[batch.get(i)])?;
-                        heads.push(&[self.layout.head_of(batch.get(i))])?;
+                        heads.push(self.layout.head_of(batch.get(i)))?;
                     }
                     Ok(())
                 },
             )?;
         }
-        Ok(Read { records, heads, places })
+        Ok(Loaded { records, heads, places: places.into(), layout: self.layout })
     }
 
     /// The records of a batch's texts.
@@ -338,16 +342,50 @@ impl<S: Source> Run<'_, S> {
             let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
             Ok((Block::new(self.tables() * KEY_PARTS, entries), found))
         };
-        // Few, for every block has entries of every table, but enough that no thread has to wait for another for long.
-        let together = records.len().div_ceil(16 * self.settings.threads.max(1)).clamp(1, 1 << 10);
-        let sketched: Vec<(Block<1>, Vec<Partner>)> =
-            records.par_chunks_mut(together).with_max_len(1).map(sketch).collect::<Result<_>>()?;
         let mut all = Vec::new();
-        for (block, found) in sketched {
-            keys.push(block)?;
+        let portions = Portions::of(&mut records, self.settings.threads);
+        in_order(self.settings.threads, portions.map(Ok), sketch, |(block, found)| {
             all.extend(found);
-        }
+            keys.push(block)
+        })?;
         Ok(all)
+    }
+}
+
+/// Records to be worked on together: many as long as there are many, for every portion has a cost of its own, and fewer
+/// towards the end, where threads have to wait for each other.
+struct Portions<'a, 'b> {
+    rest: &'a mut [(u32, &'b mut [u64])],
+    /// The words of all that is left.
+    words: usize,
+    threads: usize,
+}
+
+impl<'a, 'b> Portions<'a, 'b> {
+    fn of(records: &'a mut [(u32, &'b mut [u64])], threads: usize) -> Self {
+        let words = records.iter().map(|(_, record)| record.len()).sum();
+        Self { rest: records, words, threads }
+    }
+}
+
+impl<'a, 'b> Iterator for Portions<'a, 'b> {
+    type Item = &'a mut [(u32, &'b mut [u64])];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        const RECORDS: usize = 1 << 10;
+        const WORDS: usize = 1 << 15;
+        let enough = (self.words / (8 * self.threads.max(1))).max(WORDS);
+        let mut words = 0;
+        let fits = |(_, record): &&(u32, &mut [u64])| {
+            let fits = words < enough;
+            words += if fits { record.len() } else { 0 };
+            fits
+        };
+        let count = self.rest.iter().take(RECORDS).take_while(fits).count();
+        self.words -= words;
+        let (portion, rest) = std::mem::take(&mut self.rest).split_at_mut(count);
+        self.rest = rest;
+        (count > 0).then_some(portion)
     }
 }
 
@@ -382,12 +420,11 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
     Error::Input { path: path.to_owned(), line, what }
 }
 
-/// Of entries with the same hash, which come by position, the first's position with every other's.
-fn copies(entries: &[[u64; 2]]) -> Vec<(u32, u32)> {
+/// Appends, of entries with the same hash, which come by position, the first's position with every other's.
+fn copies(entries: &[[u64; 2]], copies: &mut Vec<(u32, u32)>) {
     let same = |a: &[u64; 2], b: &[u64; 2]| a[0] == b[0] && a[1] >> 32 == b[1] >> 32;
     // Which is the first with a hash, counted from 1: in the slot that the hash names, or behind it.
     let mut firsts = vec![0u32; (2 * entries.len()).next_power_of_two()];
-    let mut copies = Vec::new();
     for (entry, number) in entries.iter().zip(1..) {
         let mut slot = entry[0] as usize & (firsts.len() - 1);
         loop {
@@ -402,7 +439,6 @@ fn copies(entries: &[[u64; 2]]) -> Vec<(u32, u32)> {
             slot = (slot + 1) & (firsts.len() - 1);
         }
     }
-    copies
 }
 
 /// The messages for records whose ids were there before: these are read again for their ids and lines.
@@ -467,15 +503,6 @@ pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result
 
 fn check(observer: &dyn Observer) -> Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
-}
-
-/// What the second pass leaves.
-pub(super) struct Read {
-    /// The candidates' records, and once more what is first in each.
-    pub(super) records: Lists<u64>,
-    pub(super) heads: Lists<u64>,
-    /// Where a group's record is.
-    pub(super) places: Vec<u32>,
 }
 
 /// A chunk after the first pass's work.

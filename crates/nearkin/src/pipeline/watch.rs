@@ -17,6 +17,7 @@ use crate::parallel::in_order;
 use crate::verify::Verifier;
 
 use super::Collection;
+use super::collection::Members;
 use super::holders::{Holders, make_room};
 use super::kept::{Kept, Owner};
 use super::record::{Layout, fewest_successes};
@@ -308,12 +309,12 @@ impl Truth {
         threshold: f64,
         identical: f64,
         collection: &Collection,
+        members: &Members,
         mut found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
         if self.positions.is_empty() {
             return Ok(None);
         }
-        let members = collection.members();
         let split = collection.split();
         // Of a group, those with which an item is paired.
         let paired = |position: u32, group: u32| {

@@ -20,6 +20,19 @@ pub(crate) struct Lists<T> {
     file: Option<TempFile>,
 }
 
+/// Lists one behind the other, and how long each is.
+#[derive(Debug)]
+pub(crate) struct Joined<T> {
+    pub(crate) list: Vec<T>,
+    pub(crate) lengths: Vec<u32>,
+}
+
+impl<T> Default for Joined<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), lengths: Vec::new() }
+    }
+}
+
 /// Where a list is: its length, and the number of its piece and its start there, or its start in the file.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -54,6 +67,13 @@ impl<T: Plain> Lists<T> {
         self.places.len()
     }
 
+    /// So many numbers will be appended, in so many lists.
+    pub(crate) fn reserve(&mut self, numbers: usize, lists: usize) {
+        self.pieces[0].reserve(numbers.min(self.limit / T::BYTES));
+        self.places.reserve(lists);
+        self.open.reserve(lists);
+    }
+
     /// Appends a list, given in parts.
     pub(crate) fn push(&mut self, parts: &[&[T]]) -> Result<()> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -67,21 +87,17 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Appends lists of these lengths that lie one behind the other.
-    pub(crate) fn push_all(
-        &mut self,
-        lists: &[T],
-        lengths: impl Iterator<Item = usize>,
-    ) -> Result<()> {
-        if (self.pieces[0].len() + lists.len()).saturating_mul(T::BYTES) > self.limit {
+    /// Appends lists that lie one behind the other.
+    pub(crate) fn push_all(&mut self, Joined { list, lengths }: Joined<T>) -> Result<()> {
+        if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
         }
         let mut start = self.pieces[0].len();
-        self.pieces[0].extend_from_slice(lists);
+        self.pieces[0].extend_from_slice(&list);
         for length in lengths {
             self.open.push(self.places.len() as u32);
-            self.places.push(Place { at: start as u64, length: length as u32 });
-            start += length;
+            self.places.push(Place { at: start as u64, length });
+            start += length as usize;
         }
         debug_assert_eq!(start, self.pieces[0].len(), "lengths of all lists");
         Ok(())
@@ -120,12 +136,13 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Brings everything to the file, where some of it is there already and will last. Where each list is
-    /// then, and the file's checksum.
-    pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
-        if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
-            return Ok(None);
-        }
+    /// Whether some of it is in a file that will last.
+    pub(crate) fn settles(&self) -> bool {
+        self.file.is_some() && self.name.is_some() && self.temp.is_lasting()
+    }
+
+    /// Brings everything to the file. Where each list is then, and the file's checksum.
+    pub(crate) fn settle(&mut self) -> Result<Vec<u64>> {
         self.write()?;
         for piece in 1..self.pieces.len() {
             self.pieces[0] = std::mem::take(&mut self.pieces[piece]);
@@ -137,7 +154,7 @@ impl<T: Plain> Lists<T> {
         }
         let sum = self.file.as_ref().map_or(0, TempFile::sum);
         let places = self.places.iter().flat_map(|place| [place.at, u64::from(place.length)]);
-        Ok(Some(places.chain([sum]).collect()))
+        Ok(places.chain([sum]).collect())
     }
 
     /// Takes up the file of an earlier run, if it is whole, in which lists are at these places.
@@ -163,11 +180,6 @@ impl<T: Plain> Lists<T> {
         let start = at as u32 as usize;
         (at & ON_DISK == 0)
             .then(|| &self.pieces[(at >> 32) as usize][start..start + length as usize])
-    }
-
-    /// All lists one behind the other, if they were all appended and none is on disk.
-    pub(crate) fn all_in_memory(&self) -> Option<&[T]> {
-        (self.file.is_none() && self.pieces.len() == 1).then(|| &self.pieces[0][..])
     }
 
     /// A list; one that is on disk is read into the cache.

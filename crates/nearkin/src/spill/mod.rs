@@ -10,7 +10,7 @@ mod lists;
 mod partitions;
 
 pub(crate) use file::{Temp, TempFile};
-pub(crate) use lists::{Cache, Lists};
+pub(crate) use lists::{Cache, Joined, Lists};
 pub(crate) use partitions::{Block, Partitions};
 
 /// Numbers as little-endian bytes.

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::Result;
+use crate::parallel::in_order;
 
 use super::{Plain, Temp, TempFile};
 
@@ -50,8 +49,12 @@ impl<const W: usize> Block<W> {
     }
 
     fn partition(&self, partition: usize) -> impl Iterator<Item = [u64; W]> {
+        self.numbered(self.range(partition))
+    }
+
+    fn range(&self, partition: usize) -> Range<usize> {
         let start = if partition == 0 { 0 } else { self.ends[partition - 1] };
-        self.numbered(start as usize..self.ends[partition] as usize)
+        start as usize..self.ends[partition] as usize
     }
 
     fn all(&self) -> impl Iterator<Item = [u64; W]> {
@@ -131,27 +134,32 @@ impl<const W: usize> Partitions<W> {
         Ok(())
     }
 
-    /// Works through all partitions in order: `find` on many threads, given the partition's number and entries, some
-    /// partitions at a time, and `take` with what was found.
-    pub(crate) fn each<T: Send>(
+    /// Works through all partitions in order, some at a time: `find` on many threads, given a partition's number, its entries
+    /// and what was found in those before it, and `take` with what was found in all of them. Neither may wait for other
+    /// work of the pool, as in [`in_order`].
+    pub(crate) fn each<T: Default + Send>(
         &self,
         threads: usize,
-        find: impl Fn(usize, Vec<[u64; W]>) -> Result<T> + Sync,
-        mut take: impl FnMut(T) -> Result<()>,
+        find: impl Fn(usize, Vec<[u64; W]>, &mut T) -> Result<()> + Sync,
+        take: impl FnMut(T) -> Result<()> + Send,
     ) -> Result<()> {
-        /// Bytes of the partitions that are in memory together, about: with fewer, threads wait for each other too often.
-        const TOGETHER: u64 = 8 << 20;
+        /// Bytes of the partitions that a thread takes on together, about, and into how many portions all are cut.
+        const TOGETHER: u64 = 1 << 20;
+        const PORTIONS: usize = 16;
         let bytes = self.held as u64 + self.file.as_ref().map_or(0, TempFile::len);
         let few = (self.partitions as u64 * TOGETHER).div_ceil(bytes.max(1));
-        let few = usize::try_from(few).unwrap_or(usize::MAX).max(4 * threads.max(1));
+        let few = usize::try_from(few).unwrap_or(usize::MAX);
+        let together = self.partitions.div_ceil(PORTIONS * threads.max(1)).min(few).max(1);
         let numbers: Vec<usize> = (0..self.partitions).collect();
-        for some in numbers.chunks(few) {
-            let together = some.len().div_ceil(8 * threads.max(1));
-            let some = some.par_iter().with_max_len(together);
-            let found = some.map(|&number| self.partition(number).and_then(|it| find(number, it)));
-            found.collect::<Result<Vec<T>>>()?.into_iter().try_for_each(&mut take)?;
-        }
-        Ok(())
+        let find = |some: &[usize]| {
+            // One thing for all: what one thread makes and another gives back costs both.
+            let mut found = T::default();
+            for &number in some {
+                find(number, self.partition(number)?, &mut found)?;
+            }
+            Ok(found)
+        };
+        in_order(threads, numbers.chunks(together).map(Ok), find, take)
     }
 
     /// The entries of all partitions together, those of each in order, if they are few and in memory.
@@ -182,7 +190,9 @@ impl<const W: usize> Partitions<W> {
                 u64::read(&bytes, &mut words);
             }
         }
-        let mut entries = words.as_chunks().0.to_vec();
+        let held = self.blocks.iter().map(|block| block.range(partition).len()).sum::<usize>();
+        let mut entries = Vec::with_capacity(words.len() / W + held);
+        entries.extend_from_slice(words.as_chunks().0);
         drop(words);
         self.blocks.iter().for_each(|block| entries.extend(block.partition(partition)));
         Ok(entries)

@@ -168,7 +168,11 @@ impl Cascade {
             }
             let buckets: Vec<(&Place, Vec<u32>)> = places
                 .par_iter()
-                .map(|place| (place, self.entries(place).into_iter().flat_map(buckets).collect()))
+                .map(|place| {
+                    let mut found = Vec::new();
+                    self.entries(place).into_iter().for_each(|part| buckets(part, &mut found));
+                    (place, found)
+                })
                 .collect();
             let portions: Vec<Portion<'_>> = buckets
                 .iter()
