@@ -40,7 +40,7 @@ pub fn keep_freed_memory() {
         const M_TOP_PAD: c_int = -2;
         const M_MMAP_THRESHOLD: c_int = -3;
         for (parameter, bytes) in
-            [(M_TRIM_THRESHOLD, 16 << 20), (M_TOP_PAD, 1 << 20), (M_MMAP_THRESHOLD, 1 << 20)]
+            [(M_TRIM_THRESHOLD, 16 << 20), (M_TOP_PAD, 16 << 20), (M_MMAP_THRESHOLD, 1 << 20)]
         {
             // SAFETY: these change how much memory is asked for at a time, not what is in it.
             unsafe { mallopt(parameter, bytes) };

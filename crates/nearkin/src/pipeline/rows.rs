@@ -143,8 +143,11 @@ impl Rows<'_> {
         take: impl FnMut(R) -> Result<()> + Send,
     ) -> Result<()> {
         let portions = self.portions()?;
-        let (jobs, work) = (portions.into_iter().map(Ok), &work);
-        self.similar.pool.install(|| in_order(threads, jobs, work, take))
+        let (few, jobs, work) = (portions.len() <= 1, portions.into_iter().map(Ok), &work);
+        match few {
+            true => in_order(1, jobs, work, take),
+            false => self.similar.pool.install(|| in_order(threads, jobs, work, take)),
+        }
     }
 
     /// Items cut so that a portion has no more than some thousand rows, or one item.
