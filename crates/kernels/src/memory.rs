@@ -26,7 +26,8 @@ pub fn use_large_pages(list: &mut Vec<u64>) {
 }
 
 /// Has the allocator keep what is freed for what comes next instead of giving it back to the system at once, where it is
-/// known how: threads that give back and ask again have to wait for each other in the system. Pieces of a megabyte and
+/// known how: threads that give back and ask again have to wait for each other in the system, and so do those that ask for a
+/// little more each time, who ask for much at once now (it takes memory only when it is used). Pieces of a megabyte and
 /// more are still given back. For a program to call before it starts threads.
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

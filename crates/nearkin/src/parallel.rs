@@ -1,7 +1,7 @@
 //! Many threads work, and the results are taken one by one, in order.
 //!
-//! The threads take jobs from one iterator under a lock (a job is half a megabyte of input, so the lock is
-//! free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work
+//! The threads take jobs from one iterator under a lock (a job, such as half a megabyte of input, takes so long that the
+//! lock is free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work
 //! of the others). Whoever has finished the job whose turn it is takes its result and those behind it that are there:
 //! a thread for that alone, woken for every result, cost a twentieth of the time. No thread runs more than a window
 //! ahead of what was taken, which bounds memory.
@@ -25,6 +25,29 @@ type Outcome<R> = std::thread::Result<Result<R>>;
 /// given another job here, and would wait for itself.
 pub(crate) fn in_order<J, R>(
     threads: usize,
+    jobs: impl Iterator<Item = Result<J>> + Send,
+    work: impl Fn(J) -> Result<R> + Sync,
+    take: impl FnMut(R) -> Result<()> + Send,
+) -> Result<()>
+where
+    R: Send,
+{
+    ahead(threads + WINDOW, threads, jobs, work, take)
+}
+
+/// Applies `work` to every job on `threads` threads, as [`in_order`] does, where no thread need wait for a slow one.
+pub(crate) fn in_any_order<J>(
+    threads: usize,
+    jobs: impl Iterator<Item = Result<J>> + Send,
+    work: impl Fn(J) -> Result<()> + Sync,
+) -> Result<()> {
+    ahead(usize::MAX / 2, threads, jobs, work, |()| Ok(()))
+}
+
+/// The same with at most so many jobs ahead of the first that is not done.
+fn ahead<J, R>(
+    window: usize,
+    threads: usize,
     mut jobs: impl Iterator<Item = Result<J>> + Send,
     work: impl Fn(J) -> Result<R> + Sync,
     mut take: impl FnMut(R) -> Result<()> + Send,
@@ -41,7 +64,7 @@ where
         done: Mutex::new(Done { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
         moved: Condvar::new(),
     };
-    let serve = || line.serve(threads + WINDOW, &work);
+    let serve = || line.serve(window, &work);
     if rayon::current_thread_index().is_some() {
         // The threads of the pool are there already: one that is started now may wait for milliseconds until a processor
         // is found for it.
@@ -179,58 +202,101 @@ mod tests {
         Error::parameter("n", n, "another")
     }
 
-    #[test]
-    fn results_come_in_order_at_any_number_of_threads() {
-        for threads in [0, 1, 2, 7] {
-            let mut seen = Vec::new();
-            let jobs = (0..1000usize).map(Ok);
-            in_order(
-                threads,
-                jobs,
-                |n| Ok(n * 2),
-                |n| {
-                    seen.push(n);
-                    Ok(())
-                },
-            )
-            .unwrap();
-            assert_eq!(seen, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
+    /// Runs a test on threads of its own, and on those of pools with fewer, as many and more.
+    fn everywhere(test: impl Fn() + Send + Sync) {
+        test();
+        for threads in [1, 2, 9] {
+            pool(threads).unwrap().install(&test);
         }
     }
 
     #[test]
-    fn the_first_error_in_order_wins() {
-        let jobs = (0..100usize).map(|n| if n == 60 { Err(failure(n)) } else { Ok(n) });
-        let work = |n| if n == 41 || n == 40 { Err(failure(n)) } else { Ok(n) };
-        let mut seen = 0;
-        let error = in_order(4, jobs, work, |_| {
-            seen += 1;
+    fn results_come_in_order_at_any_number_of_threads() {
+        everywhere(|| {
+            for threads in [0, 1, 2, 7] {
+                let mut seen = Vec::new();
+                let take = |n| {
+                    seen.push(n);
+                    Ok(())
+                };
+                in_order(threads, (0..1000usize).map(Ok), |n| Ok(n * 2), take).unwrap();
+                assert_eq!(seen, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
+            }
+        });
+    }
+
+    #[test]
+    fn two_at_once_in_one_pool() {
+        let sum = || {
+            let mut sum = 0;
+            let take = |n: usize| {
+                sum += n;
+                Ok(())
+            };
+            in_order(4, (0..1000usize).map(Ok), Ok, take).map(|()| sum)
+        };
+        everywhere(|| {
+            let (a, b) = rayon::join(sum, sum);
+            assert_eq!((a.unwrap(), b.unwrap()), (499_500, 499_500));
+        });
+    }
+
+    #[test]
+    fn in_any_order_nobody_waits_for_a_slow_one() {
+        // The first job ends when all others are done, which are more than may wait in order.
+        let (jobs, threads) = (100, 2);
+        let done = (Mutex::new(0), Condvar::new());
+        let work = |n: usize| {
+            let mut count = lock(&done.0);
+            if n == 0 {
+                while *count < jobs - 1 {
+                    count = done.1.wait(count).unwrap();
+                }
+            }
+            *count += 1;
+            done.1.notify_all();
             Ok(())
-        })
-        .unwrap_err();
-        assert!(error.to_string().contains("40"), "{error}");
-        assert_eq!(seen, 40);
+        };
+        in_any_order(threads, (0..jobs).map(Ok), work).unwrap();
+        assert_eq!(*lock(&done.0), jobs);
+    }
+
+    #[test]
+    fn the_first_error_in_order_wins() {
+        everywhere(|| {
+            let jobs = (0..100usize).map(|n| if n == 60 { Err(failure(n)) } else { Ok(n) });
+            let work = |n| if n == 41 || n == 40 { Err(failure(n)) } else { Ok(n) };
+            let mut seen = 0;
+            let error = in_order(4, jobs, work, |_| {
+                seen += 1;
+                Ok(())
+            })
+            .unwrap_err();
+            assert!(error.to_string().contains("40"), "{error}");
+            assert_eq!(seen, 40);
+        });
     }
 
     #[test]
     fn an_error_of_the_consumer_stops_everyone() {
-        let endless = (0usize..).map(Ok);
         let stop = |n| if n == 10 { Err(failure(n)) } else { Ok(()) };
-        assert!(in_order(3, endless, Ok, stop).is_err());
+        everywhere(|| assert!(in_order(3, (0usize..).map(Ok), Ok, stop).is_err()));
     }
 
     #[test]
     fn a_panic_in_the_consumer_reaches_the_caller() {
         let take = |n: usize| if n == 5 { panic!("five") } else { Ok(()) };
         let run = || in_order(2, (0usize..).map(Ok), Ok, take);
-        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        everywhere(|| assert!(catch_unwind(AssertUnwindSafe(run)).is_err()));
     }
 
     #[test]
     fn a_panic_in_the_work_reaches_the_caller() {
         let work = |n: usize| if n == 5 { panic!("five") } else { Ok(n) };
-        let caught =
-            catch_unwind(AssertUnwindSafe(|| in_order(2, (0usize..).map(Ok), work, |_| Ok(()))));
-        assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"five"));
+        let run = || in_order(2, (0usize..).map(Ok), work, |_| Ok(()));
+        everywhere(|| {
+            let caught = catch_unwind(AssertUnwindSafe(run));
+            assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"five"));
+        });
     }
 }

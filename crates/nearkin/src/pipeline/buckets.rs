@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
-use crate::parallel::in_order;
+use crate::parallel::in_any_order;
 use crate::spill::{Cache, Lists};
 use crate::verify::Verifier;
 use crate::{Error, Result};
@@ -127,12 +127,12 @@ impl Buckets {
     /// Every similar pair of groups.
     pub(super) fn partners(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Partners> {
         let gathering = Gathering::new(&self.texts.places, self.texts.len(), &self.budget);
-        // What a thread has at hand and has found serves the next portions too.
+        // What a thread has at hand, has found and has counted serves the next portions too.
         let free = Mutex::new(Vec::new());
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
         let compare = |portions: Vec<Portion<'_>>| {
-            let (mut at, mut found) = lock().pop().unwrap_or_else(|| (self.at_hand(), Vec::new()));
-            let mut compared = Compared::default();
+            let none = || (self.at_hand(), Vec::new(), Compared::default());
+            let (mut at, mut found, mut compared) = lock().pop().unwrap_or_else(none);
             for (i, portion) in portions.iter().enumerate() {
                 let later = portions.get(i + AHEAD).into_iter();
                 let later = later.flat_map(|later| &later.columns[..later.columns.len().min(FEW)]);
@@ -145,21 +145,18 @@ impl Buckets {
                     gathering.add(&mut found)?;
                 }
             }
-            lock().push((at, found));
-            Ok(compared)
+            lock().push((at, found, compared));
+            Ok(())
         };
-        let mut compared = Compared::default();
         let mut next = 0;
         while let Some(round) = self.round(&mut next, 1 << 20)? {
             let all = round.iter().flat_map(|(table, buckets)| self.portions(*table, buckets));
-            let jobs = Together { all }.map(Ok);
-            in_order(self.threads, jobs, compare, |count| {
-                compared += count;
-                Ok(())
-            })?;
+            in_any_order(self.threads, Together { all }.map(Ok), compare)?;
         }
-        for (_, mut found) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let mut compared = Compared::default();
+        for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
             gathering.add(&mut found)?;
+            compared += some;
         }
         self.count(stats, compared, gathering.pairs());
         gathering.finish(self.threads)

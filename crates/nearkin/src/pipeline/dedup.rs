@@ -65,7 +65,7 @@ impl Clustered {
         collection: &Collection,
     ) -> Result<Option<Audit>> {
         let centre = |group: u32| self.centres[group as usize];
-        settings.audit(truth, collection, &collection.members(), |group, others| {
+        settings.audit(truth, collection, None, |group, others| {
             Ok(others.iter().map(|&other| centre(group) == centre(other)).collect())
         })
     }
@@ -194,7 +194,7 @@ pub fn dedup<S: Source>(
             let order = merits.order(&best)?;
             let mut cache = Cache::one();
             let partners = search.partners(observer, &mut stats)?;
-            stats.audit = partners.audit(&truth, settings, &collection, &collection.members())?;
+            stats.audit = partners.audit(&truth, settings, &collection, None)?;
             cluster::stars(&order, |group, partner| {
                 partners.of(group, &mut cache)?.for_each(|(other, _)| partner(other));
                 Ok(())

@@ -144,12 +144,12 @@ impl Kept {
         groups: impl Iterator<Item = u32>,
         places: &[(u32, u32)],
     ) -> Vec<(u32, &mut [u64])> {
-        let owners = self.owners(groups, places);
-        let mut records = Vec::with_capacity(owners.iter().map(Vec::len).sum());
-        for (piece, owners) in self.pieces.iter_mut().zip(owners) {
+        let numbers = self.numbers_of(groups, places);
+        let mut records = Vec::with_capacity(numbers.iter().map(Vec::len).sum());
+        for (piece, numbers) in self.pieces.iter_mut().zip(numbers) {
             let Records { words, ends, .. } = piece;
             let (mut rest, mut passed) = (&mut words[..], 0);
-            for (number, group) in owners {
+            for (number, group) in numbers {
                 let start = if number == 0 { 0 } else { ends[number as usize - 1] };
                 let end = ends[number as usize];
                 let (record, behind) =
@@ -162,7 +162,7 @@ impl Kept {
     }
 
     /// For each piece, the numbers of the records of these groups, ascending, with the groups.
-    fn owners(
+    fn numbers_of(
         &self,
         groups: impl Iterator<Item = u32>,
         places: &[(u32, u32)],
@@ -210,7 +210,7 @@ impl Kept {
         close.into_par_iter().with_max_len(16).for_each(|(_, record)| {
             layout.finish(record);
         });
-        let groups = self.owners(those(Wanted::Loosely), kept);
+        let groups = self.numbers_of(those(Wanted::Loosely), kept);
         for (piece, groups) in self.pieces.into_iter().zip(groups) {
             for (&(_, group), place) in groups.iter().zip(records.len() as u32..) {
                 places[group as usize] = place;

@@ -50,7 +50,7 @@ impl Loaded {
         let place = self.places[group as usize] as usize;
         match place.checked_sub(self.heads.from) {
             Some(place) => self.heads.lists.get(place, cache),
-            None => Ok(self.head_in_memory(place).unwrap_or(&[])),
+            None => Ok(self.head_in_memory(place).expect("what has no other head stays in memory")),
         }
     }
 
@@ -68,21 +68,13 @@ impl Loaded {
         self.records.in_memory(place).map(|record| self.layout.head_of(record))
     }
 
-    /// Brings records to the disk where they will last, as [`Lists::settle`] does, and what is saved of them.
-    pub(super) fn settle(&mut self, budget: &Budget) -> Result<Option<Vec<u64>>> {
-        if !self.records.settles() {
-            return Ok(None);
+    /// Brings all records to the disk, and says what is to be [saved](Self::save) of where they are; none where they do not
+    /// last there.
+    pub(super) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
+        match self.records.settles() {
+            true => self.records.settle().map(Some),
+            false => Ok(None),
         }
-        let mut heads = Heads::from(0, budget);
-        let mut cache = Cache::one();
-        for place in 0..self.heads.from {
-            heads.push(self.head_in_memory(place).unwrap_or(&[]))?;
-        }
-        for number in 0..self.heads.lists.len() {
-            heads.push(self.heads.lists.get(number, &mut cache)?)?;
-        }
-        self.heads = heads;
-        self.records.settle().map(Some)
     }
 
     /// Saves what [`settle`](Self::settle) left.

@@ -224,12 +224,12 @@ impl Settings {
         sketch::elements(text, self)
     }
 
-    /// How much of what there is to find was found.
+    /// How much of what there is to find was found. The members of groups are counted if they are not at hand.
     fn audit(
         &self,
         truth: &Truth,
         collection: &Collection,
-        members: &Members,
+        members: Option<&Members>,
         found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
         let identical = self.measure.similarity(Overlap::identical(1));
@@ -242,7 +242,8 @@ impl Settings {
     }
 }
 
-/// Every similar pair of a collection, or of two.
+/// Every similar pair of a collection, or of two. It has threads of its own, as many as the settings said, until it is
+/// dropped.
 pub struct Similar {
     /// The items.
     pub collection: Collection,
@@ -252,7 +253,7 @@ pub struct Similar {
     members: Members,
     measure: Measure,
     limit: Limit,
-    /// The threads that found them, which go on with what is done with them: to start others takes time.
+    /// The threads that found them, which go on with what is done with them: others would have to be started.
     pool: ThreadPool,
 }
 
@@ -296,7 +297,7 @@ pub fn pairs<S: Source>(
             || drop(search),
             || {
                 let members = collection.members();
-                let audit = partners.audit(&truth, settings, &collection, &members);
+                let audit = partners.audit(&truth, settings, &collection, Some(&members));
                 (members, audit)
             },
         );

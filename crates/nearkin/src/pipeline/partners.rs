@@ -39,7 +39,7 @@ impl Partners {
         truth: &Truth,
         settings: &Settings,
         collection: &Collection,
-        members: &Members,
+        members: Option<&Members>,
     ) -> Result<Option<Audit>> {
         let mut cache = Cache::one();
         settings.audit(truth, collection, members, |group, others| {

@@ -134,8 +134,9 @@ impl Rows<'_> {
         Ok(count)
     }
 
-    /// Does `work` for a few items at a time on `threads` threads, and hands what it gives to `take`, in the order of
-    /// the items. Neither may wait for work of a rayon pool that it is called in.
+    /// Does `work` for a few items at a time, on up to `threads` of the threads that found the pairs, and hands what it gives
+    /// to `take`, in the order of the items. These are threads of a rayon pool: neither may wait for work in it (by `join`,
+    /// `scope` or a parallel iterator).
     pub fn in_order<R: Send>(
         &self,
         threads: usize,
@@ -143,10 +144,12 @@ impl Rows<'_> {
         take: impl FnMut(R) -> Result<()> + Send,
     ) -> Result<()> {
         let portions = self.portions()?;
-        let (few, jobs, work) = (portions.len() <= 1, portions.into_iter().map(Ok), &work);
-        match few {
-            true => in_order(1, jobs, work, take),
-            false => self.similar.pool.install(|| in_order(threads, jobs, work, take)),
+        let pool = &self.similar.pool;
+        let threads = threads.min(pool.current_num_threads()).min(portions.len());
+        let (jobs, work) = (portions.into_iter().map(Ok), &work);
+        match threads {
+            0 | 1 => in_order(1, jobs, work, take),
+            _ => pool.install(|| in_order(threads, jobs, work, take)),
         }
     }
 

@@ -49,8 +49,8 @@ pub(super) struct Found {
     /// Who shares a key with whom; none where everybody may be similar.
     buckets: Option<Lists<u32>>,
     kept: Kept,
-    /// Where in that each group's record is.
-    places: Vec<(u32, u32)>,
+    /// Where in that each group's record is, if anything was kept.
+    places: Option<Vec<(u32, u32)>>,
     /// Elements of a text, on average.
     elements: usize,
     /// What should be found.
@@ -163,6 +163,7 @@ impl<'a, S: Source> Run<'a, S> {
         let is_exact = |choice: Choice| choice.way() == Way::Exact;
         if self.banding.is_none() || stats.choice.is_some_and(is_exact) {
             let (kept, truth) = (sketches.kept, Truth::default());
+            let places = Some(places);
             let found = Found { collection, buckets: None, kept, places, elements, truth };
             self.save_candidates(&found, stats)?;
             return Ok(found);
@@ -192,7 +193,7 @@ impl<'a, S: Source> Run<'a, S> {
         let buckets = self.buckets(&collection, &sketches.keys)?;
         stats.stages.push(clock.stop(0));
         let (buckets, kept) = (Some(buckets), sketches.kept);
-        let truth = truth.unwrap_or_default();
+        let (places, truth) = (Some(places), truth.unwrap_or_default());
         let found = Found { collection, buckets, kept, places, elements, truth };
         self.save_candidates(&found, stats)?;
         Ok(found)
@@ -230,16 +231,14 @@ impl<'a, S: Source> Run<'a, S> {
     fn saved_candidates(&self, stats: &Stats) -> Option<(Stats, Found)> {
         self.saved(Stage::Candidates, |load| {
             let saved = stats.load(load, Stage::Candidates)?;
-            let (collection, kept) =
-                (Collection::load(load, self.budget.share(1))?, Kept::default());
             let found = Found {
+                collection: Collection::load(load, self.budget.share(1))?,
                 buckets: match load.number()? {
                     0 => None,
                     _ => Some(load.lists(self.budget.share(2))?),
                 },
-                places: kept.places(&collection),
-                collection,
-                kept,
+                kept: Kept::default(),
+                places: None,
                 elements: load.number()? as usize,
                 truth: Truth::load(load)?,
             };
@@ -265,7 +264,7 @@ impl<'a, S: Source> Run<'a, S> {
         found: Found,
         stats: &mut Stats,
     ) -> Result<(Collection, Search)> {
-        let Found { collection, buckets, kept, places: kept_places, elements, .. } = found;
+        let Found { collection, buckets, kept, places, elements, .. } = found;
         let sides = collection.sides();
         let limit = self.budget.share(4);
         let saved = self.saved(Stage::Load, |load| {
@@ -287,6 +286,7 @@ impl<'a, S: Source> Run<'a, S> {
                 let bytes = self.bytes();
                 self.observer.stage(Stage::Load, Some(bytes));
                 let clock = Clock::start(Stage::Load);
+                let kept_places = places.unwrap_or_else(|| kept.places(&collection));
                 let worth = |bucket: &[u32]| sides.as_ref().is_none_or(|sides| sides.both(bucket));
                 let wanted = match &buckets {
                     Some(buckets) => self.wanted(buckets, worth, &kept, &kept_places)?,
@@ -297,7 +297,7 @@ impl<'a, S: Source> Run<'a, S> {
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
                 let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
                 stats.stages.push(clock.stop(bytes));
-                if let Some(on_disk) = loaded.settle(&self.budget)? {
+                if let Some(on_disk) = loaded.settle()? {
                     self.save(Stage::Load, |save| {
                         stats.save(save)?;
                         save.text(&start_of_system())?;

@@ -141,9 +141,14 @@ impl<S: Source> Run<'_, S> {
         ids: &Partitions<2>,
     ) -> Result<()> {
         let Self { sources, settings, .. } = self;
-        // As a rule no id was there before, and nothing that is left out has to be left out of texts.
-        let (repeats, same) = rayon::join(|| self.copies(ids), || self.copies(prints));
-        let (repeats, mut same) = (repeats?, same?);
+        let (repeats, same) = match settings.skip_duplicate_ids {
+            // Which texts count is known only when it is known what is left out.
+            true => (self.copies(ids)?, None),
+            false => {
+                let (repeats, same) = rayon::join(|| self.copies(ids), || self.copies(prints));
+                (repeats?, Some(same?))
+            }
+        };
         let mut repeats: Vec<u32> = repeats.into_iter().map(|(_, position)| position).collect();
         repeats.sort_unstable();
         let told = if settings.skip_duplicate_ids { Collection::MESSAGES } else { 1 };
@@ -153,10 +158,11 @@ impl<S: Source> Run<'_, S> {
             }
             collection.skip(error);
         }
-        if !repeats.is_empty() {
-            repeats.iter().for_each(|&position| collection.remove(position));
-            same = self.copies_among(prints, &|position| collection.is_item(position))?;
-        }
+        repeats.iter().for_each(|&position| collection.remove(position));
+        let same = match same {
+            Some(same) => same,
+            None => self.copies_among(prints, &|position| collection.is_item(position))?,
+        };
         same.into_iter().for_each(|(first, position)| collection.same_text(position, first));
         collection.number_groups();
         Ok(())
@@ -202,7 +208,6 @@ impl<S: Source> Run<'_, S> {
         let mut places = vec![NOWHERE; wanted.len()];
         let mut records = Lists::new(budget.share(4), &budget.temp).named(RECORDS);
         kept.hand_over(kept_places, &wanted, self.layout, &mut records, &mut places);
-        let mut heads = Heads::from(records.len(), budget);
         for (wanted, _) in wanted.iter_mut().zip(&places).filter(|(_, place)| **place != NOWHERE) {
             *wanted = Wanted::Not;
         }
@@ -212,8 +217,17 @@ impl<S: Source> Run<'_, S> {
                 wanted[group as usize] != Wanted::Not && collection.first(group) == position
             })
         };
+        let layout = self.layout;
         if !(0..collection.records()).any(is_wanted) {
-            return Ok(Loaded { records, heads, places: places.into(), layout: self.layout });
+            let heads = Heads::from(records.len(), budget);
+            return Ok(Loaded { records, heads, places: places.into(), layout });
+        }
+        // Records that will last are all brought to the disk in the end.
+        let adopted = if budget.temp.is_lasting() { records.len() } else { 0 };
+        let mut heads = Heads::from(records.len() - adopted, budget);
+        for place in 0..adopted {
+            let record = records.in_memory(place).expect("what was kept is in memory");
+            heads.push(layout.head_of(record))?;
         }
         for (input, source) in sources.iter().enumerate() {
             let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
@@ -242,13 +256,13 @@ impl<S: Source> Run<'_, S> {
                             collection.group_of(position).expect("a wanted item has a group");
                         places[group as usize] = records.len() as u32;
                         records.push(&[batch.get(i)])?;
-                        heads.push(self.layout.head_of(batch.get(i)))?;
+                        heads.push(layout.head_of(batch.get(i)))?;
                     }
                     Ok(())
                 },
             )?;
         }
-        Ok(Loaded { records, heads, places: places.into(), layout: self.layout })
+        Ok(Loaded { records, heads, places: places.into(), layout })
     }
 
     /// The records of a batch's texts.
@@ -767,5 +781,27 @@ mod tests {
         let all: HashSet<u128> =
             (0..2).flat_map(|input| ids.iter().map(move |id| id_hash(id, input))).collect();
         assert_eq!(all.len(), 2 * ids.len());
+    }
+
+    #[test]
+    fn portions_have_every_record_once_and_get_smaller() {
+        let lengths = (0..20_000).map(|i| if i == 7 { 5_000_000 } else { i % 500 });
+        let mut words: Vec<Vec<u64>> = lengths.map(|length| vec![0; length]).collect();
+        for threads in [0, 1, 2, 16] {
+            let mut records: Vec<(u32, &mut [u64])> =
+                (0u32..).zip(words.iter_mut().map(Vec::as_mut_slice)).collect();
+            let mut next = 0;
+            let mut sizes = Vec::new();
+            for portion in Portions::of(&mut records, threads) {
+                assert!(
+                    portion.iter().map(|record| record.0).eq(next..next + portion.len() as u32)
+                );
+                next += portion.len() as u32;
+                sizes.push(portion.iter().map(|record| record.1.len()).sum::<usize>());
+            }
+            assert_eq!(next, 20_000);
+            // The last thread to finish has no more than this to do when the others have nothing left.
+            assert!(sizes.iter().rev().take(threads).all(|&size| size < 1 << 16), "{sizes:?}");
+        }
     }
 }

@@ -309,12 +309,20 @@ impl Truth {
         threshold: f64,
         identical: f64,
         collection: &Collection,
-        members: &Members,
+        members: Option<&Members>,
         mut found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
         if self.positions.is_empty() {
             return Ok(None);
         }
+        let own;
+        let members = match members {
+            Some(members) => members,
+            None => {
+                own = collection.members();
+                &own
+            }
+        };
         let split = collection.split();
         // Of a group, those with which an item is paired.
         let paired = |position: u32, group: u32| {

@@ -232,4 +232,33 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_is_found_in_partitions_comes_in_their_order() {
+        let entry = |i: u64| ((mix64(i, 3) % 70) as usize, [mix64(i, 1), i]);
+        let temp = Temp::passing(std::env::temp_dir());
+        for limit in [0, 20_000, usize::MAX] {
+            let mut partitions = Partitions::new(70, limit, &temp);
+            for block in 0..20 {
+                let entries = (0..100).map(|i| entry(block * 100 + i));
+                partitions.push(Block::new(70, entries)).unwrap();
+            }
+            let all: Vec<u64> =
+                (0..70).flat_map(|part| (0..2000).filter(move |&i| entry(i).0 == part)).collect();
+            for threads in [1, 2, 5] {
+                let mut found = Vec::new();
+                let find = |part: usize, entries: Vec<[u64; 2]>, numbers: &mut Vec<u64>| {
+                    numbers.extend(entries.iter().map(|entry| entry[1]));
+                    assert!(numbers.iter().all(|&i| entry(i).0 <= part));
+                    Ok(())
+                };
+                let take = |numbers: Vec<u64>| {
+                    found.extend(numbers);
+                    Ok(())
+                };
+                partitions.each(threads, find, take).unwrap();
+                assert_eq!(found, all, "{limit} {threads}");
+            }
+        }
+    }
 }
