@@ -68,16 +68,7 @@ impl Loaded {
         self.records.in_memory(place).map(|record| self.layout.head_of(record))
     }
 
-    /// Brings all records to the disk, and says what is to be [saved](Self::save) of where they are; none where they do not
-    /// last there.
-    pub(super) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
-        match self.records.settles() {
-            true => self.records.settle().map(Some),
-            false => Ok(None),
-        }
-    }
-
-    /// Saves what [`settle`](Self::settle) left.
+    /// Saves where records are that are [on disk](Lists::settle).
     pub(super) fn save(&self, on_disk: &[u64], save: &mut Saver) -> Result<()> {
         save.numbers(on_disk)?;
         save.lists(&self.heads.lists)?;

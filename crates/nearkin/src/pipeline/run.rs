@@ -297,7 +297,7 @@ impl<'a, S: Source> Run<'a, S> {
                 self.budget.check_space((8 * words).saturating_sub(limit as u64))?;
                 let mut loaded = self.load(&collection, wanted, kept, &kept_places)?;
                 stats.stages.push(clock.stop(bytes));
-                if let Some(on_disk) = loaded.settle()? {
+                if let Some(on_disk) = loaded.records.settle()? {
                     self.save(Stage::Load, |save| {
                         stats.save(save)?;
                         save.text(&start_of_system())?;

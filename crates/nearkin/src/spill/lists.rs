@@ -136,13 +136,12 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Whether some of it is in a file that will last.
-    pub(crate) fn settles(&self) -> bool {
-        self.file.is_some() && self.name.is_some() && self.temp.is_lasting()
-    }
-
-    /// Brings everything to the file. Where each list is then, and the file's checksum.
-    pub(crate) fn settle(&mut self) -> Result<Vec<u64>> {
+    /// Brings everything to the file, where some of it is there already and will last. Where each list is
+    /// then, and the file's checksum.
+    pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
+        if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
+            return Ok(None);
+        }
         self.write()?;
         for piece in 1..self.pieces.len() {
             self.pieces[0] = std::mem::take(&mut self.pieces[piece]);
@@ -154,7 +153,7 @@ impl<T: Plain> Lists<T> {
         }
         let sum = self.file.as_ref().map_or(0, TempFile::sum);
         let places = self.places.iter().flat_map(|place| [place.at, u64::from(place.length)]);
-        Ok(places.chain([sum]).collect())
+        Ok(Some(places.chain([sum]).collect()))
     }
 
     /// Takes up the file of an earlier run, if it is whole, in which lists are at these places.
