@@ -1,7 +1,7 @@
 //! A collection in memory that grows and shrinks, and is asked what is similar to something.
 //!
 //! Texts or sets come in with their ids; a query gives the ids of those that are similar to it, each compared exactly.
-//! The search is that of [`pipeline::pairs`](crate::pipeline::pairs) by bands: the same bands for the same settings, the
+//! The search is that of [`Search::pairs`](crate::search::Search::pairs) by bands: the same bands for the same settings, the
 //! same sketches, the same first look at them, the same comparison. An item of a collection that is in an index is
 //! therefore found by just those queries with which that run would report it as a pair.
 //!
@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use nearkin::index::Index;
-//! use nearkin::pipeline::Settings;
+//! use nearkin::settings::Settings;
 //! let settings = Settings { threshold: 0.5, shingling: "words:2".parse()?, ..Settings::default() };
 //! let mut index = Index::new(settings)?;
 //! index.add(1.into(), "the cat sat on the mat")?;
@@ -38,8 +38,8 @@ use crate::candidates::bands::Banding;
 use crate::family::weighted::numbered;
 use crate::item::Id;
 use crate::parallel::in_pool;
-use crate::pipeline::record::Layout;
-use crate::pipeline::{Settings, Way};
+use crate::candidates::element_record::RecordLayout;
+use crate::settings::{Settings, Strategy};
 use crate::verify::{Limit, Verifier};
 use crate::{Error, Result};
 use table::Table;
@@ -87,7 +87,7 @@ pub struct Index {
 struct Search {
     banding: Banding,
     verifier: Verifier,
-    layout: Layout,
+    layout: RecordLayout,
     /// Bytes of two sketches that must agree for an exact comparison to be worth it.
     agreement: usize,
 }
@@ -118,11 +118,11 @@ impl Index {
             let must = "jaccard, bag, bag-sum or dice here, which minhashes tell; others take an exact run over all";
             return Err(Error::parameter("measure", settings.measure.name(), must));
         }
-        if settings.way == Way::Exact {
+        if settings.strategy == Strategy::Exact {
             return Err(Error::parameter("the way", "exact", "by bands for an index"));
         }
         let bands = settings.bands()?;
-        let layout = Layout::without_keys(bands);
+        let layout = RecordLayout::without_keys(bands);
         let search = Search {
             banding: Banding::new(bands, settings.seed)?,
             verifier: Verifier::new(settings.measure, settings.limit())?,
@@ -153,7 +153,7 @@ impl Index {
 
     /// The chance that an item at just the threshold is found; more similar ones are found more surely.
     pub fn promised(&self) -> Result<f64> {
-        Settings { way: Way::Bands, ..self.settings.clone() }.promised()
+        self.settings.promised()
     }
 
     /// How many items there are.

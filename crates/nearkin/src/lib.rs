@@ -9,6 +9,7 @@ pub mod amplify;
 pub mod audit;
 pub mod candidates;
 pub mod cluster;
+pub mod distributed;
 pub mod error;
 pub mod family;
 #[cfg(feature = "hosts")]
@@ -17,13 +18,16 @@ pub mod index;
 pub mod item;
 pub mod join;
 pub mod measure;
-pub mod near;
+pub mod matches;
+pub mod observe;
 mod parallel;
 pub mod passages;
-pub mod pipeline;
+pub mod plan;
 #[cfg(feature = "files")]
 pub mod read;
 pub mod records;
+pub mod search;
+pub mod settings;
 pub mod shingle;
 pub mod space;
 mod spill;
@@ -32,3 +36,4 @@ pub mod verify;
 pub mod write;
 
 pub use error::{Error, Result};
+pub use spill::{LEAST_MEMORY, fair_share};

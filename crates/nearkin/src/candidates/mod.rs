@@ -9,11 +9,15 @@ pub mod bands;
 pub mod brute_force;
 pub mod cascade;
 pub mod copies;
+pub(crate) mod element_record;
 pub mod identical;
 pub mod perfect;
 pub mod probed;
 pub mod segments;
+mod text_elements;
 pub mod weights;
+
+pub(crate) use text_elements::{ElementBuffers, GIANT, sort_elements, with_element_buffers};
 
 use nearkin_kernels::sort_by_high_half;
 

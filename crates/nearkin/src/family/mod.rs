@@ -66,7 +66,7 @@ pub use squares::Squares;
 ///
 /// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
 /// same seed.
-pub trait Family: Sync {
+pub trait Family: Send + Sync {
     /// The values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
     /// has none, as the empty set has no minhash: it agrees with nothing, not even with another.
     fn hash(&self, item: u32, from: usize, values: &mut [u64]);

@@ -6,7 +6,7 @@ use super::pages::{Check, shingled};
 use super::{Address, Contracted};
 use crate::Result;
 use crate::item::{Interned, Source, Values};
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 
 /// Pages in the order in which the links first name them.
 #[derive(Debug, Default)]

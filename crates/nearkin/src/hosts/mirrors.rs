@@ -90,7 +90,7 @@ impl Hosts {
 mod tests {
     use super::*;
     use crate::item::Texts;
-    use crate::pipeline::NoObserver;
+    use crate::observe::NoObserver;
     use crate::read::OnError;
     use crate::shingle::UrlShingles;
 

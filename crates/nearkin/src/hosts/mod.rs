@@ -35,7 +35,7 @@ use std::path::Path;
 
 use crate::item::{Batch, Source};
 use crate::parallel::in_order;
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 use crate::{Error, Result};
 
 /// Records that were left out because something was wrong with them.

@@ -11,7 +11,7 @@ use super::{Address, Hosts, Mirror, Skipped, each_batch, wrong};
 use crate::Result;
 use crate::item::{Batch, Id, Source};
 use crate::measure::jaccard;
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 use crate::read::OnError;
 use crate::shingle::Shingling;
 

@@ -6,7 +6,7 @@
 use super::{Address, Skipped, each_batch, wrong};
 use crate::Result;
 use crate::item::{Batch, Interned, Source};
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 use crate::read::OnError;
 use crate::shingle::UrlShingles;
 
@@ -172,7 +172,7 @@ impl Distinct {
 mod tests {
     use super::*;
     use crate::item::Texts;
-    use crate::pipeline::NoObserver;
+    use crate::observe::NoObserver;
 
     fn read(urls: &[&str], on_error: OnError) -> Result<Hosts> {
         Hosts::read(&Texts(urls), &UrlShingles::default(), on_error, &NoObserver)

@@ -17,7 +17,7 @@ use super::{Index, Prepared};
 use crate::amplify::Bands;
 use crate::item::Id;
 use crate::parallel::in_pool;
-use crate::pipeline::Settings;
+use crate::settings::{Settings, Strategy};
 use crate::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use crate::verify::Measure;
 use crate::{Error, Result};
@@ -252,7 +252,10 @@ impl<R: Read> Input<R> {
             threshold: if is_distance { Settings::default().threshold } else { limit },
             within: is_distance.then_some(limit),
             recall,
-            bands: (count > 0).then_some(Bands { count, rows }),
+            strategy: match count {
+                0 => Strategy::Cheapest,
+                _ => Strategy::Bands(Bands { count, rows }),
+            },
             seed,
             ..Settings::default()
         })
@@ -307,7 +310,7 @@ fn write_settings(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
     fn place<T: PartialEq>(known: &[T], one: &T) -> u8 {
         known.iter().position(|other| other == one).unwrap_or(known.len()) as u8
     }
-    let Settings { shingling, measure, threshold, within, recall, bands, seed, .. } = settings;
+    let Settings { shingling, measure, threshold, within, recall, strategy, seed, .. } = settings;
     put_text(out, &shingling.to_string())?;
     out.write_all(&[
         place(&CASES, &shingling.case),
@@ -326,7 +329,7 @@ fn write_settings(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
     put(out, within.unwrap_or(*threshold).to_bits())?;
     put(out, recall.to_bits())?;
     put(out, *seed)?;
-    let (count, rows) = bands.map_or((0, 0), |bands| (bands.count, bands.rows));
+    let (count, rows) = strategy.bands().map_or((0, 0), |bands| (bands.count, bands.rows));
     put(out, count as u64)?;
     put(out, rows as u64)
 }

@@ -12,9 +12,9 @@ use super::fields::{Field, jaccard, sets};
 use super::rules::{Alternative, Distance, How, Rules, Term};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
-use crate::near::{self, Items, Way};
+use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, Found, Join, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
+use crate::space::{Form, Found, Join, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
                         words.iter().copied().zip(weights.iter().copied()).collect();
                     vectors.push(&vector)?;
                 }
-                (Items::Sparse(SparseSpace::new(vectors, SparseMeasure::Cosine)), *least)
+                (Items::Sparse(vectors, SparseMeasure::Cosine), *least)
             }
             Test::Jaccard(least, sets) => {
                 let sets = sets.select(values.iter().map(|&value| value as usize));
@@ -292,21 +292,10 @@ impl<'a> Search<'a> {
             Test::Edits(most) => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|&it| strings.push(field.values.get(it as usize)));
-                (Items::Strings(StringSpace::new(strings, StringMeasure::Mutation)), *most as f64)
+                (Items::Strings(strings, StringMeasure::Mutation), *most as f64)
             }
         };
-        let search = near::Search {
-            limit,
-            recall: 0.99,
-            way: Way::Complete,
-            seed: 1,
-            split,
-            audit: Some(0),
-            room: usize::MAX,
-            stopped: self.stopped,
-        };
-        let found = near::pairs(&items, &search)?.matches;
-        let found = found.into_found(&Join { limit, split, stopped: self.stopped })?;
+        let found = close_pairs(items, &Join { limit, split, stopped: self.stopped })?;
         let pair = |found: &Found| (values[found.a as usize], values[found.b as usize]);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
         // Equal values fulfil every condition, also those without a shingle.

@@ -5,13 +5,18 @@
 //! each back by its number. Both hold what they get in memory up to a limit and write it to a temporary
 //! file beyond, in large pieces, once.
 
+mod budget;
 mod file;
 mod lists;
 mod partitions;
+mod saved;
 
+pub(crate) use budget::{Budget, folder};
+pub use budget::{LEAST_MEMORY, fair_share};
 pub(crate) use file::{Temp, TempFile};
 pub(crate) use lists::{Cache, Joined, Lists};
 pub(crate) use partitions::{Block, Partitions};
+pub(crate) use saved::{Loader, Saver, load, save};
 
 /// Numbers as little-endian bytes.
 pub(crate) trait Plain: Copy + Default + Send + Sync + 'static {
