@@ -11,16 +11,15 @@
 
 use std::collections::HashMap;
 
-use crate::candidates::{KEY_BITS, sort_elements};
 use crate::candidates::bands::Banding;
 use crate::candidates::identical::fingerprint;
+use crate::candidates::{KEY_BITS, sort_elements};
 use crate::family::hash::mix64;
 use crate::join::sets::Bounds;
 use crate::search::TextBuffers;
 use crate::settings::{SetStrategy, Settings};
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
-
 
 /// Entries of a block: about a megabyte.
 const BLOCK: usize = (1 << 20) / ENTRY;

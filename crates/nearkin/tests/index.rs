@@ -6,7 +6,8 @@ use std::fs;
 use nearkin::amplify::Bands;
 use nearkin::index::{Content, Index};
 use nearkin::item::{Id, Texts};
-use nearkin::pipeline::{NoObserver, Settings, Way, pairs};
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::{Settings, Strategy as SearchStrategy};
 use nearkin::verify::{Measure, Verifier};
 use proptest::prelude::*;
 
@@ -40,7 +41,7 @@ fn settings(measure: Measure, threshold: f64, shingle: &str) -> Settings {
         measure,
         threshold,
         shingling: shingle.parse().unwrap(),
-        way: Way::Bands,
+        strategy: SearchStrategy::Approximate,
         audit: Some(0),
         threads: 2,
         ..Settings::default()
@@ -82,7 +83,7 @@ fn it_finds_just_what_a_run_over_all_by_bands_finds() {
         for bands in [None, Some(Bands { count: 2, rows: 3 })] {
             let settings = Settings { bands, ..settings(measure, threshold, shingle) };
             let mut expected = BTreeMap::new();
-            let similar = pairs(&Texts(&texts), None, &settings, &NoObserver).unwrap();
+            let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts))).unwrap();
             similar
                 .each(|a, b, value| {
                     expected.insert((i64::from(a), i64::from(b)), value);
@@ -125,7 +126,7 @@ fn every_pair_is_exact_and_few_are_missed() {
 fn surely() -> Settings {
     Settings {
         threads: 1,
-        bands: Some(Bands { count: 64, rows: 1 }),
+        strategy: SearchStrategy::Bands(Bands { count: 64, rows: 1 }),
         ..settings(Measure::Jaccard, 0.5, "words:1")
     }
 }
@@ -270,7 +271,7 @@ fn what_cannot_be_is_refused() {
     let refused = |settings: Settings| Index::new(settings).unwrap_err().to_string();
     let base = || settings(Measure::Jaccard, 0.8, "words:2");
     assert!(refused(Settings { measure: Measure::Containment, ..base() }).contains("jaccard, bag"));
-    assert!(refused(Settings { way: Way::Exact, ..base() }).contains("by bands"));
+    assert!(refused(Settings { strategy: SearchStrategy::Exact, ..base() }).contains("by bands"));
     assert!(refused(Settings { threshold: 1.5, ..base() }).contains("threshold"));
     assert!(refused(Settings { recall: 1.0, ..base() }).contains("recall"));
     let mut index = Index::new(base()).unwrap();

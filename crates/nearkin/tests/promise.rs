@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use nearkin::family::{Hyperplanes, Normals};
 use nearkin::item::Vectors;
-use nearkin::near::{Items, Search, Way, pairs, plan};
 use nearkin::read::{ReadOptions, load_vectors};
+use nearkin::search::{Items, MemoryItems, Search};
+use nearkin::settings::{Settings, Strategy};
 use nearkin::space::{Form, Found, VectorMeasure};
 
 const RECALL: f64 = 0.95;
@@ -26,31 +27,35 @@ fn load(name: &str) -> Option<Vectors> {
     Some(loaded.unwrap_or_else(|error| panic!("{error}")).items)
 }
 
-fn search(limit: f64, way: Way, seed: u64) -> Search<'static> {
-    Search {
-        limit,
-        recall: RECALL,
-        way,
-        seed,
-        split: None,
-        audit: Some(0),
-        room: usize::MAX,
-        stopped: &|| false,
-    }
+fn settings(items: &Items, limit: f64, strategy: Strategy, seed: u64) -> Settings {
+    let (threshold, within) = match items.form() {
+        Form::Similarity => (limit, None),
+        Form::Distance => (0.0, Some(limit)),
+    };
+    let (audit, memory) = (Some(0), usize::MAX);
+    let defaults = Settings::default();
+    Settings { threshold, within, recall: RECALL, strategy, seed, audit, memory, ..defaults }
 }
 
 /// Runs the tables that are tuned for the recall, even where the complete way would be cheaper, with several
 /// seeds: on average they find the promised share, no run is far below, and every pair is exact.
 fn keeps_the_promise(what: &str, items: &Items, limit: f64) {
-    let found = |way, seed| -> Vec<Found> {
-        pairs(items, &search(limit, way, seed)).unwrap().matches.iter().collect()
+    let found = |strategy, seed| -> Vec<Found> {
+        let settings = settings(items, limit, strategy, seed);
+        let matches = Search::new(&settings).pairs(MemoryItems::new(items.clone())).unwrap();
+        let mut found = Vec::new();
+        let row = |a, b, value| {
+            found.push(Found { a, b, value });
+            Ok(())
+        };
+        matches.each(row).unwrap();
+        found
     };
-    let all = found(Way::Complete, 0);
+    let all = found(Strategy::Exact, 0);
     assert!(all.len() > 1000, "{what}: {} pairs", all.len());
     let mut recalls = Vec::new();
     for seed in 1..=SEEDS {
-        let tables = plan(items, &search(limit, Way::Cheapest, seed)).unwrap().tables.unwrap();
-        let some = found(tables.way(), seed);
+        let some = found(Strategy::Approximate, seed);
         let mut rest = all.iter();
         assert!(some.iter().all(|pair| rest.any(|other| other == pair)), "{what}: a pair too many");
         recalls.push(some.len() as f64 / all.len() as f64);

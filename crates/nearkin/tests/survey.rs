@@ -3,7 +3,8 @@
 use nearkin::amplify::Bands;
 use nearkin::item::Texts;
 use nearkin::measure::jaccard;
-use nearkin::pipeline::{Settings, Survey, sample, survey};
+use nearkin::plan::{Survey, sample, survey};
+use nearkin::settings::Settings;
 
 /// 1,200 texts: families of one to six, the later members with more words changed, and 30 copies of one.
 fn texts() -> Vec<String> {

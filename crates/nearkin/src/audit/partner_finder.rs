@@ -116,13 +116,10 @@ impl PartnerFinder {
 
     /// Looks out for fewer sets: those that were given with one of these names and are wanted. The names of the sets as they
     /// are given now.
-    pub(crate) fn retain(
-        self,
-        names: &[u32],
-        is_wanted: impl Fn(u32) -> bool,
-    ) -> (Self, Vec<u32>) {
+    pub(crate) fn retain(self, names: &[u32], is_wanted: impl Fn(u32) -> bool) -> (Self, Vec<u32>) {
         let named = self.given.iter().map(|&given| names[given as usize]).zip(self.records);
-        let (names, records): (Vec<u32>, Vec<_>) = named.filter(|(name, _)| is_wanted(*name)).unzip();
+        let (names, records): (Vec<u32>, Vec<_>) =
+            named.filter(|(name, _)| is_wanted(*name)).unzip();
         (Self::new(records, self.layout, self.verifier), names)
     }
 

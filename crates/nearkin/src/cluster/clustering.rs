@@ -90,7 +90,8 @@ impl Clustering {
         let (centre, &items) =
             items.iter().enumerate().max_by_key(|&(at, n)| (*n, usize::MAX - at))?;
         let share = items as f64 / self.centres.len() as f64;
-        let members = self.centres.iter().zip(&self.closeness).filter(|(c, _)| **c == centre as u32);
+        let members =
+            self.centres.iter().zip(&self.closeness).filter(|(c, _)| **c == centre as u32);
         let unlike = members.filter(|(_, closeness)| !closeness.is_similar).count();
         (items >= ITEMS && share >= SHARE).then(|| GiantCluster {
             kept: self.best[centre],

@@ -34,8 +34,8 @@ use std::ops::AddAssign;
 use std::path::Path;
 
 use crate::item::{Batch, Source};
-use crate::parallel::in_order;
 use crate::observe::Observer;
+use crate::parallel::in_order;
 use crate::{Error, Result};
 
 /// Records that were left out because something was wrong with them.

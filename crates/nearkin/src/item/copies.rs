@@ -89,7 +89,9 @@ impl Copies {
     pub(crate) fn sides(&self) -> Option<Sides> {
         let split = self.split?;
         let mut sides = vec![0u8; self.first.len()];
-        for (position, &group) in (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM) {
+        for (position, &group) in
+            (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM)
+        {
             sides[group as usize] |= if position < split { Sides::LEFT } else { Sides::RIGHT };
         }
         Some(Sides(sides))

@@ -147,11 +147,7 @@ impl<'a> SimilarGroupsBuilder<'a> {
     }
 
     /// Takes pairs and their values; every pair comes once.
-    pub(crate) fn add(
-        &self,
-        found: &mut Vec<(u32, u32, f64)>,
-        listed: Listed,
-    ) -> Result<()> {
+    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: Listed) -> Result<()> {
         if found.is_empty() {
             return Ok(());
         }
@@ -168,7 +164,9 @@ impl<'a> SimilarGroupsBuilder<'a> {
                 Listed::Both => entries.extend(
                     some.iter().flat_map(|&(a, b, value)| [entry(a, b, value), entry(b, a, value)]),
                 ),
-                Listed::First => entries.extend(some.iter().map(|&(a, b, value)| entry(a, b, value))),
+                Listed::First => {
+                    entries.extend(some.iter().map(|&(a, b, value)| entry(a, b, value)))
+                }
             }
             let block = Block::new(PARTS, entries.iter().copied());
             self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)?;

@@ -82,7 +82,12 @@ impl Plan {
 
     /// Bands of minhashes with this recall, because nothing else was asked for.
     pub(crate) fn bands(bands: Bands, recall: f64) -> Self {
-        Self { way: Way::Tables, recall, tables: Some(TablesPlan::bands(bands, None)), ..Self::exact() }
+        Self {
+            way: Way::Tables,
+            recall,
+            tables: Some(TablesPlan::bands(bands, None)),
+            ..Self::exact()
+        }
     }
 
     /// Whether no pair is missed.

@@ -112,7 +112,10 @@ pub(crate) fn expectation<S: SearchSpace>(
     TablesPlan {
         expression: Expression::function(name).and(shape.rows).or(shape.tables),
         probes: shape.probes,
-        cost: Some(SearchCost { seconds: 1e-9 * cost_of(shape, &work(space), met), compared: None }),
+        cost: Some(SearchCost {
+            seconds: 1e-9 * cost_of(shape, &work(space), met),
+            compared: None,
+        }),
         expected: Some(expected),
         curve: curve.map(|distance| (distance, chance(shape, family, distance))).collect(),
     }

@@ -13,8 +13,8 @@ use crate::join::sets::{Filters, Hit, SetJoin, pairs};
 use crate::join::{self, Top, bits, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace, VectorMeasure,
-    VectorSpace,
+    BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
 use crate::{Error, Result};
@@ -385,7 +385,12 @@ impl SearchSpace for StringSpace {
         None
     }
 
-    fn family<'a>(&'a self, name: &str, _: &SpaceQuery<'_>, _: f64) -> Result<Box<dyn Family + 'a>> {
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        _: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
         Err(unknown(name, "nothing: there are no functions"))
     }
 
@@ -424,7 +429,12 @@ impl SearchSpace for SparseSpace {
         None
     }
 
-    fn family<'a>(&'a self, name: &str, _: &SpaceQuery<'_>, _: f64) -> Result<Box<dyn Family + 'a>> {
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        _: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
         Err(unknown(name, "nothing: there are no functions"))
     }
 

@@ -56,7 +56,9 @@ pub(crate) fn plan<'a, S: SearchSpace>(
     let mut plan = Plan { sample: sample.values.clone(), ..Plan::exact() };
     let asked = match query.expression() {
         Some((expression, 1)) => Some(asked(space, expression, query, &sample)?),
-        Some((expression, probes)) => Some(asked_probed(space, expression, probes, query, &sample)?),
+        Some((expression, probes)) => {
+            Some(asked_probed(space, expression, probes, query, &sample)?)
+        }
         None => None,
     };
     if let Some((tables, ready)) = asked {

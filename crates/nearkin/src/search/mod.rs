@@ -14,8 +14,8 @@ mod memory;
 
 pub(crate) use disk::TextBuffers;
 pub use job::Job;
-pub use memory::{ItemNames, Items, MemoryItems};
 pub(crate) use memory::close_pairs;
+pub use memory::{ItemNames, Items, MemoryItems};
 
 use crate::audit::true_partners::TruePartners;
 use crate::cluster::{Clustering, Comparison, Deduplication, Keep, Linkage};

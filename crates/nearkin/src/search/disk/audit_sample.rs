@@ -296,7 +296,11 @@ impl DrawnGroups {
     }
 
     /// All that was found.
-    pub(super) fn true_partners(self, found: Vec<Partner>, collection: &Collection) -> TruePartners {
+    pub(super) fn true_partners(
+        self,
+        found: Vec<Partner>,
+        collection: &Collection,
+    ) -> TruePartners {
         TruePartners::new(self.positions, found, collection.copies(), self.scale)
     }
 }

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
-use crate::parallel::in_any_order;
 use crate::item::Sides;
 use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
+use crate::parallel::in_any_order;
 use crate::spill::{Budget, Cache, Lists};
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
@@ -104,7 +104,11 @@ impl BucketJoin {
     }
 
     /// Every similar pair of groups.
-    pub(super) fn similar_groups(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<SimilarGroups> {
+    pub(super) fn similar_groups(
+        &self,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<SimilarGroups> {
         let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
         // What a thread has at hand, has found and has counted serves the next tiles too.
         let free = Mutex::new(Vec::new());
@@ -233,11 +237,7 @@ impl BucketJoin {
     }
 
     /// All buckets worth comparing, cut so that no thread is left with a giant.
-    fn tiles<'a>(
-        &'a self,
-        table: usize,
-        buckets: &'a [u32],
-    ) -> impl Iterator<Item = Tile<'a>> {
+    fn tiles<'a>(&'a self, table: usize, buckets: &'a [u32]) -> impl Iterator<Item = Tile<'a>> {
         let worth = |bucket: &&[u32]| self.sides.as_ref().is_none_or(|sides| sides.both(bucket));
         each_bucket(buckets).filter(worth).flat_map(move |bucket| {
             let side = SIDE.max(bucket.len().div_ceil(PIECES));

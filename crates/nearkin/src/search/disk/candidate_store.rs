@@ -109,7 +109,11 @@ impl CandidateStore {
         })
     }
 
-    pub(super) fn body<'a>(&'a self, group: u32, cache: &'a mut Cache<u64>) -> Result<RecordBody<'a>> {
+    pub(super) fn body<'a>(
+        &'a self,
+        group: u32,
+        cache: &'a mut Cache<u64>,
+    ) -> Result<RecordBody<'a>> {
         let words = self.records.get(self.places[group as usize] as usize, cache)?;
         Ok(self.layout.body(words))
     }

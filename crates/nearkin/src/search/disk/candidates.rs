@@ -1,5 +1,6 @@
 //! Who may be similar to whom? The stage from the input to buckets, or to the decision that all are compared.
 
+use crate::Result;
 use crate::amplify::Bands;
 use crate::audit::true_partners::TruePartners;
 use crate::candidates::buckets;
@@ -11,7 +12,6 @@ use crate::plan::elements::{ElementSample, ElementSearch, OF_OTHERS, drawn_group
 use crate::search::job::StageResult;
 use crate::settings::SetStrategy;
 use crate::spill::{Budget, Cache, Joined, Lists, Loader, Partitions, Saver};
-use crate::Result;
 
 use rayon::prelude::*;
 
@@ -88,8 +88,7 @@ impl Candidates {
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         if stats.plan.is_exact() {
             let cache = sketches.cache;
-            let records =
-                CandidateRecords { buckets: None, cache, places: Some(places), elements };
+            let records = CandidateRecords { buckets: None, cache, places: Some(places), elements };
             return Ok(Self { collection, true_partners: TruePartners::default(), records });
         }
         let true_partners = match (run.sketching, drawn) {

@@ -42,7 +42,11 @@ type Pair = (u32, u32, Overlap);
 
 impl ExactJoin {
     /// Every similar pair of groups.
-    pub(super) fn similar_groups(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<SimilarGroups> {
+    pub(super) fn similar_groups(
+        &self,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<SimilarGroups> {
         let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
         let counts = self.each_pair(observer, &|found| {
             let value = |&(a, b, overlap): &Pair| (a, b, self.verifier.value(overlap));

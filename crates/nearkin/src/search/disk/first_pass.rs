@@ -266,7 +266,8 @@ impl FirstPassWorker<'_> {
                 }
                 let (own, sketch) = buffers.parts();
                 let words = self.layout.words(own.len());
-                let room = |kept: &&mut RecordPiece| kept.words.len() + words <= kept.words.capacity();
+                let room =
+                    |kept: &&mut RecordPiece| kept.words.len() + words <= kept.words.capacity();
                 let record = kept.as_mut().filter(room).map(|kept| {
                     let start = kept.words.len();
                     self.layout.append(own, &mut kept.words);

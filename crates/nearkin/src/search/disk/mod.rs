@@ -174,9 +174,14 @@ impl<'a, S: Source> DiskRun<'a, S> {
                 let clock = Clock::start(Stage::Load);
                 let places = places.unwrap_or_else(|| cache.places(collection));
                 let needs = match &buckets {
-                    Some(buckets) => {
-                        needs(buckets, sides.as_ref(), self.layout, self.agreement(), &cache, &places)?
-                    }
+                    Some(buckets) => needs(
+                        buckets,
+                        sides.as_ref(),
+                        self.layout,
+                        self.agreement(),
+                        &cache,
+                        &places,
+                    )?,
                     None => vec![Need::Elements; places.len()],
                 };
                 let count = needs.iter().filter(|&&need| need != Need::Nothing).count();

@@ -55,8 +55,7 @@ pub(super) fn load<S: Source>(
             |chunk| {
                 let (number, bytes) = source.place(&chunk);
                 let range = collection.chunk(input, number);
-                let batch =
-                    source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
+                let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
                 if batch.items.len()
                     != range.clone().filter(|&position| is_wanted(position)).count()
                 {
@@ -70,8 +69,7 @@ pub(super) fn load<S: Source>(
                 search.go_on()?;
                 search.observer.advance(bytes);
                 for (i, position) in firsts.into_iter().enumerate() {
-                    let group =
-                        collection.group_of(position).expect("a wanted item has a group");
+                    let group = collection.group_of(position).expect("a wanted item has a group");
                     places[group as usize] = records.len() as u32;
                     records.push(&[batch.get(i)])?;
                     heads.push(layout.head_of(batch.get(i)))?;

@@ -10,7 +10,7 @@ use crate::verify::Measure;
 use crate::{Error, Result};
 
 /// A collection in memory and how its items are compared.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Items {
     /// Vectors.
     Vectors(Vectors, VectorMeasure),
@@ -244,7 +244,8 @@ impl MemoryItems {
         collection.finish()?;
         let copies = first.iter().zip(&positions).filter_map(|(&first, &position)| {
             let first = positions[first as usize];
-            (first != position && !collection.copies().is_empty_item(position)).then_some((first, position))
+            (first != position && !collection.copies().is_empty_item(position))
+                .then_some((first, position))
         });
         let copies: Vec<(u32, u32)> = copies.collect();
         collection.fold(copies);

@@ -16,9 +16,7 @@ use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
-use crate::space::{
-    BitSpace, Form, Found, Join, SetSpace, SparseSpace, StringSpace, VectorSpace,
-};
+use crate::space::{BitSpace, Form, Found, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
 use crate::spill::Budget;
 use crate::{Error, Result};
 

@@ -7,7 +7,8 @@ use nearkin::candidates::brute_force;
 use nearkin::candidates::{buckets, each_bucket, partition_of_key};
 use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
-use nearkin::pipeline::{NoObserver, Settings, pairs};
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Settings;
 use nearkin::shingle::{Shingling, hash_bytes};
 use nearkin::verify::{Limit, Measure, Verifier};
 
@@ -82,7 +83,7 @@ fn s4_4_seven_steps_end_to_end() {
         recall: 1.0 - 1e-9, // 300 texts: a miss in fewer than one seed of a million
         ..Settings::default()
     };
-    let similar = pairs(&Texts(&texts), None, &settings, &NoObserver).unwrap();
+    let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts))).unwrap();
     let mut found = Vec::new();
     similar
         .each(|a, b, similarity| {

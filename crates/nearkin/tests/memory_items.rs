@@ -3,18 +3,17 @@
 use nearkin::amplify::Expression;
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Sets, Strings, Vectors};
-use nearkin::join::Top;
-use nearkin::near::{Items, Search, Taken, Way, closest, pairs, plan};
+use nearkin::matches::{Matches, Stats};
+use nearkin::observe::Observer;
+use nearkin::plan::{Plan, Way};
+use nearkin::search::{ItemNames, Items, MemoryItems, Search};
+use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::space::{
     BitSpace, Form, Found, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin::verify::Measure;
 
 const DIMENSION: usize = 24;
-
-fn go_on() -> bool {
-    false
-}
 
 /// Ten points around each of some centres, further and further out, with copies of some.
 fn vectors(count: usize, seed: u64) -> Vectors {
@@ -52,8 +51,94 @@ fn bits(count: usize, seed: u64) -> Bits {
     bits
 }
 
-fn search(limit: f64, way: Way, seed: u64, split: Option<u32>) -> Search<'static> {
-    Search { limit, recall: 0.95, way, seed, split, audit: None, room: usize::MAX, stopped: &go_on }
+/// What is looked for.
+#[derive(Clone)]
+struct Query {
+    limit: f64,
+    strategy: Strategy,
+    seed: u64,
+    split: Option<u32>,
+    audit: Option<usize>,
+}
+
+impl Query {
+    fn settings(&self, form: Form) -> Settings {
+        let (threshold, within) = match form {
+            Form::Similarity => (self.limit, None),
+            Form::Distance => (0.0, Some(self.limit)),
+        };
+        Settings {
+            threshold,
+            within,
+            recall: 0.95,
+            strategy: self.strategy.clone(),
+            seed: self.seed,
+            audit: self.audit,
+            memory: usize::MAX,
+            ..Settings::default()
+        }
+    }
+
+    /// The items as one collection, or as two.
+    fn items(&self, items: &Items) -> MemoryItems {
+        let names = match self.split {
+            None => vec![ItemNames::positions(items.len())],
+            Some(split) => {
+                [split as usize, items.len() - split as usize].map(ItemNames::positions).into()
+            }
+        };
+        MemoryItems::named(items.clone(), names).unwrap()
+    }
+}
+
+/// The pairs that were found, positions counted over both collections.
+struct Pairs {
+    found: Vec<Found>,
+    stats: Stats,
+}
+
+fn rows(matches: &Matches, k: Option<usize>) -> Vec<Found> {
+    let from = matches.collection.split().unwrap_or(0);
+    let mut found = Vec::new();
+    let row = |a, b, value| {
+        found.push(Found { a, b: b + from, value });
+        Ok(())
+    };
+    match k {
+        None => matches.each(row).unwrap(),
+        Some(k) => matches.closest(k, row).unwrap(),
+    };
+    found
+}
+
+fn pairs(items: &Items, query: &Query) -> nearkin::Result<Pairs> {
+    let settings = query.settings(items.form());
+    let matches = Search::new(&settings).pairs(query.items(items))?;
+    Ok(Pairs { found: rows(&matches, None), stats: matches.stats })
+}
+
+fn closest(items: &Items, k: usize, split: Option<u32>, limit: Option<f64>) -> Vec<Found> {
+    let none = match items.form() {
+        Form::Similarity => f64::NEG_INFINITY,
+        Form::Distance => f64::INFINITY,
+    };
+    let query = search(limit.unwrap_or(none), Strategy::Cheapest, 1, split);
+    let settings = query.settings(items.form());
+    let matches = Search::new(&settings).closest(query.items(items), k).unwrap();
+    rows(&matches, Some(k))
+}
+
+fn plan(items: &Items, query: &Query) -> Plan {
+    let settings = query.settings(items.form());
+    Search::new(&settings).plan(query.items(items), Goal::Pairs).unwrap().unwrap()
+}
+
+fn tables(expression: Expression) -> Strategy {
+    Strategy::Tables { expression, probes: 1 }
+}
+
+fn search(limit: f64, strategy: Strategy, seed: u64, split: Option<u32>) -> Query {
+    Query { limit, strategy, seed, split, audit: None }
 }
 
 /// Every pair that reaches the limit.
@@ -101,17 +186,12 @@ fn the_complete_way_finds_every_pair_and_the_closest() {
         let space = VectorSpace::new(&vectors, measure).unwrap();
         let items = Items::Vectors(vectors.clone(), measure);
         for split in [None, Some(500)] {
-            let found = pairs(&items, &search(limit, Way::Complete, 1, split)).unwrap();
+            let found = pairs(&items, &search(limit, Strategy::Exact, 1, split)).unwrap();
             let expected = all(&space, limit, split);
             assert!(expected.len() > 100, "{measure:?}: {} pairs", expected.len());
-            assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected, "{measure:?} {split:?}");
-            assert_eq!(found.plan.recall, 1.0);
-            let wanted = Top { count: 4, split, stopped: &go_on };
-            assert_eq!(
-                closest(&items, &wanted, None).unwrap(),
-                top(&space, 4, split),
-                "{measure:?}"
-            );
+            assert_eq!(found.found, expected, "{measure:?} {split:?}");
+            assert_eq!(found.stats.plan.recall, 1.0);
+            assert_eq!(closest(&items, 4, split, None), top(&space, 4, split), "{measure:?}");
         }
     }
     let bits = bits(1000, 2);
@@ -119,12 +199,11 @@ fn the_complete_way_finds_every_pair_and_the_closest() {
         let space = BitSpace::new(&bits, form, 1.0).unwrap();
         let items = Items::Bits(bits.clone(), form, 1.0);
         for split in [None, Some(300)] {
-            let found = pairs(&items, &search(limit, Way::Complete, 1, split)).unwrap();
+            let found = pairs(&items, &search(limit, Strategy::Exact, 1, split)).unwrap();
             let expected = all(&space, limit, split);
-            assert_eq!(found.matches.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(found.found, expected);
             assert!(expected.len() > 200);
-            let wanted = Top { count: 5, split, stopped: &go_on };
-            assert_eq!(closest(&items, &wanted, None).unwrap(), top(&space, 5, split));
+            assert_eq!(closest(&items, 5, split, None), top(&space, 5, split));
         }
     }
 }
@@ -139,13 +218,12 @@ fn follows_the_curve(items: &Items, expected: &[Found], limit: f64, expression: 
     let (mut found, mut promised) = (0, 0.0);
     const SEEDS: u64 = 20;
     for seed in 0..SEEDS {
-        let result =
-            pairs(items, &search(limit, Way::Tables(expression.clone()), seed, None)).unwrap();
-        let pairs: Vec<Found> = result.matches.iter().collect();
+        let result = pairs(items, &search(limit, tables(expression.clone()), seed, None)).unwrap();
+        let pairs = result.found;
         assert!(pairs.iter().all(|pair| expected.contains(pair)), "no pair that is not close");
         found += pairs.len();
-        promised = result.plan.recall;
-        assert_eq!(result.plan.taken, Taken::Tables);
+        promised = result.stats.plan.recall;
+        assert_eq!(result.stats.plan.way, Way::Tables);
     }
     // A pair at the limit is found with the promised chance and closer ones with a higher one, so the share
     // found is above the promise; it falls short of it by 0.02 in less than one of a thousand choices of
@@ -184,8 +262,8 @@ fn tables_find_at_least_what_was_promised() {
     sets.push(&[]);
     for (measure, limit) in [(Measure::Jaccard, 0.6), (Measure::BagSum, 0.375)] {
         let items = Items::Sets(sets.clone(), measure, Form::Similarity);
-        let all = pairs(&items, &search(limit, Way::Complete, 1, None)).unwrap();
-        let expected: Vec<Found> = all.matches.iter().collect();
+        let all = pairs(&items, &search(limit, Strategy::Exact, 1, None)).unwrap();
+        let expected = all.found;
         assert!(expected.len() > 1000 && expected.iter().all(|found| found.b < 600));
         follows_the_curve(&items, &expected, limit, "and(or(6, and(3, minhash)), or(4, minhash))");
     }
@@ -216,12 +294,13 @@ fn tables_are_taken_where_they_cost_less_and_keep_the_promise() {
     let items = Items::Vectors(points.clone(), VectorMeasure::L1);
     let mut found = 0;
     for seed in 1..=5 {
-        let result = pairs(&items, &search(7.0, Way::Cheapest, seed, None)).unwrap();
-        assert_eq!(result.plan.taken, Taken::Tables);
-        assert_eq!(result.plan.recall, 0.95);
-        let estimates = (result.plan.complete.unwrap(), result.plan.tables.unwrap());
-        assert!(estimates.0.seconds > estimates.1.estimate.seconds);
-        found += result.matches.count();
+        let result = pairs(&items, &search(7.0, Strategy::Cheapest, seed, None)).unwrap();
+        assert_eq!(result.stats.plan.way, Way::Tables);
+        assert_eq!(result.stats.plan.recall, 0.95);
+        let plan = result.stats.plan;
+        let costs = (plan.exact.unwrap(), plan.tables.unwrap().cost.unwrap());
+        assert!(costs.0.seconds > costs.1.seconds);
+        found += result.found.len();
     }
     // Five runs over thousands of pairs, most of them well within the limit.
     let share = found as f64 / (5 * expected.len()) as f64;
@@ -236,12 +315,12 @@ fn limits_that_single_precision_cannot_tell_are_searched_completely() {
     let space = VectorSpace::new(&points, VectorMeasure::L1).unwrap();
     let items = Items::Vectors(points.clone(), VectorMeasure::L1);
     for limit in [0.0, 1e-3, f64::INFINITY] {
-        let result = pairs(&items, &search(limit, Way::Cheapest, 1, Some(40))).unwrap();
-        assert_eq!(result.plan.taken, Taken::Complete, "{limit}");
-        assert_eq!(result.matches.count(), all(&space, limit, Some(40)).len() as u64);
+        let result = pairs(&items, &search(limit, Strategy::Cheapest, 1, Some(40))).unwrap();
+        assert_eq!(result.stats.plan.way, Way::Exact, "{limit}");
+        assert_eq!(result.found.len(), all(&space, limit, Some(40)).len());
     }
-    let narrow = Way::Tables("or(2, line(0.001))".parse().unwrap());
-    let refused = pairs(&items, &search(1e-3, narrow, 1, None)).unwrap_err().to_string();
+    let narrow = tables("or(2, line(0.001))".parse().unwrap());
+    let refused = pairs(&items, &search(1e-3, narrow, 1, None)).err().unwrap().to_string();
     assert!(refused.contains("width"), "{refused}");
 }
 
@@ -252,9 +331,9 @@ fn one_vector_far_out_hides_no_pair() {
     let points = Vectors::new(DIMENSION, values).unwrap();
     let space = VectorSpace::new(&points, VectorMeasure::L2).unwrap();
     let items = Items::Vectors(points.clone(), VectorMeasure::L2);
-    let result = pairs(&items, &search(2.0, Way::Complete, 1, None)).unwrap();
+    let result = pairs(&items, &search(2.0, Strategy::Exact, 1, None)).unwrap();
     let expected = all(&space, 2.0, None);
-    assert_eq!(result.matches.iter().collect::<Vec<_>>(), expected);
+    assert_eq!(result.found, expected);
     assert!(expected.len() > 1000);
 }
 
@@ -264,13 +343,19 @@ fn a_hundred_thousand_copies_take_no_longer_than_one() {
     values.extend([2.0; 8]);
     let vectors = Vectors::new(8, values).unwrap();
     let items = Items::Vectors(vectors, VectorMeasure::L2);
-    let result = pairs(&items, &search(0.5, Way::Cheapest, 1, None)).unwrap();
-    assert_eq!(result.distinct, 2);
-    assert_eq!(result.matches.count(), 100_000 * 99_999 / 2);
-    let near: Vec<u32> = result.matches.of(99_997).iter().map(|found| found.b).collect();
-    assert_eq!(near, [99_998, 99_999]);
-    let wanted = Top { count: 2, split: None, stopped: &go_on };
-    let found = closest(&items, &wanted, None).unwrap();
+    let settings = search(0.5, Strategy::Cheapest, 1, None).settings(Form::Distance);
+    let matches = Search::new(&settings).pairs(MemoryItems::new(items.clone())).unwrap();
+    assert_eq!(matches.stats.distinct, 2);
+    let mut near = Vec::new();
+    let rows = matches.rows();
+    let row = |_, b, _| {
+        near.push(b);
+        Ok(())
+    };
+    assert_eq!(rows.pairs(99_997..99_999, row).unwrap(), 3);
+    assert_eq!(near, [99_998, 99_999, 99_999]);
+    assert_eq!(rows.pairs(5..6, |_, _, _| Ok(())).unwrap(), 99_994);
+    let found = closest(&items, 2, None, None);
     let of = |item: u32| -> Vec<(u32, f64)> {
         found.iter().filter(|found| found.a == item).map(|found| (found.b, found.value)).collect()
     };
@@ -291,11 +376,10 @@ fn the_closest_strings_are_those_of_comparing_all() {
     for measure in [StringMeasure::InsertDelete, StringMeasure::Mutation] {
         let space = StringSpace::new(strings.clone(), measure);
         for (split, limit) in [(None, None), (Some(120), None), (None, Some(2.0))] {
-            let wanted = Top { count: 3, split, stopped: &go_on };
             let mut expected = top(&space, 3, split);
             expected.retain(|found| limit.is_none_or(|limit| found.value <= limit));
-            let items = Items::Strings(space.clone());
-            assert_eq!(closest(&items, &wanted, limit).unwrap(), expected, "{measure:?} {limit:?}");
+            let items = Items::Strings(strings.clone(), measure);
+            assert_eq!(closest(&items, 3, split, limit), expected, "{measure:?} {limit:?}");
         }
     }
 }
@@ -304,16 +388,15 @@ fn the_closest_strings_are_those_of_comparing_all() {
 fn what_cannot_be_searched_is_refused() {
     let items = Items::Vectors(vectors(100, 5), VectorMeasure::LInf);
     let refused = |items: &Items, limit, way| {
-        pairs(items, &search(limit, way, 1, None)).map(|_| ()).unwrap_err().to_string()
+        pairs(items, &search(limit, way, 1, None)).err().unwrap().to_string()
     };
-    let tables = |text: &str| Way::Tables(text.parse().unwrap());
-    assert!(refused(&items, 1.0, tables("or(2, line)")).contains("line"));
-    assert!(refused(&items, f64::NAN, Way::Cheapest).contains("limit"));
+    assert!(refused(&items, 1.0, tables("or(2, line)".parse().unwrap())).contains("line"));
+    assert!(refused(&items, f64::NAN, Strategy::Cheapest).contains("limit"));
     let zero = Vectors::new(2, vec![1.0, 1.0, 0.0, 0.0]).unwrap();
     let zero = Items::Vectors(zero, VectorMeasure::Cosine);
-    assert!(refused(&zero, 0.9, Way::Cheapest).contains("zeros"));
+    assert!(refused(&zero, 0.9, Strategy::Cheapest).contains("zeros"));
     let none = Items::Vectors(Vectors::default(), VectorMeasure::L2);
-    assert_eq!(pairs(&none, &search(1.0, Way::Cheapest, 1, None)).unwrap().matches.count(), 0);
+    assert_eq!(pairs(&none, &search(1.0, Strategy::Cheapest, 1, None)).unwrap().found, []);
 }
 
 /// Tables with probes, against their promise; as [`recall_follows_the_curve`].
@@ -330,14 +413,14 @@ fn probes_keep_the_promise(
         let (mut found, mut promised) = (0, 0.0);
         const SEEDS: u64 = 20;
         for seed in 0..SEEDS {
-            let way = Way::Probed(expression.clone(), probes);
+            let way = Strategy::Tables { expression: expression.clone(), probes };
             let result = pairs(items, &search(limit, way, seed, split)).unwrap();
-            let pairs: Vec<Found> = result.matches.iter().collect();
+            let pairs = result.found;
             let mut rest = expected.iter();
             assert!(pairs.iter().all(|pair| rest.any(|other| other == pair)), "once and in order");
             found += pairs.len();
-            promised = result.plan.recall;
-            assert_eq!(result.plan.tables.unwrap().probes, probes);
+            promised = result.stats.plan.recall;
+            assert_eq!(result.stats.plan.tables.unwrap().probes, probes);
         }
         let share = found as f64 / (SEEDS * expected.len() as u64) as f64;
         assert!(promised > 0.5 && share > promised - 0.02, "{share} of {promised} promised");
@@ -364,21 +447,32 @@ fn probes_find_at_least_what_was_promised() {
     probes_keep_the_promise(&items, &space, 9.0, "or(3, and(10, bits))", 12);
 }
 
+/// Stops at once.
+struct Stop;
+
+impl Observer for Stop {
+    fn stopped(&self) -> bool {
+        true
+    }
+}
+
 /// The number of threads changes nothing.
 #[test]
 fn probes_find_the_same_with_any_number_of_threads() {
     let items = Items::Vectors(vectors(900, 6), VectorMeasure::L2);
-    let way = Way::Probed("or(3, and(6, line))".parse().unwrap(), 16);
+    let expression: Expression = "or(3, and(6, line))".parse().unwrap();
+    let way = Strategy::Tables { expression, probes: 16 };
+    let query = search(2.0, way, 7, None);
     let with = |threads| -> Vec<Found> {
-        let job = || pairs(&items, &search(2.0, way.clone(), 7, None));
-        let result = nearkin::near::in_pool(Some(threads), job).unwrap();
-        result.matches.iter().collect()
+        let settings = Settings { threads, ..query.settings(Form::Distance) };
+        rows(&Search::new(&settings).pairs(query.items(&items)).unwrap(), None)
     };
     assert!(!with(1).is_empty());
     assert_eq!(with(1), with(5));
-    let stopped = Search { stopped: &|| true, ..search(2.0, way.clone(), 7, None) };
-    assert!(pairs(&items, &stopped).is_err());
-    let nested = Way::Probed("and(2, or(2, line))".parse().unwrap(), 4);
+    let settings = query.settings(Form::Distance);
+    assert!(Search::new(&settings).observed(&Stop).pairs(query.items(&items)).is_err());
+    let expression: Expression = "and(2, or(2, line))".parse().unwrap();
+    let nested = Strategy::Tables { expression, probes: 4 };
     assert!(pairs(&items, &search(2.0, nested, 7, None)).is_err());
 }
 
@@ -392,13 +486,13 @@ fn probes_are_planned_where_they_cost_less() {
         let vectors = Vectors::new(dimension, values).unwrap();
         let items = Items::Vectors(vectors, VectorMeasure::L2);
         let limit = 0.5 * (dimension as f64).sqrt();
-        plan(&items, &search(limit, Way::Cheapest, 1, None)).unwrap().tables.unwrap()
+        plan(&items, &search(limit, Strategy::Cheapest, 1, None)).tables.unwrap()
     };
     let many = planned(16_000, 800);
     assert!(many.probes > 1 && many.curve.iter().any(|point| point.1 >= 0.95), "{many:?}");
-    assert_eq!(many.way(), Way::Probed(many.expression.clone(), many.probes));
-    let few = planned(500, 8);
-    assert_eq!((few.probes, few.way()), (1, Way::Tables(few.expression.clone())));
+    let (expression, probes) = (many.expression.clone(), many.probes);
+    assert_eq!(many.strategy(), Strategy::Tables { expression, probes });
+    assert_eq!(planned(500, 8).probes, 1);
 }
 
 #[test]
@@ -409,16 +503,17 @@ fn an_audit_of_everything_is_the_recall() {
     let weak: Expression = "or(3, and(6, line(4)))".parse().unwrap();
     for split in [None, Some(500)] {
         let expected = all(&space, 2.0, split).len() as f64;
-        let by_tables = search(2.0, Way::Tables(weak.clone()), 3, split);
-        let found =
-            pairs(&items, &Search { audit: Some(usize::MAX), ..by_tables.clone() }).unwrap();
-        let recall = found.audit.and_then(|audit| audit.overall()).unwrap();
-        let share = found.matches.count() as f64 / expected;
+        let by_tables = search(2.0, tables(weak.clone()), 3, split);
+        let found = pairs(&items, &Query { audit: Some(usize::MAX), ..by_tables.clone() }).unwrap();
+        let recall = found.stats.audit.and_then(|audit| audit.overall()).unwrap();
+        let share = found.found.len() as f64 / expected;
         assert!(share < 0.9, "a weak expression misses some: {share}");
         assert!((recall.recall - share).abs() < 1e-12 && recall.low == recall.high, "{recall:?}");
-        let few = pairs(&items, &by_tables).unwrap().audit.unwrap();
+        let few = pairs(&items, &by_tables).unwrap().stats.audit.unwrap();
         assert!(few.items() >= 10 && few.items() < 500);
-        assert!(pairs(&items, &Search { audit: Some(0), ..by_tables }).unwrap().audit.is_none());
+        assert!(
+            pairs(&items, &Query { audit: Some(0), ..by_tables }).unwrap().stats.audit.is_none()
+        );
     }
-    assert!(pairs(&items, &search(2.0, Way::Complete, 3, None)).unwrap().audit.is_none());
+    assert!(pairs(&items, &search(2.0, Strategy::Exact, 3, None)).unwrap().stats.audit.is_none());
 }

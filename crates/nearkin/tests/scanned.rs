@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearkin::Result;
-use nearkin::cluster::Keep;
+use nearkin::cluster::{Keep, Linkage};
 use nearkin::item::Texts;
-use nearkin::pipeline::{NoObserver, Settings, Way, dedup, pairs};
+use nearkin::plan::Way;
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::shingle::Shingling;
 use nearkin::verify::Measure;
 
@@ -73,7 +75,7 @@ fn brute_force(
 
 fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u32, u32, f64)> {
     let (a, b) = (Texts(a), b.map(Texts));
-    let similar = pairs(&a, b.as_ref(), settings, &NoObserver).unwrap();
+    let similar = Search::new(settings).pairs(Scanned::new(&a).against(b.as_ref())).unwrap();
     let mut rows = Vec::new();
     similar
         .each(|a, b, similarity| -> Result<()> {
@@ -87,7 +89,12 @@ fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u3
 /// A recall of 1 − 1e-9 at the threshold: with a few thousand pairs a run misses one by chance in a
 /// hundred thousand seeds, and the seed is fixed.
 fn almost_complete(threshold: f64) -> Settings {
-    Settings { threshold, recall: 1.0 - 1e-9, way: Way::Bands, ..Settings::default() }
+    Settings {
+        threshold,
+        recall: 1.0 - 1e-9,
+        strategy: Strategy::Approximate,
+        ..Settings::default()
+    }
 }
 
 #[test]
@@ -115,12 +122,12 @@ fn pairs_against_another_collection_equal_brute_force() {
     all.splice(160..160, (0..8).map(near));
     all.extend((0..8).map(near));
     let (a, b) = all.split_at(170);
-    let exact = Settings { threshold: 0.6, way: Way::Exact, ..Settings::default() };
+    let exact = Settings { threshold: 0.6, strategy: Strategy::Exact, ..Settings::default() };
     let in_blocks = Settings { memory: 0, ..exact.clone() };
     for settings in [almost_complete(0.6), exact, in_blocks] {
         let rows = all_pairs(a, Some(b), &settings);
         let found: BTreeMap<_, _> = rows.iter().map(|&(a, b, s)| ((a, b), s)).collect();
-        assert_eq!(found, brute_force(a, Some(b), 5, 0.6), "{:?}", settings.way);
+        assert_eq!(found, brute_force(a, Some(b), 5, 0.6), "{:?}", settings.strategy);
         assert!(rows.len() == found.len() && rows.len() > 100);
     }
 }
@@ -139,7 +146,9 @@ fn the_number_of_threads_changes_nothing() {
     let texts = texts(300, 5, 50, 11);
     let run = |threads| {
         let settings = Settings { threads, ..Settings::default() };
-        let kept = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+        let kept = Search::new(&settings)
+            .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+            .unwrap();
         let clusters: Vec<_> = kept.clusters().collect();
         (all_pairs(&texts, None, &settings), clusters, kept.stats.candidates, kept.stats.verified)
     };
@@ -161,7 +170,9 @@ fn a_template_shared_by_all_does_not_hide_who_is_similar() {
     texts.extend((0..2500).step_by(100).map(|i| text(i, &format!(" other{i}"))));
     let run = |threads| {
         let settings = Settings { shingling: Shingling::words(1), threads, ..almost_complete(0.8) };
-        let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+        let result = Search::new(&settings)
+            .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+            .unwrap();
         let kept: Vec<u32> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
         (kept, result.stats.verified)
     };
@@ -179,9 +190,10 @@ fn the_limit_of_memory_changes_nothing() {
     let run = |memory| {
         let settings = Settings { memory, ..Settings::default() };
         let mut clusters = Vec::new();
-        for (keep, chains) in [("first", true), ("longest", false)] {
+        for (keep, linkage) in [("first", Linkage::Chains), ("longest", Linkage::Stars)] {
             let keep: Keep = keep.parse().unwrap();
-            let kept = dedup(&Texts(&texts), &settings, &keep, chains, &NoObserver).unwrap();
+            let kept =
+                Search::new(&settings).dedup(Scanned::new(&Texts(&texts)), &keep, linkage).unwrap();
             clusters.push((kept.clusters().collect::<Vec<_>>(), kept.stats.verified));
         }
         let (left, right) = texts.split_at(700);
@@ -213,7 +225,9 @@ fn clusters_are_the_components_of_the_pairs() {
             break;
         }
     }
-    let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+    let result = Search::new(&settings)
+        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .unwrap();
     let kept: Vec<u32> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, component);
     let chained = result.clusters().flatten().filter(|cluster| cluster.1 < 0.6).count();
@@ -227,7 +241,9 @@ fn without_chains_every_member_is_similar_to_the_kept_one_and_no_two_kept_are() 
     for keep in ["first", "longest"] {
         let settings = almost_complete(0.6);
         let keep: Keep = keep.parse().unwrap();
-        let result = dedup(&Texts(&texts), &settings, &keep, false, &NoObserver).unwrap();
+        let result = Search::new(&settings)
+            .dedup(Scanned::new(&Texts(&texts)), &keep, Linkage::Stars)
+            .unwrap();
         let truth = brute_force(&texts, None, 5, 0.6);
         for (position, cluster) in (0u32..).zip(result.clusters()) {
             let (kept, similarity) = cluster.unwrap();
@@ -245,7 +261,9 @@ fn without_chains_every_member_is_similar_to_the_kept_one_and_no_two_kept_are() 
 fn identical_texts_are_folded_and_counted() {
     let texts = vec!["the same text again and again and again".to_string(); 100_000];
     let settings = Settings::default();
-    let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+    let result = Search::new(&settings)
+        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .unwrap();
     assert!(result.clusters().all(|cluster| cluster == Some((0, 1.0))));
     assert_eq!((result.stats.identical, result.stats.distinct), (99_999, 1));
     assert_eq!((result.stats.kept, result.stats.clusters), (Some(1), Some(1)));
@@ -256,8 +274,9 @@ fn identical_texts_are_folded_and_counted() {
 fn empty_texts_are_similar_to_nothing() {
     let texts = ["", "", "...", "...", "a b c"].map(String::from);
     assert!(all_pairs(&texts, None, &Settings::default()).is_empty());
-    let result =
-        dedup(&Texts(&texts), &Settings::default(), &Keep::First, true, &NoObserver).unwrap();
+    let result = Search::new(&Settings::default())
+        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .unwrap();
     assert_eq!((result.stats.empty, result.stats.kept), (4, Some(5)));
 }
 
@@ -288,7 +307,8 @@ fn promised_recall_is_kept_at_the_threshold() {
         texts.push(words[1..].join(" "));
     }
     let shingling = Shingling::words(1);
-    let settings = Settings { shingling, recall: 0.9, way: Way::Bands, ..Settings::default() };
+    let settings =
+        Settings { shingling, recall: 0.9, strategy: Strategy::Approximate, ..Settings::default() };
     let rows = all_pairs(&texts, None, &settings);
     assert!(rows.iter().all(|&(a, b, s)| s == 0.8 && a + 1 == b && a % 2 == 0));
     assert!(rows.len() >= 3500, "{} of 4000", rows.len());
@@ -307,7 +327,12 @@ fn a_first_look_at_sketches_does_not_cost_the_promise() {
             texts.push(words[own..].join(" "));
         }
         let shingling = Shingling::words(1);
-        let settings = Settings { shingling, threshold, way: Way::Bands, ..Settings::default() };
+        let settings = Settings {
+            shingling,
+            threshold,
+            strategy: Strategy::Approximate,
+            ..Settings::default()
+        };
         let rows = all_pairs(&texts, None, &settings);
         assert!(rows.iter().all(|&(a, b, s)| s == threshold && a + 1 == b && a % 2 == 0));
         assert!(rows.len() >= 7880, "{} of 8000 at {threshold}", rows.len());
@@ -318,8 +343,9 @@ fn a_first_look_at_sketches_does_not_cost_the_promise() {
 fn keep_longest_keeps_the_longest() {
     let texts = ["one two three four five six", "one two three four five six !!!", "other"]
         .map(String::from);
-    let result =
-        dedup(&Texts(&texts), &Settings::default(), &Keep::Longest, true, &NoObserver).unwrap();
+    let result = Search::new(&Settings::default())
+        .dedup(Scanned::new(&Texts(&texts)), &Keep::Longest, Linkage::Chains)
+        .unwrap();
     let kept: Vec<_> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, [1, 1, 2]);
     assert!(result.clusters().all(|cluster| cluster.unwrap().1 == 1.0));
@@ -349,8 +375,9 @@ fn s8_7_the_most_similar_of_each_equal_brute_force() {
     for k in [1, 3, 10] {
         for (left, right) in [(&all[..], None), (a, Some(b))] {
             let (source, against) = (Texts(left), right.map(Texts));
-            let similar =
-                pairs(&source, against.as_ref(), &almost_complete(0.4), &NoObserver).unwrap();
+            let similar = Search::new(&almost_complete(0.4))
+                .pairs(Scanned::new(&source).against(against.as_ref()))
+                .unwrap();
             let mut found = Vec::new();
             let count = similar
                 .closest(k, |a, b, similarity| {
@@ -372,18 +399,21 @@ fn s8_7_the_most_similar_of_each_equal_brute_force() {
 fn the_way_is_chosen_by_the_texts_alone() {
     let baskets = texts(2000, 2, 8, 5);
     let long = texts(100, 2, 2500, 9);
-    for (texts, way) in [(&baskets, Way::Exact), (&long, Way::Bands)] {
-        let mut choices = Vec::new();
+    for (texts, way) in [(&baskets, Way::Exact), (&long, Way::Tables)] {
+        let mut plans = Vec::new();
         for (memory, threads) in [(usize::MAX, 1), (usize::MAX, 4), (0, 2)] {
             let settings = Settings { memory, threads, ..Settings::default() };
-            let similar = pairs(&Texts(texts), None, &settings, &NoObserver).unwrap();
-            let choice = similar.stats.choice.expect("it was open");
-            assert_eq!((choice.way(), similar.stats.bands.is_none()), (way, way == Way::Exact));
-            choices.push(choice);
+            let similar = Search::new(&settings).pairs(Scanned::new(&Texts(texts))).unwrap();
+            let plan = similar.stats.plan;
+            assert!(plan.exact.is_some(), "it was open");
+            assert_eq!(plan.way, way);
+            plans.push(plan);
         }
-        assert!(choices.iter().all(|choice| *choice == choices[0]), "{choices:?}");
+        assert!(plans.iter().all(|plan| *plan == plans[0]), "{plans:?}");
         let settings = Settings::default();
-        assert_eq!(nearkin::pipeline::choose(&Texts(texts), &settings).unwrap(), Some(choices[0]));
+        let source = Texts(texts);
+        let plan = Search::new(&settings).plan(Scanned::new(&source), Goal::Pairs).unwrap();
+        assert_eq!(plan.as_ref(), Some(&plans[0]));
     }
 }
 
@@ -393,7 +423,9 @@ fn near_identical_texts_are_not_deduplicated_by_the_exact_join_unasked() {
     let words = (0..60).map(|word| format!("same{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..8000).map(|i| format!("{words} own{i} and{i}")).collect();
     let settings = Settings { threshold: 0.6, ..Settings::default() };
-    let result = dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver).unwrap();
+    let result = Search::new(&settings)
+        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .unwrap();
     assert_eq!(result.stats.kept, Some(1));
-    assert_eq!(result.stats.choice.unwrap().way(), Way::Bands, "{:?}", result.stats.choice);
+    assert_eq!(result.stats.plan.way, Way::Tables, "{:?}", result.stats.plan);
 }

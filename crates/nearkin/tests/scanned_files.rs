@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use nearkin::pipeline::{NoObserver, Settings, pairs};
 use nearkin::read::{Input, OnError, ReadOptions};
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Settings;
 
 /// Versions of a few texts, one word more each, with a broken line and a blank one among them.
 fn lines() -> String {
@@ -29,7 +30,7 @@ fn rows(path: &PathBuf, chunk_bytes: usize, memory: usize) -> Vec<(u32, u32, f64
     let options = ReadOptions { chunk_bytes, on_error: OnError::Skip, ..ReadOptions::default() };
     let input = Input::open(std::slice::from_ref(path), options).unwrap();
     let settings = Settings { memory, skip_duplicate_ids: true, ..Settings::default() };
-    let similar = pairs(&input, None, &settings, &NoObserver).unwrap();
+    let similar = Search::new(&settings).pairs(Scanned::new(&input)).unwrap();
     let mut rows = Vec::new();
     similar
         .each(|a, b, similarity| {
