@@ -12,8 +12,6 @@ pub mod copies;
 pub mod identical;
 pub mod perfect;
 pub mod probed;
-pub mod segments;
-pub mod weights;
 
 use nearkin_kernels::sort_by_high_half;
 

@@ -7,6 +7,8 @@
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
 //! | [`sets`] | sets | every pair that shares enough, by an index of prefixes |
+//! | [`strings`] | strings | every pair within a few edits, by segments that edits leave alone |
+//! | [`sparse`] | sparse vectors | every pair at a small angle, by the heads of vectors |
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
 //! | [`index`] | any family of functions | a near item of a query, with a known chance |
@@ -23,6 +25,8 @@ pub mod estimate;
 mod frame;
 pub mod index;
 pub mod sets;
+pub mod sparse;
+pub mod strings;
 pub mod top;
 
 pub use blocks::{Blocks, Counts};

@@ -20,9 +20,8 @@ use rayon::prelude::*;
 use crate::amplify::Expression;
 use crate::audit::Audit;
 use crate::candidates::copies::{Copies, Matches};
-use crate::candidates::{segments, weights};
 use crate::item::{Bits, Sets, Vectors};
-use crate::join::{Top, top};
+use crate::join::{Top, sparse, strings, top};
 use crate::space::{
     BitSpace, Form, Found, Join, Space, SparseSpace, StringSpace, VectorMeasure, VectorSpace,
 };
@@ -154,12 +153,12 @@ pub fn pairs(items: &Items, search: &Search<'_>) -> Result<Close> {
         }
         Items::Strings(space) => {
             no_tables(search)?;
-            let (matches, counts) = segments::matches(space, &join)?;
+            let (matches, counts) = strings::matches(space, &join)?;
             (matches.without(is_blank(space)), counts)
         }
         Items::Sparse(space) => {
             no_tables(search)?;
-            weights::matches(space, &join)?
+            sparse::matches(space, &join)?
         }
     };
     Ok(Close {
@@ -221,7 +220,7 @@ fn closest_of(items: &Items, wanted: &Top<'_>, limit: Option<f64>) -> Result<Vec
         Items::Sparse(space) => match limit {
             Some(limit) => {
                 let join = Join { limit, split: wanted.split, stopped: wanted.stopped };
-                let (matches, _) = weights::matches(space, &join)?;
+                let (matches, _) = sparse::matches(space, &join)?;
                 let row = |a| matches.closest(a, wanted.count, space.form());
                 Ok(wanted.asking(space.len()).into_par_iter().flat_map_iter(row).collect())
             }
@@ -323,7 +322,7 @@ fn closest_strings(
     let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
     for at in below.chain(last) {
         let join = Join { limit: at, split: wanted.split, stopped: wanted.stopped };
-        let (matches, _) = segments::matches(space, &join)?;
+        let (matches, _) = strings::matches(space, &join)?;
         let matches = matches.without(is_blank(space));
         let rows: Vec<Vec<Found>> =
             open.par_iter().map(|&a| matches.closest(a, wanted.count, space.form())).collect();
