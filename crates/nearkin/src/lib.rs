@@ -27,6 +27,7 @@ pub mod records;
 pub mod shingle;
 pub mod space;
 mod spill;
+pub mod textbook;
 pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;

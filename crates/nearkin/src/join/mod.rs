@@ -11,9 +11,8 @@
 //! | [`sparse`] | sparse vectors | every pair at a small angle, by the heads of vectors |
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
-//! | [`index`] | any family of functions | a near item of a query, with a known chance |
 //!
-//! All but the last are complete. Pairs come sorted, and are the same at any number of threads.
+//! Pairs come sorted, and are the same at any number of threads.
 
 mod basis;
 pub mod bits;
@@ -23,7 +22,6 @@ mod cells;
 pub mod dense;
 pub mod estimate;
 mod frame;
-pub mod index;
 pub mod sets;
 pub mod sparse;
 pub mod strings;
@@ -33,7 +31,6 @@ pub use blocks::{Blocks, Counts};
 pub use brute_force::brute_force;
 pub use dense::Dense;
 pub use estimate::{Estimate, Prepared, prepare, prepare_closest};
-pub use index::NearIndex;
 pub use top::Top;
 
 use rayon::prelude::*;
@@ -49,7 +46,7 @@ fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
 }
 
 /// An error when the user asked to stop.
-fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+pub(crate) fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     if stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
