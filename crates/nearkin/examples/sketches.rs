@@ -22,12 +22,11 @@ use std::time::Instant;
 use nearkin::Result;
 use nearkin::amplify::{Bands, MAX_FUNCTIONS};
 use nearkin::family::hash::{SplitMix, mix64};
-use nearkin::family::{
-    Grouped, HashFamily, INFINITY, MinHash, Mixed, OnePermutation, Signature, one_permutation,
-};
+use nearkin::family::{INFINITY, OnePermutation, one_permutation};
 use nearkin::measure::jaccard::similarity;
 use nearkin::read::{Input, ReadOptions};
 use nearkin::shingle::{Scratch, Shingling, is_word_character};
+use nearkin::textbook::{Grouped, HashFamily, MinHash, Mixed, Signature};
 
 /// What all random choices derive from.
 const SEED: u64 = 20_170_901;

@@ -31,6 +31,7 @@ pub mod settings;
 pub mod shingle;
 pub mod space;
 mod spill;
+pub mod textbook;
 pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearkin::Error;
-use nearkin::candidates::weights;
 use nearkin::family::hash::mix64;
 use nearkin::family::{Family, SparseHyperplanes};
 use nearkin::item::Sparse;
+use nearkin::join::sparse;
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
 use nearkin::space::{Found, Join, Space, SparseMeasure, SparseSpace};
 
@@ -95,9 +95,9 @@ fn what_is_no_sparse_vector_is_an_error() {
     assert_eq!(vectors.get(0), (&[u32::MAX][..], &[-1.5][..]));
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
     let join = Join { limit: f64::NAN, split: None, stopped: &never };
-    assert!(matches!(weights::join(&space, &join), Err(Error::Parameter { .. })));
+    assert!(matches!(sparse::join(&space, &join), Err(Error::Parameter { .. })));
     let join = Join { limit: 0.5, split: None, stopped: &|| true };
-    assert!(matches!(weights::join(&space, &join), Err(Error::Interrupted)));
+    assert!(matches!(sparse::join(&space, &join), Err(Error::Interrupted)));
 }
 
 fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<Found> {
@@ -165,7 +165,7 @@ fn s2_12_join_is_complete_on_small_vectors() {
             let space = SparseSpace::new(vectors.clone(), measure);
             for limit in limits {
                 let join = Join { limit, split, stopped: &never };
-                let (found, _) = weights::join(&space, &join).unwrap();
+                let (found, _) = sparse::join(&space, &join).unwrap();
                 assert_eq!(found, every_pair(&space, limit, split), "{measure:?} {limit} {seed}");
                 pairs += found.len();
             }
@@ -200,7 +200,7 @@ fn s2_12_join_is_complete_on_citations() {
     let all = every_pair(&space, 0.3, None);
     for limit in [0.3, 0.5, 0.7, 0.9] {
         let join = Join { limit, split: None, stopped: &never };
-        let (found, counts) = weights::join(&space, &join).unwrap();
+        let (found, counts) = sparse::join(&space, &join).unwrap();
         let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         assert!(!found.is_empty());
@@ -307,7 +307,7 @@ fn s2_12_join_is_complete_on_articles() {
     let all = every_pair(&space, 0.2, None);
     for limit in [0.2, 0.4, 0.6, 0.8] {
         let join = Join { limit, split: None, stopped: &never };
-        let (found, counts) = weights::join(&space, &join).unwrap();
+        let (found, counts) = sparse::join(&space, &join).unwrap();
         let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());

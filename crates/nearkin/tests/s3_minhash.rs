@@ -8,12 +8,12 @@ use std::path::Path;
 
 use nearkin::amplify::functions_needed;
 use nearkin::family::hash::{SplitMix, mix64};
-use nearkin::family::min_wise::{self, Quality};
-use nearkin::family::one_permutation::{self, EMPTY};
+use nearkin::family::one_permutation::EMPTY;
 use nearkin::family::weighted::{max_from_sum, numbered, sum_from_max};
-use nearkin::family::{
-    Grouped, HashFamily, INFINITY, MinHash, Mixed, OnePermutation, Permutation, Signature,
-    Universal,
+use nearkin::family::{INFINITY, OnePermutation};
+use nearkin::textbook::min_wise::{self, Quality};
+use nearkin::textbook::{
+    Grouped, HashFamily, MinHash, Mixed, Permutation, Signature, Universal, grouped,
 };
 use proptest::prelude::*;
 
@@ -377,7 +377,7 @@ fn s3_5_unbiased_on_real_text_with_the_variance_reported() {
             grouped.signature(&a).estimate(&grouped.signature(&b)).unwrap()
         });
         let (mean, variance) = moments(plain);
-        let reported = one_permutation::variance(truth, union.len(), groups);
+        let reported = grouped::variance(truth, union.len(), groups);
         assert!((mean - truth).abs() < 5.0 * (reported / 2000.0).sqrt(), "{mean} {truth}");
         assert!((variance / reported - 1.0).abs() < 0.16, "{variance} {reported}");
 
@@ -393,13 +393,13 @@ fn s3_5_variance_never_exceeds_that_of_independent_functions() {
     for groups in [2, 10, 100] {
         for union in [2, 10, 100, 1000] {
             let independent = 0.25 / groups as f64;
-            let variance = one_permutation::variance(0.5, union, groups);
+            let variance = grouped::variance(0.5, union, groups);
             assert!(variance <= independent + 1e-12, "{variance} {independent}");
         }
     }
-    assert_eq!(one_permutation::variance(1.0, 1, 10), 0.0);
+    assert_eq!(grouped::variance(1.0, 1, 10), 0.0);
     // One group is one minhash.
-    assert!((one_permutation::variance(0.3, 50, 1) - 0.21).abs() < 1e-12);
+    assert!((grouped::variance(0.3, 50, 1) - 0.21).abs() < 1e-12);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use nearkin::family::hash::SplitMix;
 use nearkin::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
 use nearkin::item::{Bits, Vectors};
-use nearkin::join::NearIndex;
-use nearkin::join::index::Shape;
 use nearkin::space::{BitSpace, Form, Space, VectorMeasure, VectorSpace};
+use nearkin::textbook::NearIndex;
+use nearkin::textbook::near_neighbour::Shape;
 
 /// A normal number, as a sum of twelve uniform ones.
 fn normal(chance: &mut SplitMix) -> f64 {

@@ -7,7 +7,6 @@ use nearkin::family::curve::{cauchy_line, distance_at, gaussian_line, unit_line}
 use nearkin::family::hash::SplitMix;
 use nearkin::family::hyperplane::{estimated_degrees, sides};
 use nearkin::family::squares::{different_fingers, same_finger};
-use nearkin::family::unary::{Levels, code};
 use nearkin::family::weighted::numbered;
 use nearkin::family::{
     BitSampling, Equality, Family, Hyperplanes, INFINITY, Line, Lines, MinHashes, Normals, Probing,
@@ -15,6 +14,7 @@ use nearkin::family::{
 };
 use nearkin::item::{Bits, Sets, Vectors};
 use nearkin::measure::{bag, cosine, hamming, jaccard, norm};
+use nearkin::textbook::unary::{Levels, code};
 
 /// The share of `functions` functions that agree on items 0 and 1.
 fn rate(family: &dyn Family, functions: usize) -> f64 {

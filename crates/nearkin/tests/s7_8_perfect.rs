@@ -1,7 +1,7 @@
 //! S7.8: a fixed key set in two levels: O(n) space, one probe.
 
-use nearkin::candidates::perfect::Perfect;
 use nearkin::family::hash::SplitMix;
+use nearkin::textbook::Perfect;
 use proptest::collection::hash_set;
 use proptest::prelude::*;
 

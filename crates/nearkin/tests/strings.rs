@@ -2,8 +2,8 @@
 
 #![allow(clippy::print_stderr)] // to say that a test is skipped
 
-use nearkin::candidates::segments::{self, Counts};
 use nearkin::item::Strings;
+use nearkin::join::strings::{self, Counts};
 use nearkin::measure::{edit, hamming};
 use nearkin::space::{Found, Join, Space, StringMeasure, StringSpace};
 use nearkin::{Error, Result};
@@ -16,7 +16,7 @@ fn never() -> bool {
 }
 
 fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<Found>, Counts)> {
-    segments::join(space, &Join { limit, split, stopped: &never })
+    strings::join(space, &Join { limit, split, stopped: &never })
 }
 
 /// The distance by the plain functions, which know of no limit.
@@ -154,7 +154,7 @@ fn copies_are_compared_once_and_their_pairs_made_on_demand() {
     let texts = (0..2_000_000).map(|i| if i % 2 == 0 { "kitten" } else { "sitten" });
     let space = StringSpace::new(texts.collect(), StringMeasure::Mutation);
     let join = Join { limit: 1.0, split: None, stopped: &never };
-    let (matches, counts) = segments::matches(&space, &join).unwrap();
+    let (matches, counts) = strings::matches(&space, &join).unwrap();
     assert_eq!(counts, Counts { distinct: 2, candidates: 1, close: 1 });
     assert_eq!(
         matches.of(1_999_997),
@@ -172,7 +172,7 @@ fn copies_are_counted_without_making_them() {
     let space = StringSpace::new(texts.iter().collect(), StringMeasure::InsertDelete);
     for split in [None, Some(0), Some(350), Some(600)] {
         let join = Join { limit: 2.0, split, stopped: &never };
-        let (matches, _) = segments::matches(&space, &join).unwrap();
+        let (matches, _) = strings::matches(&space, &join).unwrap();
         let found = joined(&space, 2.0, split).unwrap().0;
         assert_eq!(matches.count(), found.len() as u64);
         assert_eq!(found, every_pair(&texts, StringMeasure::InsertDelete, 2.0, split));
@@ -191,7 +191,7 @@ fn a_limit_that_is_none_is_an_error_and_any_other_works() {
     let nothing = StringSpace::new(Strings::default(), StringMeasure::Mutation);
     assert_eq!(joined(&nothing, 2.0, None).unwrap().0, []);
     let stopped = Join { limit: 1.0, split: None, stopped: &|| true };
-    assert!(matches!(segments::join(&space, &stopped), Err(Error::Interrupted)));
+    assert!(matches!(strings::join(&space, &stopped), Err(Error::Interrupted)));
 }
 
 /// The values of some columns of the persons of FEBRL, and the names and streets of restaurants.

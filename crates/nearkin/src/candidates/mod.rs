@@ -3,7 +3,7 @@
 //! A candidate source gives every item bucket keys, one a table; items that share a key in some table
 //! are candidates. [`bands`] makes keys from sketches, [`buckets`] finds by sorting who shares one.
 //! [`cascade`] runs any expression of AND and OR over any families, [`probed`] plain tables into which it looks several
-//! times. [`perfect`] finds keys that never change in one probe. [`brute_force`] is the oracle that compares everything with everything.
+//! times. [`brute_force`] is the oracle that compares everything with everything.
 
 pub mod bands;
 pub mod brute_force;
@@ -11,11 +11,8 @@ pub mod cascade;
 pub mod copies;
 pub(crate) mod element_record;
 pub mod identical;
-pub mod perfect;
 pub mod probed;
-pub mod segments;
 mod text_elements;
-pub mod weights;
 
 pub(crate) use text_elements::{ElementBuffers, GIANT, sort_elements, with_element_buffers};
 

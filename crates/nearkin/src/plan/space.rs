@@ -5,12 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::amplify::Expression;
-use crate::candidates::{segments, weights};
 use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, MinHashes, Normals};
 use crate::item::Vectors;
 use crate::join::estimate::{self, Prepared};
 use crate::join::sets::{Filters, Hit, SetJoin, pairs};
-use crate::join::{self, Top, bits, top};
+use crate::join::{self, Top, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
     BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
@@ -345,7 +344,7 @@ impl SearchSpace for StringSpace {
     }
 
     fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
-        let (found, counts) = segments::join(self, join)?;
+        let (found, counts) = strings::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
@@ -360,7 +359,7 @@ impl SearchSpace for StringSpace {
         let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
         for at in below.chain(last) {
             let join = Join { limit: at, split: top.split, stopped: top.stopped };
-            let rows = Ranked::new(segments::join(self, &join)?.0, self.len(), top.split);
+            let rows = Ranked::new(strings::join(self, &join)?.0, self.len(), top.split);
             open.retain(|&item| {
                 let row = rows.closest(item, top.count, self.form());
                 let enough = row.len() == top.count || Some(at) == last;
@@ -409,14 +408,14 @@ impl SearchSpace for SparseSpace {
     }
 
     fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
-        let (found, counts) = weights::join(self, join)?;
+        let (found, counts) = sparse::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
     fn closest(&self, top: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = Join { limit, split: top.split, stopped: top.stopped };
-        let rows = Ranked::new(weights::join(self, &join)?.0, self.len(), top.split);
+        let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
         let row = |item| rows.closest(item, top.count, self.form());
         Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())
     }

@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::copies::{Copies, Matches};
-use super::segments::Counts;
+use super::strings::Counts;
+use crate::candidates::copies::{Copies, Matches};
 use crate::space::{Found, Join, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 

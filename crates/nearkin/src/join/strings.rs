@@ -43,7 +43,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nearkin_kernels::{scramble, sort_by_high_half};
 use rayon::prelude::*;
 
-use super::copies::{Copies, Matches};
+use crate::candidates::copies::{Copies, Matches};
 use crate::item::Characters;
 use crate::space::{Found, Join, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};

@@ -5,7 +5,8 @@
 //! to check the faster ways against, and to measure families of permutations in
 //! [`min_wise`](super::min_wise).
 
-use super::hash::{HashFamily, SplitMix};
+use super::hash_family::HashFamily;
+use crate::family::hash::SplitMix;
 use crate::{Error, Result};
 
 /// An order of the elements 0..n.

@@ -12,9 +12,9 @@
 
 use rayon::prelude::*;
 
-use super::go_on;
 use crate::family::hash::mix64;
 use crate::family::{Family, INFINITY};
+use crate::join::go_on;
 use crate::space::{Form, Found, Space};
 use crate::{Error, Result};
 

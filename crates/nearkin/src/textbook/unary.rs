@@ -6,9 +6,9 @@
 //! l of coordinate i says whether vᵢ ≥ l. Nothing in that needs whole numbers, so it takes any, each coordinate with a
 //! range of its own: levels are spread evenly over the ranges of all coordinates laid end to end.
 
-use super::Family;
-use super::draw::{place, unit};
-use super::hash::mix64;
+use crate::family::Family;
+use crate::family::draw::{place, unit};
+use crate::family::hash::mix64;
 use crate::item::{Bits, Vectors};
 use crate::{Error, Result};
 
@@ -64,7 +64,7 @@ enum Ranges {
 }
 
 impl<'a> Levels<'a> {
-    /// For whole numbers from 0 to `maximum`: [`BitSampling`](super::BitSampling) of their [`code`] with the same
+    /// For whole numbers from 0 to `maximum`: [`BitSampling`](crate::family::BitSampling) of their [`code`] with the same
     /// seed, value for value.
     ///
     /// # Errors

@@ -4,8 +4,9 @@
 //! Massive Datasets*, 3.3.5). With a cut only hash values below it are looked at, which is the
 //! truncated scan of 3.3.6: the rows that come late in the permuted order are never examined.
 
-use super::hash::HashFamily;
-use super::signature::{INFINITY, Signature};
+use super::hash_family::HashFamily;
+use super::signature::Signature;
+use crate::family::INFINITY;
 
 /// Signs sets with every function of a family.
 #[derive(Debug, Clone)]

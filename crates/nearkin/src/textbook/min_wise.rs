@@ -12,8 +12,9 @@
 
 use std::fmt;
 
-use super::hash::{HashFamily, SplitMix};
+use super::hash_family::HashFamily;
 use super::permutation::Permutation;
+use crate::family::hash::SplitMix;
 use crate::{Error, Result};
 
 /// The largest universe that [`enumerate`] and [`halving`] take: 2ⁿ subsets are visited for each

@@ -4,8 +4,7 @@
 //! (*Mining of Massive Datasets*, 3.3.4 and 3.3.6). A position may be ∞ when the scan that made it
 //! stopped before it met the set; the three ∞ rules stand in [`Agreement`].
 
-/// The value of a position in which no element of the set was seen.
-pub const INFINITY: u64 = u64::MAX;
+use crate::family::INFINITY;
 
 /// The minhash values of one set.
 #[derive(Debug, Clone, PartialEq, Eq)]
