@@ -34,6 +34,22 @@ pub enum Error {
         what: String,
     },
 
+    /// An option that is needed with another one.
+    Needed {
+        /// The key of the option that was not given.
+        option: &'static str,
+        /// The key of the option that was.
+        with: &'static str,
+    },
+
+    /// Two options that exclude each other.
+    Conflict {
+        /// The key of one.
+        option: &'static str,
+        /// The key of the other.
+        with: &'static str,
+    },
+
     /// Two vectors that can only be compared when they are equally long.
     Mismatch {
         /// Components of the first.
@@ -244,7 +260,8 @@ impl Problem {
         problem
     }
 
-    fn worded(&self, wording: &dyn Wording) -> String {
+    /// The message in the words of a front end.
+    pub fn worded(&self, wording: &dyn Wording) -> String {
         with_advice(self.what.clone(), &self.advice, wording)
     }
 }
@@ -273,6 +290,16 @@ impl Error {
     /// An option that is needed here, and what it says.
     pub fn missing(option: &'static str, what: impl Into<String>) -> Self {
         Self::Missing { option, what: what.into() }
+    }
+
+    /// An option that is needed with another one.
+    pub const fn needed(option: &'static str, with: &'static str) -> Self {
+        Self::Needed { option, with }
+    }
+
+    /// Two options that exclude each other.
+    pub const fn conflict(option: &'static str, with: &'static str) -> Self {
+        Self::Conflict { option, with }
     }
 
     /// Bad input at a line or row of a file.
@@ -314,7 +341,7 @@ impl Error {
             Self::Input { problem, .. } | Self::File { problem, .. } | Self::Nothing(problem) => {
                 Some(&mut problem.advice)
             }
-            Self::Missing { .. } | Self::Mismatch { .. } | Self::Closed | Self::Interrupted => None,
+            _ => None,
         }
     }
 
@@ -327,6 +354,13 @@ impl Error {
             }
             Self::Missing { option, what } => {
                 format!("{} is required: {what}", wording.option(option))
+            }
+            Self::Needed { option, with } => {
+                format!("{} is required with {}", wording.option(option), wording.option(with))
+            }
+            Self::Conflict { option, with } => {
+                let [option, with] = [option, with].map(|key| wording.option(key));
+                format!("{option} does not go with {with}; leave one of them out")
             }
             Self::Mismatch { left, right } => {
                 format!("vectors have {left} and {right} components; give both the same length")
@@ -459,6 +493,10 @@ mod tests {
         assert_eq!(error.worded(&Flags), "a weight is NaN; it must be finite; drop the vector");
         let error = Error::missing("within", "the largest distance of a pair");
         assert_eq!(error.worded(&Flags), "--within is required: the largest distance of a pair");
+        let error = Error::needed("rows", "bands");
+        assert_eq!(error.worded(&Flags), "--rows is required with --bands");
+        let error = Error::conflict("exact", "bands");
+        assert_eq!(error.to_string(), "`exact` does not go with `bands`; leave one of them out");
     }
 
     #[test]
