@@ -190,7 +190,7 @@ pub(super) fn no_column<'a>(
     known: impl Iterator<Item = &'a str>,
     advice: impl Into<Advice>,
 ) -> Error {
-    Error::file(path, format!("no column `{name}`: it has {}", item::list(known))).or(advice)
+    Error::file(path, format!("no column `{name}`")).or(item::choose(known, advice.into()))
 }
 
 fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {

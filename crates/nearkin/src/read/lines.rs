@@ -249,7 +249,7 @@ impl<'a> Jsonl<'a> {
         let id = match (found.get(1), self.asked.ids) {
             (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
             (None, Ids::Field(field)) => {
-                let name_it = "every record needs its id: name the field";
+                let name_it = "every record needs its id; name it";
                 let advice = Advice::with(self.asked.options.keys.id, name_it);
                 return Err(missing(field, line, advice));
             }
@@ -315,6 +315,6 @@ pub(super) fn broken(broken: Broken, line: &str) -> Problem {
 
 pub(super) fn missing(field: &str, line: &[u8], advice: impl Into<Advice>) -> Problem {
     let keys = fields::keys(line);
-    let has = item::list(keys.iter().map(String::as_str));
-    Problem::new(format!("no field `{field}`: it has {has}")).or(advice)
+    let advice = item::choose(keys.iter().map(String::as_str), advice.into());
+    Problem::new(format!("no field `{field}`")).or(advice)
 }

@@ -253,9 +253,9 @@ fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static
     }
     match &input.ids {
         Ids::Field(field) if id.is_none() => {
-            let known = item::list(cells.iter().map(|cell| &*cell.name));
-            let what = format!("no field `{field}`: it has {known}");
-            Err(Problem::new(what).or("every record needs its id"))
+            let known = cells.iter().map(|cell| &*cell.name);
+            let advice = item::choose(known, "every record needs its id".into());
+            Err(Problem::new(format!("no field `{field}`")).or(advice))
         }
         _ => Ok((id, cells)),
     }
