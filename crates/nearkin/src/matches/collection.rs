@@ -1,8 +1,8 @@
 //! The items of one or two inputs: what they are called, what decides which of them is kept, and which are copies.
 
+use crate::error::{Error, Problem, Result};
 use crate::item::{Copies, Id, IdRef, Value};
 use crate::spill::{Cache, Loader, Saver, Temp};
-use crate::{Error, Result};
 
 use super::Stats;
 use super::column::Column;
@@ -223,13 +223,15 @@ impl Collection {
         }
         save.number(self.skipped.len() as u64)?;
         for error in &self.skipped {
-            let (path, line, what) = match error {
-                Error::Input { path, line, what } => (path.to_string_lossy(), *line, what.as_str()),
-                other => (other.to_string().into(), 0, ""),
+            let (path, line, problem) = match error {
+                Error::Input { path, line, problem } => {
+                    (path.to_string_lossy(), *line, problem.to_text())
+                }
+                other => (other.to_string().into(), 0, String::new()),
             };
             save.text(&path)?;
             save.number(line)?;
-            save.text(what)?;
+            save.text(&problem)?;
         }
         Ok(())
     }
@@ -253,8 +255,8 @@ impl Collection {
             collection.whole_ids.push(load.number()? == 1);
         }
         for _ in 0..load.number()? {
-            let (path, line, what) = (load.text()?.into(), load.number()?, load.text()?);
-            collection.skipped.push(Error::Input { path, line, what });
+            let (path, line, text) = (load.text()?, load.number()?, load.text()?);
+            collection.skipped.push(Error::input(path, line, Problem::from_text(&text)));
         }
         Some(collection)
     }

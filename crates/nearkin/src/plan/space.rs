@@ -16,7 +16,7 @@ use crate::space::{
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// What is looked for among the distinct items of a space.
 #[derive(Clone)]
@@ -154,11 +154,11 @@ fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
         return Ok(());
     }
     let must = format!(
-        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision: take \
-         the mean off, or pass --exact",
+        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision",
         8e3 * ROUNDING * longest
     );
-    Err(Error::parameter("the width of lines", width, must))
+    let error = Error::parameter("the width of lines", width, must);
+    Err(error.or("take the mean off").or(Advice::turn_on("exact")))
 }
 
 impl SearchSpace for VectorSpace<'_> {

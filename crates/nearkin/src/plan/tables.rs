@@ -261,8 +261,7 @@ fn check(query: &SpaceQuery<'_>) -> Result<()> {
         return Err(Error::parameter("the limit", query.limit, "a number"));
     }
     if !(query.recall > 0.0 && query.recall < 1.0) {
-        let must = "above 0 and below 1; --exact misses none";
-        return Err(Error::parameter("recall", query.recall, must));
+        return Err(Error::recall(query.recall));
     }
     if let Some((expression, probes)) = query.expression() {
         expression.check()?;

@@ -12,10 +12,10 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cluster::Clustering;
+use crate::error::{Advice, Error, Result};
 use crate::matches::SimilarGroups;
 use crate::observe::Stage;
 use crate::spill::{self, Loader, Saver, Temp};
-use crate::{Error, Result};
 
 /// What a stage hands to the next, and what a run that goes on can take up instead of doing the stage again.
 pub(super) trait StageResult {
@@ -67,8 +67,10 @@ impl Job {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let what = "is in use by a run with the same arguments; wait for it, or give another --temp";
-                return Err(Error::File { path: folder, what: what.into() });
+                let error = Error::file(folder, "is in use by a run with the same arguments");
+                return Err(error
+                    .or("wait for it")
+                    .or(Advice::with("temp", "name another folder")));
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }

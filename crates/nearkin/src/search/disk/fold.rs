@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::item::{Id, Item, Source};
 use crate::matches::Collection;
 use crate::spill::Partitions;
-use crate::{Error, Result};
+use crate::error::{Error, Problem, Result};
 
 use super::DiskRun;
 
@@ -70,12 +70,7 @@ fn copies_among(
 }
 
 pub(super) fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
-    let what = format!(
-        "the id {id:?} was there before; make ids unique, choose another field with --id, or pass \
-         --on-error skip",
-        id = id.to_string(),
-    );
-    Error::Input { path: path.to_owned(), line, what }
+    Error::input(path, line, Problem::repeated_id(id))
 }
 
 /// Appends, of entries with the same hash, which come by position, the first's position with every other's.
@@ -128,5 +123,5 @@ fn repeated_ids<S: Source>(
 }
 
 pub(super) fn changed(path: PathBuf) -> Error {
-    Error::File { path, what: "changed while it was being read; run again".into() }
+    Error::file(path, "changed while it was being read; run again")
 }
