@@ -80,8 +80,9 @@ fn it_finds_just_what_a_run_over_all_by_bands_finds() {
         (Measure::Dice, 0.9, "words:2"),
     ] {
         // Few bands, so that a good part is missed, and by both the same.
-        for bands in [None, Some(Bands { count: 2, rows: 3 })] {
-            let settings = Settings { bands, ..settings(measure, threshold, shingle) };
+        let few = SearchStrategy::Bands(Bands { count: 2, rows: 3 });
+        for strategy in [SearchStrategy::Approximate, few] {
+            let settings = Settings { strategy, ..settings(measure, threshold, shingle) };
             let mut expected = BTreeMap::new();
             let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts))).unwrap();
             similar

@@ -5,6 +5,8 @@
 use nearkin::item::Strings;
 use nearkin::join::strings::{self, Counts};
 use nearkin::measure::{edit, hamming};
+use nearkin::search::{Items, MemoryItems, Search};
+use nearkin::settings::Settings;
 use nearkin::space::{Found, Join, Space, StringMeasure, StringSpace};
 use nearkin::{Error, Result};
 
@@ -152,29 +154,30 @@ fn s1_5_space_gives_the_distance_or_nothing() {
 #[test]
 fn copies_are_compared_once_and_their_pairs_made_on_demand() {
     let texts = (0..2_000_000).map(|i| if i % 2 == 0 { "kitten" } else { "sitten" });
-    let space = StringSpace::new(texts.collect(), StringMeasure::Mutation);
-    let join = Join { limit: 1.0, split: None, stopped: &never };
-    let (matches, counts) = strings::matches(&space, &join).unwrap();
-    assert_eq!(counts, Counts { distinct: 2, candidates: 1, close: 1 });
-    assert_eq!(
-        matches.of(1_999_997),
-        [(1_999_998, 1.0), (1_999_999, 0.0)].map(|(b, value)| { Found { a: 1_999_997, b, value } })
-    );
-    let first: Vec<Found> = matches.iter().take(2).collect();
-    assert_eq!(first, [Found { a: 0, b: 1, value: 1.0 }, Found { a: 0, b: 2, value: 0.0 }]);
+    let items = Items::Strings(texts.collect(), StringMeasure::Mutation);
+    let settings = Settings { within: Some(1.0), ..Settings::default() };
+    let matches = Search::new(&settings).pairs(MemoryItems::new(items)).unwrap();
+    assert_eq!((matches.stats.distinct, matches.stats.similar), (2, 1));
+    let rows = matches.rows();
+    let mut found = Vec::new();
+    let row = |a, b, value| {
+        found.push((a, b, value));
+        Ok(())
+    };
+    assert_eq!(rows.pairs(1_999_997..2_000_000, row).unwrap(), 3);
+    let expected = [(1_999_997, 1_999_998, 1.0), (1_999_997, 1_999_999, 0.0)];
+    assert_eq!(found[..2], expected);
+    assert_eq!(rows.pairs(0..1, |_, _, _| Ok(())).unwrap(), 1_999_999);
 }
 
 #[test]
-fn copies_are_counted_without_making_them() {
+fn copies_are_paired_as_comparing_all_does() {
     let mut texts = vec!["one"; 300];
     texts.extend(vec!["two"; 200]);
     texts.extend(vec!["too"; 100]);
     let space = StringSpace::new(texts.iter().collect(), StringMeasure::InsertDelete);
     for split in [None, Some(0), Some(350), Some(600)] {
-        let join = Join { limit: 2.0, split, stopped: &never };
-        let (matches, _) = strings::matches(&space, &join).unwrap();
         let found = joined(&space, 2.0, split).unwrap().0;
-        assert_eq!(matches.count(), found.len() as u64);
         assert_eq!(found, every_pair(&texts, StringMeasure::InsertDelete, 2.0, split));
     }
 }

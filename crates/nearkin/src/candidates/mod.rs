@@ -8,7 +8,6 @@
 pub mod bands;
 pub mod brute_force;
 pub mod cascade;
-pub mod copies;
 pub(crate) mod element_record;
 pub mod identical;
 pub mod probed;

@@ -21,6 +21,7 @@ mod brute_force;
 mod cells;
 pub mod dense;
 mod element_index;
+mod equal_items;
 pub mod estimate;
 mod frame;
 pub mod sets;

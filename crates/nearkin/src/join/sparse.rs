@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use super::equal_items::EqualItems;
 use super::strings::Counts;
-use crate::candidates::copies::{Copies, Matches};
 use crate::space::{Found, Join, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 
@@ -46,15 +46,6 @@ const CHUNK: usize = 1024;
 /// # Errors
 /// When the limit is not a number, or the join was stopped.
 pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
-    let (matches, counts) = matches(space, join)?;
-    Ok((matches.into_found(join)?, counts))
-}
-
-/// [`join`], with the pairs of identical vectors not yet made.
-///
-/// # Errors
-/// As [`join`].
-pub fn matches(space: &SparseSpace, join: &Join) -> Result<(Matches, Counts)> {
     if join.limit.is_nan() {
         let must = "a cosine or an angle in degrees";
         return Err(Error::parameter("the limit", join.limit, must));
@@ -83,12 +74,11 @@ pub fn matches(space: &SparseSpace, join: &Join) -> Result<(Matches, Counts)> {
         close: pairs.len() as u64,
     };
     let own = |group| space.reaching(copies.first(group), copies.first(group), join.limit);
-    let own: Vec<Option<f64>> = (0..copies.len() as u32).map(own).collect();
-    Ok((Matches::new(copies, &pairs, |group| own[group as usize]), counts))
+    Ok((copies.expand(&pairs, own, join)?, counts))
 }
 
 /// Groups of identical vectors, in the order of their entries.
-fn fold(space: &SparseSpace, split: Option<u32>) -> Copies {
+fn fold(space: &SparseSpace, split: Option<u32>) -> EqualItems {
     let order = |a: u32, b: u32| {
         let (a, b) = (space.vectors().get(a as usize), space.vectors().get(b as usize));
         let weights = || a.1.iter().map(|w| w.to_bits()).cmp(b.1.iter().map(|w| w.to_bits()));
@@ -96,13 +86,13 @@ fn fold(space: &SparseSpace, split: Option<u32>) -> Copies {
     };
     let mut items: Vec<u32> = (0..space.len() as u32).collect();
     items.par_sort_unstable_by(|&a, &b| order(a, b).then(a.cmp(&b)));
-    Copies::new(items, split, |a, b| order(a, b).is_eq())
+    EqualItems::new(items, split, |a, b| order(a, b).is_eq())
 }
 
 /// Compares each group of a chunk with the candidates that `source` finds among those before it.
 fn pairs(
     space: &SparseSpace,
-    copies: &Copies,
+    copies: &EqualItems,
     join: &Join,
     compared: &AtomicU64,
     source: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &[u32])) + Sync,
@@ -150,7 +140,7 @@ struct Heads {
 }
 
 impl Heads {
-    fn new(space: &SparseSpace, copies: &Copies, least: f64) -> Self {
+    fn new(space: &SparseSpace, copies: &EqualItems, least: f64) -> Self {
         let order = Order::new(space, copies);
         let groups = (0..copies.len() as u32).into_par_iter();
         let heads: Vec<Vec<Entry>> =
@@ -194,7 +184,7 @@ impl Heads {
     fn candidates(
         &self,
         groups: std::ops::Range<u32>,
-        copies: &Copies,
+        copies: &EqualItems,
         with: &mut dyn FnMut(u32, &[u32]),
     ) {
         // What is added up so far, and −∞ for a partner that is out.
@@ -236,7 +226,7 @@ struct Order {
 
 impl Order {
     /// Those that few of the distinct vectors have come first.
-    fn new(space: &SparseSpace, copies: &Copies) -> Self {
+    fn new(space: &SparseSpace, copies: &EqualItems) -> Self {
         let groups = 0..copies.len() as u32;
         let of = |group| space.vectors().get(copies.first(group) as usize).0;
         let mut all: Vec<u32> = groups.flat_map(|group| of(group).iter().copied()).collect();

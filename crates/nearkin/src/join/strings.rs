@@ -43,7 +43,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nearkin_kernels::{scramble, sort_by_high_half};
 use rayon::prelude::*;
 
-use crate::candidates::copies::{Copies, Matches};
+use super::equal_items::EqualItems;
 use crate::item::Characters;
 use crate::space::{Found, Join, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};
@@ -67,15 +67,6 @@ const MOST_EDITS: usize = 255;
 /// # Errors
 /// When the limit is negative or not a number, or the join was stopped.
 pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
-    let (matches, counts) = matches(space, join)?;
-    Ok((matches.into_found(join)?, counts))
-}
-
-/// [`join`], with the pairs of identical strings not yet made.
-///
-/// # Errors
-/// As [`join`].
-pub fn matches(space: &StringSpace, join: &Join) -> Result<(Matches, Counts)> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }
@@ -87,11 +78,11 @@ pub fn matches(space: &StringSpace, join: &Join) -> Result<(Matches, Counts)> {
         candidates: search.compared.into_inner(),
         close: pairs.len() as u64,
     };
-    Ok((Matches::new(copies, &pairs, |_| Some(0.0)), counts))
+    Ok((copies.expand(&pairs, |_| Some(0.0), join)?, counts))
 }
 
 /// Groups of identical strings, shorter ones first.
-fn fold(space: &StringSpace, split: Option<u32>) -> Copies {
+fn fold(space: &StringSpace, split: Option<u32>) -> EqualItems {
     let strings = space.strings();
     let order = |a: u32, b: u32| match strings.characters([a as usize, b as usize]) {
         Characters::Narrow([x, y]) => x.len().cmp(&y.len()).then_with(|| x.cmp(y)),
@@ -99,13 +90,13 @@ fn fold(space: &StringSpace, split: Option<u32>) -> Copies {
     };
     let mut items: Vec<u32> = (0..space.len() as u32).collect();
     items.par_sort_unstable_by(|&a, &b| order(a, b).then(a.cmp(&b)));
-    Copies::new(items, split, |a, b| order(a, b).is_eq())
+    EqualItems::new(items, split, |a, b| order(a, b).is_eq())
 }
 
 /// Distinct strings, by length, and where to find who has which segment.
 struct Search<'a> {
     space: &'a StringSpace,
-    copies: &'a Copies,
+    copies: &'a EqualItems,
     cut: Cut,
     /// Lengths that occur, ascending, and the first group of each.
     lengths: Vec<(usize, u32)>,
@@ -124,7 +115,7 @@ struct Scratch {
 }
 
 impl<'a> Search<'a> {
-    fn new(space: &'a StringSpace, copies: &'a Copies, join: &Join) -> Self {
+    fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &Join) -> Self {
         let groups = 0..copies.len() as u32;
         let length = |group| space.strings().length(copies.first(group) as usize);
         let mut lengths: Vec<(usize, u32)> = groups.map(|group| (length(group), group)).collect();

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::amplify::Expression;
+use crate::error::{Advice, Error, Result};
 use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, MinHashes, Normals};
 use crate::item::Vectors;
 use crate::join::estimate::{self, Prepared};
@@ -16,7 +17,6 @@ use crate::space::{
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
-use crate::error::{Advice, Error, Result};
 
 /// What is looked for among the distinct items of a space.
 #[derive(Clone)]

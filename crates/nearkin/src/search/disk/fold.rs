@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Problem, Result};
 use crate::item::{Id, Item, Source};
 use crate::matches::Collection;
 use crate::spill::Partitions;
-use crate::error::{Error, Problem, Result};
 
 use super::DiskRun;
 
