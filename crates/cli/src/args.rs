@@ -293,9 +293,11 @@ impl ShingleArgs {
                     "used with --shingle stopwords",
                 ));
             }
-            let list = std::fs::read_to_string(path).map_err(|error| Error::File {
-                path: path.clone(),
-                what: format!("cannot read: {error}; give a text file of words"),
+            let list = std::fs::read_to_string(path).map_err(|error| {
+                Error::file(
+                    path.clone(),
+                    format!("cannot read: {error}; give a text file of words"),
+                )
             })?;
             shingling.unit = Unit::StopWords(StopWords::new(list.split_whitespace()).into());
         }
@@ -601,13 +603,11 @@ impl RunArgs {
         for target in tables().chain(others) {
             let Some(place) = lies_at(target) else { continue };
             if taken.contains(&place) {
-                return Err(Error::File {
-                    path: target.to_owned(),
-                    what:
-                        "is given twice, as an output and as an input or another output; give each \
-                           output a name of its own"
-                            .into(),
-                });
+                return Err(Error::file(
+                    target,
+                    "is given twice, as an output and as an input or another output; give each \
+                           output a name of its own",
+                ));
             }
             taken.push(place);
         }

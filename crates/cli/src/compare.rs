@@ -116,16 +116,20 @@ pub(crate) fn tell_texts(args: &CompareArgs, texts: [&str; 2]) -> Result<String>
 }
 
 fn read(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| Error::File {
-        path: path.to_owned(),
-        what: format!("cannot read: {error}; give a text file, or ids of a collection with --in"),
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::file(
+            path,
+            format!("cannot read: {error}; give a text file, or ids of a collection with --in"),
+        )
     })?;
-    String::from_utf8(bytes).map_err(|error| Error::File {
-        path: path.to_owned(),
-        what: format!(
-            "not valid UTF-8 at byte {}; convert it first",
-            error.utf8_error().valid_up_to()
-        ),
+    String::from_utf8(bytes).map_err(|error| {
+        Error::file(
+            path,
+            format!(
+                "not valid UTF-8 at byte {}; convert it first",
+                error.utf8_error().valid_up_to()
+            ),
+        )
     })
 }
 
@@ -156,9 +160,11 @@ fn find(args: &CompareArgs) -> Result<[String; 2]> {
             break;
         }
     }
-    let missing = |id: &str| Error::File {
-        path: args.collection[0].name().to_owned(),
-        what: format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
+    let missing = |id: &str| {
+        Error::file(
+            args.collection[0].name(),
+            format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
+        )
     };
     let [a, b] = found;
     Ok([a.ok_or_else(|| missing(&args.a))?, b.ok_or_else(|| missing(&args.b))?])

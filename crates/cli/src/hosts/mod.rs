@@ -217,7 +217,7 @@ impl HostsArgs {
             inputs.iter().filter_map(|place| place.path()).find(|path| path.is_dir())
         {
             let what = "is a folder; name the files in it".to_owned();
-            return Err(Error::File { path: folder.to_owned(), what });
+            return Err(Error::file(folder, what));
         }
         let tables = [&self.output, &self.contracted, &self.folds].map(|path| path.as_deref());
         self.run.check(&tables, &inputs)

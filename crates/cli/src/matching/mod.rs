@@ -233,7 +233,7 @@ fn has_columns(args: &MatchArgs, loaded: &Loaded, rules: &Rules) -> Result<()> {
             };
             let what =
                 format!("no column `{name}`, which the rules name: it has {known}{delimiter}");
-            return Err(Error::File { path: place.name().to_owned(), what });
+            return Err(Error::file(place.name(), what));
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ use nearkin::pipeline::{
     Choice, Forecast, NoObserver, Observer, Settings, Survey, Watched, choose, sample, survey,
 };
 use nearkin::read::Place;
-use nearkin::shingle::{Advice, advise};
+use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};
 
 use crate::args::{FieldArgs, RunArgs, SimilarityArgs, check_plot, place_parser};
@@ -174,7 +174,7 @@ struct Plan<'a> {
 struct Corpus {
     survey: Survey,
     forecast: Forecast,
-    advice: Option<Advice>,
+    advice: Option<ShingleLength>,
     /// What an exact search would take, and what bands.
     choice: Option<Choice>,
 }

@@ -89,5 +89,5 @@ fn each_batch<S: Source, R: Send>(
 
 /// An error about a record.
 fn wrong(path: &Path, line: u64, what: String) -> Error {
-    Error::Input { path: path.to_path_buf(), line, what }
+    Error::input(path, line, what)
 }

@@ -39,7 +39,7 @@ impl Budget {
             size(free),
             size(needed),
         );
-        Err(Error::File { path: folder.to_owned(), what })
+        Err(Error::file(folder, what))
     }
 
     /// So many sixteenths.

@@ -44,7 +44,7 @@ impl Job {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let what = "is in use by a run with the same arguments; wait for it, or give another --temp";
-                return Err(Error::File { path: folder, what: what.into() });
+                return Err(Error::file(folder, what));
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }

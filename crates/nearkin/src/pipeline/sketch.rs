@@ -431,7 +431,7 @@ fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
          --on-error skip",
         id = id.to_string(),
     );
-    Error::Input { path: path.to_owned(), line, what }
+    Error::input(path, line, what)
 }
 
 /// Appends, of entries with the same hash, which come by position, the first's position with every other's.
@@ -484,7 +484,7 @@ fn repeated_ids<S: Source>(
 }
 
 fn changed(path: PathBuf) -> Error {
-    Error::File { path, what: "changed while it was being read; run again".into() }
+    Error::file(path, "changed while it was being read; run again")
 }
 
 /// The name of the file with the candidates' records.

@@ -105,8 +105,7 @@ impl Header {
         }
         let names: Result<Vec<_>, _> =
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
-        let names =
-            names.map_err(|what| Error::Input { path: path.to_path_buf(), line: 1, what })?;
+        let names = names.map_err(|what| Error::input(path, 1, what))?;
         let lines = count_lines(&start);
         let mut whole = Vec::new();
         if !names.is_empty() {
@@ -192,7 +191,7 @@ pub(super) fn no_column<'a>(
     advice: &str,
 ) -> Error {
     let what = format!("no column `{name}`; it has {}: {advice}", item::list(known));
-    Error::File { path: path.to_path_buf(), what }
+    Error::file(path, what)
 }
 
 fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
@@ -207,9 +206,11 @@ fn first_row(path: &Path, delimiter: &Delimiter, start: &[u8]) -> Result<ByteRec
     let mut row = ByteRecord::new();
     match delimiter {
         Delimiter::Byte(byte) => {
-            reader(*byte, start).read_byte_record(&mut row).map_err(|error| Error::File {
-                path: path.to_path_buf(),
-                what: format!("the header row cannot be read: {error}; check that it is CSV"),
+            reader(*byte, start).read_byte_record(&mut row).map_err(|error| {
+                Error::file(
+                    path,
+                    format!("the header row cannot be read: {error}; check that it is CSV"),
+                )
             })?;
         }
         Delimiter::Text(text) => {

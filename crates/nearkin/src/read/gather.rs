@@ -15,7 +15,7 @@ pub(super) struct Asked<'a> {
 
 impl Asked<'_> {
     pub(super) fn error(&self, line: u64, what: String) -> Error {
-        Error::Input { path: self.path.to_path_buf(), line, what }
+        Error::input(self.path, line, what)
     }
 }
 

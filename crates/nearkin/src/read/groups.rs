@@ -157,7 +157,7 @@ impl Groups {
                         building.mark(start, ordinal, [NONE; 2]);
                         Ok(())
                     }
-                    Err(what) => Err(Error::Input { path: path.clone(), line, what }),
+                    Err(what) => Err(Error::input(path.clone(), line, what)),
                 }
             })?;
             building.rows.resize(start + count as usize, [NONE; 2]);
@@ -335,10 +335,8 @@ impl Source for Groups {
             let (line, id) = (self.lines[group], Some(self.ids[group].clone()));
             items.push(Item { ordinal, line, id, value: None, at: (from, arena.len()) });
         }
-        let bad = |(path, line, what): &(PathBuf, u64, String)| Error::Input {
-            path: path.clone(),
-            line: *line,
-            what: what.clone(),
+        let bad = |(path, line, what): &(PathBuf, u64, String)| {
+            Error::input(path.clone(), *line, what.clone())
         };
         Ok(Batch {
             path: self.path().to_path_buf(),

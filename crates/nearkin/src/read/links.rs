@@ -38,7 +38,7 @@ pub fn each_link(
                 cells => Err(format!("{} columns of a link; name two", cells.len())),
             });
             let Err(what) = taken else { return Ok(()) };
-            let error = Error::Input { path: path.clone(), line, what };
+            let error = Error::input(path.clone(), line, what);
             if input.options.on_error == OnError::Stop {
                 return Err(error);
             }

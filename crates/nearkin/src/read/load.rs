@@ -318,7 +318,7 @@ impl<E: Copy + Send> Loaded<E> {
             && path.is_dir()
         {
             let what = "is a folder, which holds documents; name the files with the items";
-            return Err(Error::File { path: path.to_path_buf(), what: what.to_owned() });
+            return Err(Error::file(path, what));
         }
         let options = ReadOptions { shape, ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
@@ -388,11 +388,11 @@ impl<E: Copy + Send> Loaded<E> {
                 return Ok(());
             }
             Err(Refused::File(what)) => {
-                return Err(Error::File { path: path.to_path_buf(), what });
+                return Err(Error::file(path, what));
             }
             Err(Refused::Record(what)) => what,
         };
-        let error = Error::Input { path: path.to_path_buf(), line: record.line, what };
+        let error = Error::input(path, record.line, what);
         match on_error {
             OnError::Stop => Err(error),
             OnError::Skip => {

@@ -85,7 +85,7 @@ impl Names {
     /// An error about an item, which says where it stands.
     pub fn error(&self, item: usize, what: String) -> Error {
         let (path, line) = self.place(item);
-        Error::Input { path: path.to_path_buf(), line, what }
+        Error::input(path, line, what)
     }
 
     fn run(&self, item: usize) -> Run {
@@ -122,11 +122,11 @@ impl Naming {
                 let what = match taken {
                     Ok(()) => return Ok(()),
                     Err(Refused::File(what)) => {
-                        return Err(Error::File { path: path.clone(), what });
+                        return Err(Error::file(path.clone(), what));
                     }
                     Err(Refused::Record(what)) => what,
                 };
-                let error = Error::Input { path: path.clone(), line, what };
+                let error = Error::input(path.clone(), line, what);
                 match input.options.on_error {
                     OnError::Stop => Err(error),
                     OnError::Skip => {

@@ -25,10 +25,7 @@ const STDIN: &str = "<stdin>";
 pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> {
     let alone = places.len() == 1;
     if places.iter().filter(|place| place.is_stdin()).count() > 1 {
-        return Err(Error::File {
-            path: STDIN.into(),
-            what: "is given more than once; give `-` once".to_owned(),
-        });
+        return Err(Error::file(STDIN, "is given more than once; give `-` once"));
     }
     let sources = places.iter().map(|place| match place {
         Place::Path(path) => source(path, alone, &options),
@@ -46,7 +43,7 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
 }
 
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
-    let failed = |what: String| Error::File { path: path.to_path_buf(), what };
+    let failed = |what: String| Error::file(path, what);
     let metadata = match is_stdin(path) {
         true => None,
         false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
@@ -107,7 +104,7 @@ pub(super) fn vectors_file(
         let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
         if metadata.is_dir() {
             let what = format!("is a folder, not a {format} file; name the files in it");
-            return Err(Error::File { path: path.to_path_buf(), what });
+            return Err(Error::file(path, what));
         }
         match metadata.is_file() {
             true => Stored::new(path.to_path_buf(), &metadata),
@@ -270,7 +267,7 @@ const FIRST_LOOK: usize = 64 << 10;
 /// Finds the columns that are asked for, where a file has columns.
 fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
     let name = source.name.clone();
-    let failed = |what: &str| Err(Error::File { path: name.clone(), what: what.to_owned() });
+    let failed = |what: &str| Err(Error::file(name.clone(), what));
     match &mut source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.bind(&name, options, ids),
         Kind::Table { stored, table } => table.bind(stored, options, ids),

@@ -119,10 +119,9 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
             }
             Ok(count as u32)
         }
-        _ => Err(Error::File {
-            path: source.name.clone(),
-            what: "is a folder, not a table; name the files in it".to_owned(),
-        }),
+        _ => {
+            Err(Error::file(source.name.clone(), "is a folder, not a table; name the files in it"))
+        }
     }
 }
 

@@ -54,13 +54,15 @@ impl Stored {
             let stamp = Stamp::of(&file.metadata()?);
             Ok((file, stamp))
         };
-        let (file, stamp) = { keep }().map_err(|error| Error::File {
-            path: name.clone(),
-            what: format!(
-                "cannot be copied to the folder for temporary files, {}: {error}; give it as a \
+        let (file, stamp) = { keep }().map_err(|error| {
+            Error::file(
+                name.clone(),
+                format!(
+                    "cannot be copied to the folder for temporary files, {}: {error}; give it as a \
                  file, or name another folder",
-                folder.display()
-            ),
+                    folder.display()
+                ),
+            )
         })?;
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
@@ -102,7 +104,7 @@ impl Stored {
     }
 
     pub(super) fn error(&self, what: String) -> Error {
-        Error::File { path: self.name.clone(), what }
+        Error::file(self.name.clone(), what)
     }
 }
 
@@ -115,7 +117,7 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
         }
         _ => format!("cannot be read: {error}; check the disk and run again"),
     };
-    Error::File { path: path.to_path_buf(), what }
+    Error::file(path, what)
 }
 
 /// Reads a shared file from a place of its own.

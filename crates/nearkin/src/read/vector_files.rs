@@ -142,7 +142,7 @@ fn vecs(
     let mut rest = size.unwrap_or(u64::MAX);
     let mut buffer = Pool::default().take();
     for row in 1.. {
-        let failed = |what: String| Error::Input { path: stored.name.clone(), line: row, what };
+        let failed = |what: String| Error::input(stored.name.clone(), row, what);
         buffer.truncate(0);
         let head = file.fill(&mut buffer, 4)?;
         if head == 0 {

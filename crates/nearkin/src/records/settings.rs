@@ -96,14 +96,16 @@ impl Rules {
     /// # Errors
     /// With the line where something is wrong.
     pub fn read(path: &Path, two_tables: bool) -> Result<Self> {
-        let failed = |what: String| Error::File { path: path.to_path_buf(), what };
+        let failed = |what: String| Error::file(path, what);
         let text = std::fs::read_to_string(path)
             .map_err(|error| failed(format!("cannot read: {error}; --suggest writes one")))?;
         Self::parse(&text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
-            |(span, what)| Error::Input {
-                path: path.to_path_buf(),
-                line: 1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
-                what,
+            |(span, what)| {
+                Error::input(
+                    path,
+                    1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
+                    what,
+                )
             },
         )
     }

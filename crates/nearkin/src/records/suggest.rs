@@ -89,7 +89,7 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
 
 /// The error where there is nothing to suggest.
 fn nothing(why: &str) -> Error {
-    Error::Nothing(format!("nothing to suggest; {why}"))
+    Error::nothing(format!("nothing to suggest; {why}"))
 }
 
 /// The records that are looked at: some of the first table, and all that they may match.

@@ -94,7 +94,7 @@ impl Temp {
             }
             _ => format!("cannot hold temporary files: {error}; name another folder with --temp"),
         };
-        Error::File { path: self.folder.clone(), what }
+        Error::file(self.folder.clone(), what)
     }
 }
 
