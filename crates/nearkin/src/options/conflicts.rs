@@ -60,12 +60,12 @@ impl Options {
     pub fn check(&self) -> Result<()> {
         for (name, others) in CONFLICTS.iter().filter(|(name, _)| self.is_given(name)) {
             if let Some(other) = others.iter().find(|other| self.is_given(other)) {
-                return Err(Error::parameter(other, "given", format!("left out with {name}")));
+                return Err(Error::conflict(other, name));
             }
         }
         for (name, needed) in REQUIREMENTS.iter().filter(|(name, _)| self.is_given(name)) {
             if let Some(other) = needed.iter().find(|other| !self.is_given(other)) {
-                return Err(Error::parameter(other, "missing", format!("given with {name}")));
+                return Err(Error::needed(other, name));
             }
         }
         match self.threads {

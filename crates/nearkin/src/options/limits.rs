@@ -1,6 +1,7 @@
 //! Texts, sets and bags: how they are compared, and how similar two have to be.
 
 use super::{Goal, ItemKind, MeasureName, Options};
+use crate::error::Advice;
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -14,26 +15,23 @@ impl Options {
             let is_bag = self.kind() == ItemKind::Bag;
             return Ok(if is_bag { Measure::Bag } else { Measure::Jaccard });
         };
-        let wrong = |value: &str, must: &str| Err(Error::parameter("measure", value, must));
+        let wrong = |must: &str| Error::parameter("measure", name, must);
         match (kind, name) {
             (ItemKind::Bag, other) if !other.is_jaccard_or_bag() => {
-                let must = "bag, bag-sum or jaccard for bags; others are for --as set";
-                wrong(&other.to_string(), must)
+                Err(wrong("bag, bag-sum or jaccard for bags").or(Advice::set("as", "set")))
             }
             (ItemKind::Set, MeasureName::Bag | MeasureName::BagSum) => {
-                wrong("that of bags", "jaccard for sets: repeats count in bags, pass --as bag")
+                let must = "another one for sets, in which repeats do not count";
+                Err(wrong(must).or(Advice::set("as", "bag")))
             }
             (ItemKind::Text, MeasureName::Cosine) => {
-                wrong("cosine", "another one here: the cosine of texts is for `pairs` and `top`")
+                Err(wrong("another one here: the cosine of texts is for `pairs` and `top`"))
             }
-            (_, other) => other.of_sets().map_or_else(
-                || {
-                    let must = "jaccard, bag, bag-sum, dice, containment, overlap, hamming or cosine for texts \
-                                and sets; pass --as vector, bits or string for others";
-                    wrong(&other.to_string(), must)
-                },
-                Ok,
-            ),
+            (_, other) => other.of_sets().ok_or_else(|| {
+                let kinds = ["vector", "bits", "string"].map(|kind| Advice::set("as", kind));
+                let must = "jaccard, bag, bag-sum, dice, containment, overlap, hamming or cosine for texts and sets";
+                kinds.into_iter().fold(wrong(must), Error::or)
+            }),
         }
     }
 
@@ -44,13 +42,12 @@ impl Options {
     pub fn set_threshold(&self, measure: Measure, goal: Goal) -> Result<f64> {
         let usual = match (measure, self.threshold, self.within) {
             (Measure::Overlap, None, None) => {
-                let must = "given with overlap: -t N, how many elements must be shared";
-                return Err(Error::parameter("threshold", "missing", must));
+                let what = "with overlap, how many elements have to be shared";
+                return Err(Error::missing("threshold", what));
             }
             (Measure::Hamming, _, None) => {
-                let must = "given with hamming, which is a distance: --within N, how many elements may be in one of the \
-                            two only";
-                return Err(Error::parameter("within", "missing", must));
+                let what = "with hamming, how many elements may be in one of the two only";
+                return Err(Error::missing("within", what));
             }
             // The lower it is, the more has to be compared; for bags by sum, their equal.
             (Measure::BagSum, ..) if goal == Goal::Closest => 0.23,

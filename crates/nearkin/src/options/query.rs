@@ -1,6 +1,7 @@
 //! Items in memory: how they are compared, and how far apart two may be.
 
 use super::{Goal, ItemKind, MeasureName, Options};
+use crate::error::Advice;
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
 use crate::{Error, Result};
 
@@ -71,8 +72,9 @@ impl Options {
                 return Err(Error::parameter("threshold", least, "a similarity, at most 1"));
             }
             (Some(least), _) => {
-                let must = format!("left out with {measure}, which is a distance; pass --within");
-                return Err(Error::parameter("threshold", least, must));
+                let must = format!("left out with {measure}, which is a distance");
+                let advice = Advice::with("within", "say how far apart pairs may be");
+                return Err(Error::parameter("threshold", least, must).or(advice));
             }
             (_, Some(most)) => (Form::Distance, most),
             (_, None) if measure == MeasureName::BagSum => (Form::Similarity, 0.444),
@@ -80,10 +82,7 @@ impl Options {
             _ if every => (Form::Distance, f64::INFINITY),
             _ if is_similarity => (Form::Similarity, 0.8),
             _ if kind == ItemKind::String => (Form::Distance, 2.0),
-            _ => {
-                let must = "given: pairs at most how far apart?";
-                return Err(Error::parameter("within", "missing", must));
-            }
+            _ => return Err(Error::missing("within", "the largest distance of a pair")),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! How texts become shingles.
 
 use super::{ItemKind, Keyword, Options};
+use crate::error::Advice;
 use crate::shingle::{Case, Shingling, Space, StopWords, Unit};
 use crate::{Error, Result};
 
@@ -61,8 +62,10 @@ impl Options {
         };
         let by_chars = matches!(shingling.unit, Unit::Chars(_));
         if !by_chars && (self.ignore_case || self.space().is_some()) {
-            let must = "chars:K with --ignore-case or --space; words are lower-cased and without white space";
-            return Err(Error::parameter("shingle", shingling, must));
+            let name = if self.ignore_case { "ignore_case" } else { "space" };
+            let must = "left out: words are lower-cased and have no white space";
+            let advice = Advice::set("shingle", "chars:K");
+            return Err(Error::parameter(name, "given", must).or(advice));
         }
         if self.ignore_case {
             shingling.case = Case::Fold;
@@ -72,12 +75,13 @@ impl Options {
         shingling.bits = self.hash_bits.unwrap_or_default();
         if let Some(path) = &self.stop_words {
             if !matches!(shingling.unit, Unit::StopWords(_)) {
-                let must = "used with --shingle stopwords";
-                return Err(Error::parameter("stop_words", path.display(), must));
+                let must = "left out: these shingles have none";
+                let advice = Advice::set("shingle", "stopwords");
+                return Err(Error::parameter("stop_words", path.display(), must).or(advice));
             }
-            let list = std::fs::read_to_string(path).map_err(|error| Error::File {
-                path: path.clone(),
-                what: format!("cannot read: {error}; give a text file of words"),
+            let list = std::fs::read_to_string(path).map_err(|error| {
+                let problem = format!("cannot be read: {error}");
+                Error::file(path.clone(), problem).or("give a text file of words")
             })?;
             shingling.unit = Unit::StopWords(StopWords::new(list.split_whitespace()).into());
         }
