@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use clap::{Parser, Subcommand};
 
-use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top};
+use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
 /// Finds similar items in large collections: every reported pair exact, the share found stated.
 #[derive(Debug, Parser)]
@@ -47,7 +47,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Ok(()) => 0,
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
-            report::tell(format_args!("error: {error:#}"));
+            report::tell(format_args!("error: {}", wording::line(&error)));
             let interrupted = matches!(error.downcast_ref(), Some(nearkin::Error::Interrupted));
             if interrupted { 130 } else { 1 }
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::cluster::Keep;
+use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
 use nearkin::read::{Opened, Place};
@@ -83,7 +84,7 @@ pub(crate) struct Found {
     pub(crate) source: Opened,
     pub(crate) settings: Settings,
     pub(crate) result: Deduplicated,
-    swallowed: Option<String>,
+    swallowed: Option<Problem>,
 }
 
 /// Finds the groups, and what is kept of each.
@@ -104,15 +105,19 @@ pub(crate) fn find(args: &DedupArgs, observer: &dyn Observer) -> anyhow::Result<
 }
 
 /// The warning of a group that has an implausible share of the collection.
-fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<String> {
-    Ok(format!(
-        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}; if they do \
-         not belong together, use --no-chains, a higher --threshold or longer shingles",
+fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<Problem> {
+    let what = format!(
+        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}: it may be a \
+         chain of unrelated texts",
         report::grouped(swallowed.texts as u64),
         100.0 * swallowed.share,
         report::grouped(swallowed.unlike as u64),
         result.collection.ids().get(swallowed.kept)?,
-    ))
+    );
+    Ok(Problem::new(what)
+        .or(Advice::turn_on("no_chains"))
+        .or(Advice::with("threshold", "ask for more similarity"))
+        .or("cut longer shingles"))
 }
 
 impl Found {

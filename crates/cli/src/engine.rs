@@ -9,6 +9,7 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::{CommandFactory, Parser};
 use nearkin::cluster::Keep;
+use nearkin::error::Problem;
 use nearkin::pipeline::{self, Observer, Settings, Watched};
 use nearkin::read::Place;
 use nearkin::{Error, write};
@@ -67,8 +68,10 @@ pub type Table = (SchemaRef, Vec<RecordBatch>);
 pub struct Account {
     /// What `--stats` has, as JSON.
     pub stats: String,
-    /// What the user should look at: records that were left out, a group that has an implausible share.
-    pub warnings: Vec<String>,
+    /// The first of the records that were skipped.
+    pub skipped: Vec<Error>,
+    /// What the user should look at: a group that has an implausible share.
+    pub warning: Option<Problem>,
 }
 
 impl From<Told> for Account {
@@ -77,8 +80,7 @@ impl From<Told> for Account {
         if let Some(job) = &told.job {
             job.finish();
         }
-        let skipped = told.skipped.into_iter().map(|message| format!("skipped: {message}"));
-        Self { stats: told.stats.to_string(), warnings: skipped.chain(told.warning).collect() }
+        Self { stats: told.stats.to_string(), skipped: told.skipped, warning: told.warning }
     }
 }
 

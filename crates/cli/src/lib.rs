@@ -23,5 +23,7 @@ mod screen;
 mod search;
 mod shell;
 mod top;
+mod wording;
 
 pub use command::main;
+pub use wording::CommandWording;

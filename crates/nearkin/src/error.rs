@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::item::Id;
+
 /// The library's result type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -32,6 +34,22 @@ pub enum Error {
         option: &'static str,
         /// What the option says, such as "the largest distance of a pair".
         what: String,
+    },
+
+    /// An option that is needed with another one.
+    Needed {
+        /// The key of the option that was not given.
+        option: &'static str,
+        /// The key of the option that was.
+        with: &'static str,
+    },
+
+    /// Two options that exclude each other.
+    Conflict {
+        /// The key of one.
+        option: &'static str,
+        /// The key of the other.
+        with: &'static str,
     },
 
     /// Two vectors that can only be compared when they are equally long.
@@ -210,6 +228,14 @@ impl Problem {
         self
     }
 
+    /// The problem of an id that an earlier record has.
+    pub(crate) fn repeated_id(id: &Id) -> Self {
+        Self::new(format!("the id {:?} was there before", id.to_string()))
+            .or("make ids unique")
+            .or(Advice::with("id", "choose another field"))
+            .or(Advice::SKIP)
+    }
+
     /// All of it in one text, to be kept in a file.
     pub(crate) fn to_text(&self) -> String {
         let mut parts = vec![self.what.as_str()];
@@ -244,7 +270,8 @@ impl Problem {
         problem
     }
 
-    fn worded(&self, wording: &dyn Wording) -> String {
+    /// The message in the words of a front end.
+    pub fn worded(&self, wording: &dyn Wording) -> String {
         with_advice(self.what.clone(), &self.advice, wording)
     }
 }
@@ -270,9 +297,25 @@ impl Error {
         Self::Parameter { name, value: value.to_string(), must: must.into(), advice: Vec::new() }
     }
 
+    /// A recall outside its range.
+    pub(crate) fn recall(recall: f64) -> Self {
+        let must = "above 0 and below 1: only an exact search misses none";
+        Self::parameter("recall", recall, must).or(Advice::turn_on("exact"))
+    }
+
     /// An option that is needed here, and what it says.
     pub fn missing(option: &'static str, what: impl Into<String>) -> Self {
         Self::Missing { option, what: what.into() }
+    }
+
+    /// An option that is needed with another one.
+    pub const fn needed(option: &'static str, with: &'static str) -> Self {
+        Self::Needed { option, with }
+    }
+
+    /// Two options that exclude each other.
+    pub const fn conflict(option: &'static str, with: &'static str) -> Self {
+        Self::Conflict { option, with }
     }
 
     /// Bad input at a line or row of a file.
@@ -314,7 +357,7 @@ impl Error {
             Self::Input { problem, .. } | Self::File { problem, .. } | Self::Nothing(problem) => {
                 Some(&mut problem.advice)
             }
-            Self::Missing { .. } | Self::Mismatch { .. } | Self::Closed | Self::Interrupted => None,
+            _ => None,
         }
     }
 
@@ -327,6 +370,13 @@ impl Error {
             }
             Self::Missing { option, what } => {
                 format!("{} is required: {what}", wording.option(option))
+            }
+            Self::Needed { option, with } => {
+                format!("{} is required with {}", wording.option(option), wording.option(with))
+            }
+            Self::Conflict { option, with } => {
+                let [option, with] = [option, with].map(|key| wording.option(key));
+                format!("{option} does not go with {with}; leave one of them out")
             }
             Self::Mismatch { left, right } => {
                 format!("vectors have {left} and {right} components; give both the same length")
@@ -421,22 +471,17 @@ mod tests {
         }
     }
 
-    fn repeated() -> Problem {
-        let choose = Advice::with("id", "choose another field");
-        Problem::new("the id was there before").or("make ids unique").or(choose).or(Advice::SKIP)
-    }
-
     #[test]
     fn each_front_end_has_its_words() {
-        let error = Error::input("a.jsonl", 3, repeated());
+        let error = Error::input("a.jsonl", 3, Problem::repeated_id(&Id::Int(7)));
         assert_eq!(
             error.to_string(),
-            "a.jsonl:3: the id was there before; make ids unique, choose another field with `id`, or set \
+            "a.jsonl:3: the id \"7\" was there before; make ids unique, choose another field with `id`, or set \
              `on_error` to skip"
         );
         assert_eq!(
             error.clone().without("on_error").worded(&Flags),
-            "a.jsonl:3: the id was there before; make ids unique, or choose another field with --id"
+            "a.jsonl:3: the id \"7\" was there before; make ids unique, or choose another field with --id"
         );
         assert_eq!(
             Error::file("a", "is a mystery").or(Advice::leave_out("format")).worded(&Flags),
@@ -459,11 +504,46 @@ mod tests {
         assert_eq!(error.worded(&Flags), "a weight is NaN; it must be finite; drop the vector");
         let error = Error::missing("within", "the largest distance of a pair");
         assert_eq!(error.worded(&Flags), "--within is required: the largest distance of a pair");
+        let error = Error::needed("rows", "bands");
+        assert_eq!(error.worded(&Flags), "--rows is required with --bands");
+        let error = Error::conflict("exact", "bands");
+        assert_eq!(error.to_string(), "`exact` does not go with `bands`; leave one of them out");
+    }
+
+    /// Flags are words of the command; here options go by their keys.
+    #[test]
+    fn no_text_of_the_library_names_a_flag() {
+        let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut files = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+                for (line, number) in code.lines().zip(1..) {
+                    let code = line.split("// ").next().unwrap_or_default();
+                    assert!(!names_flag(code), "{}:{number}: {line}", path.display());
+                }
+                files += 1;
+            }
+        }
+        assert!(files > 100, "{files} files");
+    }
+
+    fn names_flag(code: &str) -> bool {
+        let after = |(at, _)| code[at + 2..].starts_with(|next: char| next.is_ascii_lowercase());
+        code.match_indices("--").any(after)
     }
 
     #[test]
     fn problems_come_back_from_files() {
-        let problem = repeated().or(Advice::leave_out("format")).or(Advice::turn_on("exact"));
+        let problem = Problem::repeated_id(&Id::Int(7))
+            .or(Advice::leave_out("format"))
+            .or(Advice::turn_on("exact"));
         assert_eq!(Problem::from_text(&problem.to_text()), problem);
         assert_eq!(Problem::from_text("alone"), Problem::new("alone"));
     }

@@ -26,6 +26,8 @@ mod _nearkin {
     #[pymodule_export]
     use crate::datasketch::{Buckets, Permutations, Signature, best_bands};
     #[pymodule_export]
+    use crate::error::{speak_of_flags, speaks_of_flags};
+    #[pymodule_export]
     use crate::parts::{
         Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,
         list_text, list_texts, planned, sets_compared, shingles, stop_word_shingles,

@@ -11,7 +11,7 @@ use nearkin_cli::engine::{self, Failure};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-use crate::error::{Raise, failed};
+use crate::error::{Raise, failed, warnings};
 use crate::watch::watched;
 
 /// Where items come from: a path, or the name of a table and anything with the Arrow stream interface.
@@ -64,7 +64,8 @@ pub(crate) fn search(
     let (rows, account) =
         watched(py, progress, |observer| engine::search(job, &flags, inputs, against, observer))?
             .raise(py)?;
-    Ok((table(py, rows)?, account.stats, account.warnings))
+    let warnings = warnings(&account);
+    Ok((table(py, rows)?, account.stats, warnings))
 }
 
 /// A collection with one item of each group kept.
@@ -82,7 +83,8 @@ pub(crate) fn dedup(
     let inputs = places(py, inputs)?;
     let found = watched(py, progress, |observer| engine::dedup(&flags, inputs, observer))?;
     let (found, account) = found.raise(py)?;
-    Ok((Deduplicated(Arc::new(found)), account.stats, account.warnings))
+    let warnings = warnings(&account);
+    Ok((Deduplicated(Arc::new(found)), account.stats, warnings))
 }
 
 #[pymethods]

@@ -34,6 +34,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if not given or "-h" in given or "--help" in given:
         print("The command's `pairs` and `dedup` as a Spark job: INPUT is what all machines see, -o and --clusters name folders.\n")
         return _nearkin.main(["nearkin", *(given or ["--help"])])
+    _nearkin.speak_of_flags(True)
     try:
         job, options = parse(given)
         session = SparkSession.builder.appName(f"nearkin {job}").getOrCreate()
@@ -46,6 +47,8 @@ def main(words: Sequence[str] | None = None) -> int:
         lines = [line for line in str(error).splitlines() if line.startswith("nearkin.")]
         print(f"error: {lines[-1].partition(': ')[2] if lines else error}", file=sys.stderr)
         return 1
+    finally:
+        _nearkin.speak_of_flags(False)
     return 0
 
 

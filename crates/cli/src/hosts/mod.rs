@@ -9,7 +9,7 @@ use clap::Args;
 use nearkin::hosts::address::is_url;
 use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
-use nearkin::read::{Flags, Format, Input, Place, ReadOptions, each_link};
+use nearkin::read::{FieldKeys, Format, Input, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
 use nearkin::write::Ready;
 use nearkin::{Error, Result};
@@ -243,7 +243,7 @@ impl HostsArgs {
     fn url_options(&self) -> ReadOptions {
         ReadOptions {
             text: self.url.clone(),
-            flags: Flags { text: "--url", ..Flags::default() },
+            keys: FieldKeys { text: "url", ..FieldKeys::default() },
             positions: true,
             format: self.format,
             piped: Format::Txt,
@@ -256,7 +256,7 @@ impl HostsArgs {
         ReadOptions {
             text: self.text.clone(),
             id: Some(self.url.clone()),
-            flags: Flags { id: "--url", ..Flags::default() },
+            keys: FieldKeys { id: "url", ..FieldKeys::default() },
             ..self.options()
         }
     }

@@ -18,8 +18,8 @@ use super::{
     rows::ALL,
     text::Text,
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
-use crate::{Error, Result};
 use csv::ByteRecord;
 use std::{ops::Range, path::Path};
 
@@ -138,14 +138,14 @@ impl Header {
         if self.names.is_empty() {
             return Ok(());
         }
-        let column = |name: &str, advice: &str| {
+        let column = |name: &str, advice: Advice| {
             self.names
                 .iter()
                 .position(|known| known == name)
                 .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
         };
         let id = match ids {
-            Ids::Field(name) => Some(column(name, &options.flags.id_column())?),
+            Ids::Field(name) => Some(column(name, options.keys.id_column())?),
             Ids::None | Ids::Ignored => None,
         };
         if !options.columns.is_empty() {
@@ -154,9 +154,9 @@ impl Header {
             self.id = id;
             return Ok(());
         }
-        let text =
-            column(&options.text, &format!("name the text column with {}", options.flags.text))?;
-        let value = options.value.as_deref().map(|name| column(name, "name one of these"));
+        let advice = Advice::with(options.keys.text, "name the text column");
+        let text = column(&options.text, advice)?;
+        let value = options.value.as_deref().map(|name| column(name, "name one of these".into()));
         let value = value.transpose()?;
         (self.text, self.id, self.value) = (text, id, value);
         Ok(())
@@ -188,10 +188,9 @@ pub(super) fn no_column<'a>(
     path: &Path,
     name: &str,
     known: impl Iterator<Item = &'a str>,
-    advice: &str,
+    advice: impl Into<Advice>,
 ) -> Error {
-    let what = format!("no column `{name}`; it has {}: {advice}", item::list(known));
-    Error::file(path, what)
+    Error::file(path, format!("no column `{name}`: it has {}", item::list(known))).or(advice)
 }
 
 fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
@@ -326,7 +325,7 @@ pub(super) fn decode(
 
 type Parts<'a> = (&'a str, Option<Id>, Option<Value>);
 
-fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, String> {
+fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, Problem> {
     check_length(header, record)?;
     let field = |column: usize| utf8(&record[column]);
     let text = field(header.text)?;
@@ -338,20 +337,20 @@ fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Par
     Ok((text, id, value))
 }
 
-pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
+pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), Problem> {
     if record.len() == header.names.len() {
         return Ok(());
     }
-    Err(format!(
-        "{} fields where the {} has {}; fix the line, put quotes around a field with a \
-         delimiter or a line end in it, name the delimiter with --delimiter, or pass --on-error skip",
-        record.len(),
-        if header.row.is_empty() { "first line" } else { "header" },
-        header.names.len()
-    ))
+    let first = if header.row.is_empty() { "first line" } else { "header" };
+    let what = format!("{} fields where the {first} has {}", record.len(), header.names.len());
+    Err(Problem::new(what)
+        .or("fix the line")
+        .or("put quotes around a field with a delimiter or a line end in it")
+        .or(Advice::with("delimiter", "name the delimiter"))
+        .or(Advice::SKIP))
 }
 
-fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
+fn value(text: &str, field: &str) -> Result<Option<Value>, Problem> {
     if let Ok(whole) = text.trim().parse::<i128>() {
         return Ok(Some(Value::Int(whole)));
     }
@@ -364,8 +363,9 @@ fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
 }
 
 /// The message for a value that has no place in an order.
-pub(super) fn not_a_number(field: &str) -> String {
-    format!("field `{field}` is NaN, which has no order; write a number or leave it empty")
+pub(super) fn not_a_number(field: &str) -> Problem {
+    Problem::new(format!("field `{field}` is NaN, which has no order"))
+        .or("write a number or leave it empty")
 }
 
 /// Where the wanted records lie.

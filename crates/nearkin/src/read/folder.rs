@@ -9,8 +9,8 @@ use super::{
     gather::{Asked, Gather},
     stored::{At, Stored, unreadable},
 };
+use crate::error::{Advice, Error, Result};
 use crate::item::{Batch, Id};
-use crate::{Error, Result};
 use std::{fs, io::Read, ops::Range, path::Path};
 use walkdir::{DirEntry, WalkDir};
 
@@ -120,15 +120,10 @@ pub(super) fn read(stored: &Stored, out: &mut String) -> Result<Result<()>> {
         Err(error) => {
             let before = &bytes[..error.valid_up_to()];
             let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-            Err(Error::input(
-                stored.name.clone(),
-                memchr::memchr_iter(b'\n', before).count() as u64 + 1,
-                format!(
-                    "not valid UTF-8 at byte {}; convert the file to UTF-8, leave it out, or pass \
-                     --on-error skip",
-                    before.len() - start + 1
-                ),
-            ))
+            let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            let what = format!("not valid UTF-8 at byte {}", before.len() - start + 1);
+            let error = Error::input(&stored.name, line, what);
+            Err(error.or("convert the file to UTF-8").or("leave it out").or(Advice::SKIP))
         }
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! What cannot be read twice (standard input, a pipe) is copied once to an unnamed temporary file.
 
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Problem, Result};
 use std::{
     fs::{File, Metadata},
     io::{self, Read},
@@ -55,14 +55,11 @@ impl Stored {
             Ok((file, stamp))
         };
         let (file, stamp) = { keep }().map_err(|error| {
-            Error::file(
-                name.clone(),
-                format!(
-                    "cannot be copied to the folder for temporary files, {}: {error}; give it as a \
-                 file, or name another folder",
-                    folder.display()
-                ),
-            )
+            let what =
+                format!("cannot be copied to the folder for temporary files, {}", folder.display());
+            Error::file(&name, format!("{what}: {error}"))
+                .or("give it as a file")
+                .or(Advice::with("temp", "name another folder"))
         })?;
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
@@ -103,8 +100,8 @@ impl Stored {
         unreadable(&self.name, error)
     }
 
-    pub(super) fn error(&self, what: String) -> Error {
-        Error::file(self.name.clone(), what)
+    pub(super) fn error(&self, problem: impl Into<Problem>) -> Error {
+        Error::file(&self.name, problem)
     }
 }
 
