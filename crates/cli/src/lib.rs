@@ -8,7 +8,6 @@ mod compare;
 mod dedup;
 pub mod engine;
 mod hosts;
-mod items;
 mod limit;
 mod matching;
 mod near;

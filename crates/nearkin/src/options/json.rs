@@ -71,7 +71,7 @@ impl Options {
     pub fn to_json(&self) -> String {
         let mut object = match serde_json::to_value(self) {
             Ok(Value::Object(object)) => object,
-            _ => Map::new(), // a path that is no text
+            _ => Map::new(), // never: every option has a form
         };
         object.retain(|_, value| !matches!(value, Value::Null | Value::Bool(false)));
         Value::Object(object).to_string()
@@ -92,7 +92,7 @@ fn wrong_value(key: String, value: Value) -> Result<()> {
             let must = match text.rsplit_once(", expected ").map_or(&*text, |(_, must)| must) {
                 "usize" | "u64" => "a whole number",
                 "a boolean" => "true or false",
-                "a string" | "path string" => "a text",
+                "a string" => "a text",
                 must => must,
             };
             Err(Error::parameter(name, shown, must))

@@ -38,34 +38,42 @@ pub trait Keyword: Copy + PartialEq + 'static {
 impl Keyword for ItemKind {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Text, "text", "A text, cut into shingles"),
-        (Self::Set, "set", "A list, or elements between white space, each counted once"),
-        (Self::Bag, "bag", "A set with repeats counted; an object {\"element\": count} is one too"),
-        (Self::Vector, "vector", "A list of numbers; .npy and .fvecs files hold them too"),
-        (Self::Bits, "bits", "A string of 0 and 1 or of hexadecimal digits; bytes in .npy files"),
-        (Self::String, "string", "A text, compared character by character"),
+        (
+            Self::Set,
+            "set",
+            "A list of elements, or elements separated by white space; repeats count once",
+        ),
+        (Self::Bag, "bag", "Like a set, but repeats count; also {\"element\": count}"),
+        (Self::Vector, "vector", "A list of numbers, or a row of a .npy or .fvecs file"),
+        (
+            Self::Bits,
+            "bits",
+            "A string of 0 and 1 or of hexadecimal digits, or bytes in a .npy file",
+        ),
+        (Self::String, "string", "A short text, compared character by character"),
         (Self::Answers, "answers", "Yes, no or nothing in each of several columns"),
     ];
 }
 
 impl Keyword for Edges {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Both, "both", "An edge makes each end an element of the other"),
-        (Self::Directed, "directed", "An edge makes its second end an element of the first"),
+        (Self::Both, "both", "Each end of an edge is an element of the other"),
+        (Self::Directed, "directed", "Only the second end is an element of the first"),
     ];
 }
 
 impl Keyword for Space {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Fold, "fold", "A run becomes one blank"),
-        (Self::Drop, "drop", "It is dropped"),
-        (Self::Keep, "keep", "It stays"),
+        (Self::Drop, "drop", "Removed"),
+        (Self::Keep, "keep", "Unchanged"),
     ];
 }
 
 impl Keyword for NormalForm {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Nfc, "nfc", "é is one character however it was typed"),
-        (Self::Nfkc, "nfkc", "Also: full width = half width, ligatures = their letters"),
+        (Self::Nfc, "nfc", "é is one character, however it was typed"),
+        (Self::Nfkc, "nfkc", "Also full width = half width, and ligatures = their letters"),
     ];
 }
 
@@ -77,17 +85,17 @@ impl Keyword for HashBits {
 #[cfg(feature = "files")]
 impl Keyword for OnError {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Stop, "stop", "End the run, name the file and the line"),
-        (Self::Skip, "skip", "Leave it out, and say at the end how many were"),
+        (Self::Stop, "stop", "End the run and name the file and the line"),
+        (Self::Skip, "skip", "Leave the record out and report how many were skipped"),
     ];
 }
 
 #[cfg(feature = "files")]
 impl Keyword for Digits {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Told, "told", "In hexadecimal where a digit other than 0 and 1 says so"),
-        (Self::Binary, "binary", "Bit by bit"),
-        (Self::Hex, "hex", "In hexadecimal"),
+        (Self::Told, "told", "Hexadecimal if any digit is not 0 or 1, else binary"),
+        (Self::Binary, "binary", "One digit per bit"),
+        (Self::Hex, "hex", "Hexadecimal"),
     ];
 }
 

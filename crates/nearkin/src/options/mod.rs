@@ -52,7 +52,7 @@ use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings};
 use crate::shingle::{HashBits, NormalForm, Space};
-use serde_forms::{bytes, keyword, list, number, text};
+use serde_forms::{bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
 ///
@@ -151,6 +151,7 @@ pub struct Options {
     #[serde(with = "keyword")]
     pub normal_form: Option<NormalForm>,
     /// A file with the stop words. Default: English ones.
+    #[serde(with = "path")]
     pub stop_words: Option<PathBuf>,
     /// Bits kept of a shingle's hash. Default: 64.
     #[serde(with = "keyword")]
@@ -162,6 +163,7 @@ pub struct Options {
     #[serde(with = "bytes")]
     pub memory: Option<usize>,
     /// The folder for temporary files. Default: the system's.
+    #[serde(with = "path")]
     pub temp: Option<PathBuf>,
 
     /// Which item of a group is kept. Default: the first.

@@ -190,6 +190,30 @@ pub(super) mod list {
     }
 }
 
+/// Paths. What of one is no text is replaced, so that every path can be written.
+pub(super) mod path {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(path) => to.serialize_str(&path.to_string_lossy()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<PathBuf>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a path", |text| Ok(text.into()))
+    }
+}
+
 /// A number of bytes, or a size such as 4G.
 pub(super) mod bytes {
     use super::*;
