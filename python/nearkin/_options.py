@@ -1,16 +1,29 @@
-"""The options of a run: the command's flags, with `_` for `-`."""
+"""The options of a run: the command's flags, with `_` for `-`. The engine knows what they mean."""
 
 from __future__ import annotations
 
 import difflib
+import json
+import math
 import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["Comparing", "Cutting", "DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
+__all__ = [
+    "CompareOptions",
+    "DedupOptions",
+    "KeepOptions",
+    "Options",
+    "ReadOptions",
+    "SearchOptions",
+    "ShingleOptions",
+    "TopOptions",
+    "as_json",
+    "checked",
+]
 
 
-class Reading(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """What is read, and what an item is."""
 
     text: str | None
@@ -31,7 +44,7 @@ class Reading(TypedDict, total=False):
     digits: Literal["told", "binary", "hex"]
 
 
-class Cutting(TypedDict, total=False):
+class ShingleOptions(TypedDict, total=False):
     """How texts become shingles."""
 
     shingle: str | None
@@ -42,14 +55,14 @@ class Cutting(TypedDict, total=False):
     hash_bits: Literal[32, 64]
 
 
-class Comparing(Cutting, total=False):
+class CompareOptions(ShingleOptions, total=False):
     """What `compare` takes."""
 
     passages: bool
     least_words: int | None
 
 
-class Options(Reading, Cutting, total=False):
+class Options(ReadOptions, ShingleOptions, total=False):
     """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
 
     # What is similar, and how surely it is found
@@ -77,30 +90,51 @@ class SearchOptions(Options, total=False):
     probes: int | None
 
 
+class TopOptions(SearchOptions, total=False):
+    """What `top` takes, with the argument of its own."""
+
+    k: int
+
+
 class DedupOptions(Options, total=False):
     """What `dedup` takes."""
 
     no_chains: bool
 
 
-def flags(options: Mapping[str, Any], allowed: type) -> list[str]:
-    """The options as words of a command line."""
+class KeepOptions(DedupOptions, total=False):
+    """What `dedup` takes, with the argument of its own."""
+
+    keep: str
+
+
+def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:
+    """The options that are given, each of them known."""
     known: dict[str, Any] = {}
     for base in allowed.__mro__:
         known.update(getattr(base, "__annotations__", {}))
-    words = []
-    for name, value in options.items():
+    for name in options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"there is no option {name!r}{hint}")
-        if value is None or value is False:
-            continue
-        flag = "--" + name.rstrip("_").replace("_", "-")
-        if value is True:
-            words.append(flag)
-        elif isinstance(value, (list, tuple)):
-            words.append(f"{flag}={','.join(map(str, value))}")
-        else:
-            words.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    return words
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def as_json(options: Mapping[str, Any], allowed: type) -> str:
+    """The options as the engine reads them."""
+    given = checked(options, allowed)
+    return json.dumps({name.rstrip("_"): _plain(value) for name, value in given.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has: paths, expressions and numbers that are not finite become texts."""
+    if isinstance(value, (list, tuple)):
+        return [str(one) for one in value]
+    if hasattr(value, "item"):  # a number of NumPy
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearkin import _nearkin
 from nearkin._errors import NearkinWarning
 from nearkin._inputs import Input, one_input
-from nearkin._options import DedupOptions, SearchOptions, flags
+from nearkin._options import DedupOptions, KeepOptions, SearchOptions, TopOptions, as_json
 from nearkin._progress import Progress, chosen
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def _warn(messages: list[str], above: int) -> None:
 
 
 def _search(
-    job: str, words: list[str], data: Input, against: Input | None, progress: bool | None
+    job: str, options: str, data: Input, against: Input | None, progress: bool | None
 ) -> pa.Table:
     with _shown(progress) as shown:
         table, account, messages = _nearkin.search(
-            job, words, data.given, against.given if against else [], shown
+            job, options, data.given, against.given if against else [], shown
         )
     _warn(messages, 2)
     return table.replace_schema_metadata({_STATS: account})
@@ -76,7 +76,7 @@ def pairs(
     progress
         Whether to show how far it is; by itself in a terminal or a notebook.
     **options
-        The flags of the command, with ``_`` for ``-``: ``threshold=0.8``, ``recall=0.99``, ``exact=True``,
+        The options of the command, with ``_`` for ``-``: ``threshold=0.8``, ``recall=0.99``, ``exact=True``,
         ``shingle="chars:5"``, ``measure="containment"``, ``as_="vector"`` and so on.
 
     Returns
@@ -99,9 +99,9 @@ def pairs(
     >>> nk.pairs({"x": {1, 2, 3}, "y": {2, 3, 4}}, as_="set", threshold=0.5).to_pylist()
     [{'a': 'x', 'b': 'y', 'similarity': 0.5}]
     """
-    words = flags(options, SearchOptions)
+    given = as_json(options, SearchOptions)
     other = None if against is None else one_input(against, options, "<against>")
-    return _search("pairs", words, one_input(data, options), other, progress)
+    return _search("pairs", given, one_input(data, options), other, progress)
 
 
 def top(
@@ -125,9 +125,9 @@ def top(
     >>> nk.top(points, k=1, as_="vector").to_pylist()
     [{'a': 0, 'b': 1, 'distance': 1.0}, {'a': 1, 'b': 0, 'distance': 1.0}, {'a': 2, 'b': 1, 'distance': 4.0}]
     """
-    words = [*flags(options, SearchOptions), f"-k={k}"]
+    given = as_json({**options, "k": k}, TopOptions)
     other = None if against is None else one_input(against, options, "<against>")
-    return _search("top", words, one_input(data, options), other, progress)
+    return _search("top", given, one_input(data, options), other, progress)
 
 
 def stats(table: pa.Table) -> dict[str, Any]:
@@ -219,9 +219,9 @@ def dedup(
     >>> result.clusters.to_pylist()[0]
     {'id': 0, 'cluster': 1, 'kept': False, 'similarity': 0.8}
     """
-    given = one_input(data, {**options, "keep": keep})
-    words = [*flags(options, DedupOptions), f"--keep={keep}"]
+    asked = {**options, "keep": keep}
+    given = one_input(data, asked)
     with _shown(progress) as shown:
-        found, account, messages = _nearkin.dedup(words, given.given, shown)
+        found, account, messages = _nearkin.dedup(as_json(asked, KeepOptions), given.given, shown)
     _warn(messages, 1)
     return Deduplicated(found, given, account)

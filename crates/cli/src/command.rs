@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use nearkin::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
@@ -29,9 +30,132 @@ pub(crate) enum Job {
     Man(shell::ManArgs),
 }
 
+/// The options that `-h` shows of each command; `--help` shows all.
+const SHORT_HELP: &[(&str, &[&str])] = &[
+    (
+        "pairs",
+        &[
+            "against",
+            "text",
+            "id",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "exact",
+            "output",
+        ],
+    ),
+    (
+        "dedup",
+        &[
+            "text",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "exact",
+            "keep",
+            "output",
+            "clusters",
+        ],
+    ),
+    (
+        "top",
+        &[
+            "against",
+            "text",
+            "id",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "k",
+            "output",
+        ],
+    ),
+    (
+        "compare",
+        &["collection", "text", "id", "shingle", "passages", "least_words", "no_diff", "json"],
+    ),
+    (
+        "plan",
+        &[
+            "text",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "recall",
+            "and_or",
+            "plot",
+            "json",
+        ],
+    ),
+    (
+        "match",
+        &[
+            "config", "suggest", "output", "clusters", "values", "id", "shares", "plot",
+            "on_error", "stats",
+        ],
+    ),
+    (
+        "hosts",
+        &[
+            "url",
+            "threshold",
+            "least_urls",
+            "pages",
+            "text",
+            "alike",
+            "links",
+            "contracted",
+            "folds",
+            "output",
+        ],
+    ),
+];
+
+/// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
+/// and which `-h` shows.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Command::command();
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    for name in names {
+        let shown = SHORT_HELP.iter().find(|of| of.0 == name).map(|of| of.1);
+        command = command.mut_subcommand(name, |job| with_tables(job, shown));
+    }
+    command
+}
+
+fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
+    let ids: Vec<String> =
+        job.get_arguments().map(|argument| argument.get_id().to_string()).collect();
+    let is_here = |name: &&&str| ids.iter().any(|id| id == **name);
+    ids.iter().fold(job, |job, id| {
+        job.mut_arg(id, |argument| {
+            let of = |table: &[(&str, &'static [&'static str])]| -> Vec<&'static str> {
+                let mine = table.iter().filter(|(name, _)| name == id);
+                mine.flat_map(|(_, others)| others.iter()).filter(is_here).copied().collect()
+            };
+            let hidden = shown.is_some_and(|shown| !shown.contains(&id.as_str()));
+            let hidden = hidden && !argument.is_positional();
+            let argument =
+                of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
+            argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)
+        })
+    })
+}
+
 /// Runs the command with these words, the first of which is its name, and says with which status it ends.
 pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let result = match Command::parse_from(words).job {
+    let matches = command().get_matches_from(words);
+    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match command.job {
         Job::Pairs(args) => pairs::run(&args),
         Job::Dedup(args) => dedup::run(&args),
         Job::Top(args) => top::run(&args),

@@ -8,10 +8,8 @@ mod compare;
 mod dedup;
 pub mod engine;
 mod hosts;
-mod items;
 mod limit;
 mod matching;
-mod near;
 mod pairs;
 mod passages;
 #[cfg(feature = "plot")]

@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use crate::search::{self, Rows, SearchArgs};
+use nearkin::options::Goal;
+
+use crate::search::{self, SearchArgs};
 
 /// Every similar pair, with its exact similarity
 ///
@@ -25,5 +27,5 @@ pub(crate) struct PairsArgs {
 }
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
-    search::run(&args.search, Rows::Pairs)
+    search::run(&args.search, &args.search.options(), Goal::Pairs)
 }

@@ -4,8 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
+
+use crate::command::command;
 
 /// Print completions for a shell
 ///
@@ -30,17 +32,12 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     // Made in memory first: the generator panics on a closed pipe.
     let mut text = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut crate::command::Command::command(),
-        "nearkin",
-        &mut text,
-    );
+    clap_complete::generate(args.shell, &mut command(), "nearkin", &mut text);
     Ok(io::stdout().write_all(&text)?)
 }
 
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
-    let command = crate::command::Command::command();
+    let command = command();
     match &args.folder {
         Some(folder) => std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(command, folder))

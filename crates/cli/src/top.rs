@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use crate::search::{self, Rows, SearchArgs};
+use nearkin::options::{Goal, Options};
+
+use crate::search::{self, SearchArgs};
 
 /// The k most similar of each item, with their exact similarity
 ///
@@ -22,6 +24,13 @@ pub(crate) struct TopArgs {
     pub(crate) search: SearchArgs,
 }
 
+impl TopArgs {
+    /// What these arguments say.
+    pub(crate) fn options(&self) -> Options {
+        Options { k: Some(self.k as usize), ..self.search.options() }
+    }
+}
+
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<()> {
-    search::run(&args.search, Rows::Closest(args.k as usize))
+    search::run(&args.search, &args.options(), Goal::Closest)
 }

@@ -20,6 +20,7 @@ pub mod join;
 pub mod matches;
 pub mod measure;
 pub mod observe;
+pub mod options;
 mod parallel;
 pub mod passages;
 pub mod plan;
@@ -37,4 +38,5 @@ pub mod verify;
 pub mod write;
 
 pub use error::{Error, Result};
+pub use parallel::with_threads;
 pub use spill::{LEAST_MEMORY, fair_share};

@@ -74,12 +74,14 @@ impl Strategy {
     }
 }
 
-/// What a search is for: it need not meet every pair where only groups are wanted.
+/// What a search is for. Where only groups are wanted, it need not meet every pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
     /// Every similar pair.
     Pairs,
-    /// Who is connected with whom by similar pairs.
+    /// The items closest to each item.
+    Closest,
+    /// Groups of similar items, one of each kept.
     Groups,
 }
 

@@ -53,17 +53,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def parse(words: list[str]) -> tuple[str, dict[str, Any]]:
-    """The job and its options, by the names that Python uses."""
-    job, given = _nearkin.take_apart(words)
-    if job not in ("pairs", "dedup"):
-        raise ParameterError(f"`{job}` does not run on Spark; pairs and dedup do")
-    options: dict[str, Any] = {}
-    for name, values in given:
-        name = name.replace("-", "_")
-        name = {"as": "as_", "INPUT": "inputs"}.get(name, name)
-        many = name in ("inputs", "against")
-        options[name] = values if many or isinstance(values, bool) else os.fsdecode(values[-1])
-    return job, options
+    """The job, its options by the names that Python uses, and the files that it names."""
+    job, options, files = _nearkin.take_apart(words)
+    given = {"as_" if name == "as" else name: value for name, value in json.loads(options).items()}
+    return job, given | {name: value for name, value in files.items() if value}
 
 
 def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use nearkin::hosts::{Checked, Contracted, Fold, Graph, Hosts, Mirror, Mirrors, Skipped, Verdict};
 use nearkin::measure::jaccard;
-use nearkin::pipeline::{Observer, StageTime};
+use nearkin::observe::{Observer, StageTime};
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
 use super::HostsArgs;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport};
 
 /// What became of the links.
 pub(super) struct Folded {
@@ -120,8 +120,8 @@ impl Found<'_> {
         Some(Verdict::ALL.map(count).to_vec())
     }
 
-    pub(super) fn told(&self, stages: &[StageTime]) -> Told {
-        Told::new(self.as_json(stages), self.funnel(stages), self.skipped.first.iter())
+    pub(super) fn told(&self, stages: &[StageTime]) -> RunReport {
+        RunReport::new(self.as_json(stages), self.funnel(stages), self.skipped.first.iter())
     }
 
     fn funnel(&self, stages: &[StageTime]) -> String {

@@ -8,16 +8,17 @@ use std::str::FromStr;
 use clap::Args;
 use nearkin::hosts::address::is_url;
 use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
-use nearkin::read::{FieldKeys, Format, Input, Place, ReadOptions, each_link};
+use nearkin::observe::{Clock, Observer, Stage, StageTime};
+use nearkin::options::Options;
+use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
+use nearkin::with_threads;
 use nearkin::write::Ready;
 use nearkin::{Error, Result};
 
-use crate::args::{ErrorPolicy, RunArgs, format_parser, place_parser};
-use crate::near::in_pool;
+use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::progress::Progress;
-use crate::report::Told;
+use crate::report::RunReport;
 use found::{Folded, Found};
 
 /// Hosts that mirror one another, from their URLs alone
@@ -35,28 +36,26 @@ use found::{Folded, Found};
   nearkin hosts urls.txt --pages pages.parquet         and are their pages the same?
   nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv")]
 pub(crate) struct HostsArgs {
-    /// Lists of URLs: .txt (one a line), .jsonl .csv .tsv .parquet (a field or column), also .gz .zst, or - for standard
-    /// input
+    /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "URLS", required = true, value_parser = place_parser(), help_heading = "Input")]
     inputs: Vec<Place>,
-    /// Field or column that holds the URL, here and in --pages. In .csv and .tsv files without a row of names it is the first
-    /// column with a URL
+    /// Field or column that holds the URL, also in --pages
+    ///
+    /// In .csv and .tsv files without a header row it is the first column that holds a URL.
     #[arg(long, value_name = "FIELD", default_value = "url", help_heading = "Input")]
     url: String,
-    /// Read every list as this format instead of going by its extension; standard input is txt unless said
+    /// Read every list in this format, whatever its extension; standard input is txt
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
     format: Option<Format>,
-    /// What stands between the fields of CSV files, such as ';' [default: a comma, or a tab in .tsv]
+    /// Separator of CSV fields, such as ';' [default: a comma; a tab in .tsv]
     #[arg(long, value_name = "TEXT", help_heading = "Input")]
     delimiter: Option<String>,
-    /// Folder for temporary files, where standard input is kept [default: the system's]
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
-    temp: Option<PathBuf>,
-    /// What to do with a record that cannot be used, such as one that is no URL
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop, help_heading = "Input")]
-    on_error: ErrorPolicy,
-    /// Pairs at or above this similarity are reported. Two hosts with the same pages, of which the lists have half each, are
-    /// at about 0.33
+    /// What to do with a record that cannot be used, such as one without a URL [default: stop]
+    #[arg(long, value_name = "WHAT", value_parser = keyword_parser::<OnError>(), help_heading = "Input")]
+    on_error: Option<OnError>,
+    /// Smallest similarity of two hosts
+    ///
+    /// Two hosts with the same pages, each half known, have about 0.33.
     #[arg(
         short,
         long,
@@ -66,22 +65,30 @@ pub(crate) struct HostsArgs {
         help_heading = "Mirrors"
     )]
     threshold: f64,
-    /// Hosts with fewer different URLs are not judged
+    /// Ignore hosts with fewer different URLs
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Mirrors")]
     least_urls: usize,
-    /// Nor are those with fewer shingles: two words of a path that follow each other, and their place
+    /// Ignore hosts with fewer shingles
+    ///
+    /// A shingle is two consecutive words of a path and their place in it.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Mirrors")]
     least_shingles: usize,
-    /// Compare the pages of each pair: a file of pages with their URLs and texts (.jsonl .csv .tsv .parquet)
+    /// Also compare pages: a file of URLs and texts (.jsonl .csv .tsv .parquet)
     #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Pages")]
     pages: Option<Place>,
     /// Field or column of --pages that holds the text
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Pages")]
     text: String,
-    /// What texts are cut into: chars:K, words:K or stopwords
-    #[arg(long, value_name = "SHINGLE", default_value = "words:5", help_heading = "Pages")]
+    /// Pieces that page texts are cut into: words:K, chars:K or stopwords
+    #[arg(
+        long,
+        value_name = "SHINGLE",
+        default_value = "words:5",
+        value_parser = parsed::<Shingling>,
+        help_heading = "Pages"
+    )]
     shingle: Shingling,
-    /// Pages at or above this resemblance are near the same
+    /// Smallest similarity of two pages that are alike
     #[arg(
         long,
         value_name = "SIMILARITY",
@@ -90,28 +97,32 @@ pub(crate) struct HostsArgs {
         help_heading = "Pages"
     )]
     alike: f64,
-    /// Compare at most so many pages of each pair, chosen at random
+    /// Compare at most N pages per pair of hosts, chosen at random
     #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Pages")]
     most_pages: usize,
-    /// Merge pages that are one page, by their texts and their links: a file with a link a row (.tsv .csv .txt .jsonl
-    /// .parquet)
+    /// Merge pages that are the same page: a file with one link per row (.tsv .csv .txt .jsonl .parquet)
+    ///
+    /// Pages are merged by their texts and by their links.
     #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Links")]
     links: Option<Place>,
-    /// The two columns of --links, from where and to where [default: the first two; of JSON lines source,target]
+    /// Columns of --links [default: the first two; source,target in JSON lines]
     #[arg(long, value_name = "FROM,TO", requires = "links", help_heading = "Links")]
     link_fields: Option<LinkFields>,
-    /// A page without text is not judged by fewer different links
+    /// Ignore pages without text that have fewer different links
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Links")]
     least_links: usize,
-    /// Write the links that are left here: source, target
+    /// Write the remaining links here: source, target
     #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
     contracted: Option<PathBuf>,
-    /// Write here which hosts folded into others: host, into, pages (all of the host), merged (those that went there)
+    /// Write hosts that merged into others here: host, into, pages, merged
+    ///
+    /// pages: all pages of the host; merged: those that went there.
     #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
     folds: Option<PathBuf>,
-    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
-    /// output]
-    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    /// Write the rows here [default: JSON lines on standard output]
+    ///
+    /// Formats: .jsonl .csv .tsv .parquet, also .gz .zst.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
@@ -136,13 +147,13 @@ impl FromStr for LinkFields {
 
 pub(crate) fn run(args: &HostsArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
-    let (ready, told) = in_pool(&args.run, || find(args, &progress))?;
+    let (ready, told) = with_threads(args.options().threads, || find(args, &progress))?;
     progress.finish();
     told.finish(&args.run, ready)
 }
 
 /// Finds the mirrors, checks them as far as there is something to check them by, and writes all tables.
-fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, Told)> {
+fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, RunReport)> {
     args.check_places()?;
     args.check_similarities()?;
     let mut watch = Watch { observer, stages: Vec::new() };
@@ -156,9 +167,9 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, Told)>
     let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
     let mut graph = graph.transpose()?;
     let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
-        Hosts::read(&urls, &UrlShingles::default(), args.on_error.into(), observer)
+        Hosts::read(&urls, &UrlShingles::default(), args.on_error.unwrap_or_default(), observer)
     })?;
-    args.run.fits(hosts.bytes())?;
+    args.options().check_fits(hosts.bytes())?;
     let stopped = || observer.stopped();
     let mirrors = watch.stage(Stage::Join, 0, || hosts.mirrors(&args.search(&stopped)))?;
     let checked = match &pages {
@@ -224,19 +235,18 @@ impl HostsArgs {
     }
 
     fn check_similarities(&self) -> Result<()> {
-        let given = [("--threshold", self.threshold), ("--alike", self.alike)];
+        let given = [("threshold", self.threshold), ("alike", self.alike)];
         match given.into_iter().find(|(_, value)| !(*value > 0.0 && *value <= 1.0)) {
             Some((name, value)) => Err(Error::parameter(name, value, "above 0 and at most 1")),
             None => Ok(()),
         }
     }
 
-    fn options(&self) -> ReadOptions {
-        ReadOptions {
-            on_error: self.on_error.into(),
-            temp: self.temp.clone(),
+    fn options(&self) -> Options {
+        Options {
+            on_error: self.on_error,
             delimiter: self.delimiter.clone(),
-            ..ReadOptions::default()
+            ..options_of(&[&self.run])
         }
     }
 
@@ -248,7 +258,7 @@ impl HostsArgs {
             format: self.format,
             piped: Format::Txt,
             is_value: Some(is_url),
-            ..self.options()
+            ..self.options().table_options()
         }
     }
 
@@ -257,7 +267,7 @@ impl HostsArgs {
             text: self.text.clone(),
             id: Some(self.url.clone()),
             keys: FieldKeys { id: "url", ..FieldKeys::default() },
-            ..self.options()
+            ..self.options().table_options()
         }
     }
 
@@ -265,7 +275,7 @@ impl HostsArgs {
         ReadOptions {
             columns: self.link_fields.as_ref().map_or_else(Vec::new, |fields| fields.0.to_vec()),
             is_value: Some(is_url),
-            ..self.options()
+            ..self.options().table_options()
         }
     }
 
@@ -283,7 +293,7 @@ impl HostsArgs {
             shingling: self.shingle.clone(),
             alike: self.alike,
             most: self.most_pages,
-            on_error: self.on_error.into(),
+            on_error: self.on_error.unwrap_or_default(),
         }
     }
 

@@ -6,19 +6,21 @@ mod plot;
 use std::path::PathBuf;
 
 use clap::Args;
+use nearkin::fair_share;
 use nearkin::item::Table;
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
+use nearkin::observe::{Clock, Observer, Stage, StageTime};
+use nearkin::options::Options;
 use nearkin::read::{Named, Names, Place, load_records};
 use nearkin::records::check::Shares;
 use nearkin::records::{self, Grouping, Limits, Outcome, Records, Rules, Scorer};
+use nearkin::with_threads;
 use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::args::{RunArgs, TableArgs, check_plot, place_parser};
-use crate::near::in_pool;
+use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
 use crate::progress::Progress;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport};
 
 /// Records that are the same thing: of two tables, or of one with itself
 ///
@@ -32,38 +34,43 @@ use crate::report::{self, Told};
   nearkin match people.parquet -c match.toml --clusters who.csv
                                                        one table with itself: who is who")]
 pub(crate) struct MatchArgs {
-    /// A table: .csv .tsv .jsonl .parquet (also .gz .zst), or - for standard input
+    /// Table: .csv .tsv .jsonl .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "A", value_parser = place_parser())]
     a: Place,
-    /// The other table; without, A is matched with itself
+    /// Second table [default: match A with itself]
     #[arg(value_name = "B", value_parser = place_parser())]
     b: Option<Place>,
-    /// The rules
-    #[arg(short, long, value_name = "FILE")]
+    /// File of rules (TOML)
+    #[arg(short, long, value_name = "FILE", help_heading = "Matching")]
     config: Option<PathBuf>,
-    /// Write rules for these tables instead, found without examples
-    #[arg(long, conflicts_with_all = ["config", "values", "clusters", "shares", "plot"])]
+    /// Write a file of rules for these tables; no examples are needed
+    #[arg(long, conflicts_with_all = ["config", "values", "clusters", "shares", "plot"], help_heading = "Matching")]
     suggest: bool,
-    /// Where the matches go: .jsonl .csv .tsv .parquet; or the rules of --suggest [default: standard output, as JSON
-    /// lines, unless --clusters is given]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Also write the values of the fields, those of A and of B: NAME_a and NAME_b
-    #[arg(long)]
-    values: bool,
-    /// Write a row a record: its id, and its cluster by the id of the first record in it
-    #[arg(long, value_name = "FILE")]
-    clusters: Option<PathBuf>,
-    /// Write the share of true matches at each score, where the rules have a [check]
-    #[arg(long, value_name = "FILE")]
-    shares: Option<PathBuf>,
-    /// Draw it: .svg or .png
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
+    /// Write matches here, or the rules of --suggest [default: standard output, unless --clusters is given]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Also write the fields' values, as NAME_a and NAME_b
+    #[arg(long, help_heading = "Output")]
+    values: bool,
+    /// Write one row per record: id and cluster (the id of the cluster's first record)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    clusters: Option<PathBuf>,
+    /// Write the share of true matches at each score; the rules need a [check]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    shares: Option<PathBuf>,
+    /// Draw the shares into a .svg or .png file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
+}
+
+impl MatchArgs {
+    fn options(&self) -> Options {
+        options_of(&[&self.table, &self.run])
+    }
 }
 
 /// Tables with the ids of their records.
@@ -155,17 +162,17 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     progress.stage(Stage::Load, None);
     let clock = Clock::start(Stage::Load);
-    let loaded = in_pool(&args.run, || load(args))?;
+    let loaded = with_threads(args.options().threads, || load(args))?;
     let mut stages = vec![clock.stop(0)];
-    args.run.fits(loaded.tables.iter().map(|table| table.items.bytes()).sum())?;
+    args.options().check_fits(loaded.tables.iter().map(|table| table.items.bytes()).sum())?;
     let Some(rules) = rules else {
         return suggest(args, &loaded, stages, &progress);
     };
     has_columns(args, &loaded, &rules)?;
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
-    let (outcome, scorer) = in_pool(&args.run, || {
-        let memory = args.run.memory.unwrap_or_else(fair_share);
+    let (outcome, scorer) = with_threads(args.options().threads, || {
+        let memory = args.options().memory.unwrap_or_else(fair_share);
         let limits = Limits { memory, stopped: &|| progress.stopped() };
         records::resolve(&loaded.records(), &rules, &limits)
     })?;
@@ -195,7 +202,7 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
         stages: &stages,
     };
     let skipped = loaded.names().flat_map(|names| &names.skipped);
-    Told::new(run.as_json(), run.funnel(), skipped).finish(&args.run, ready)
+    RunReport::new(run.as_json(), run.funnel(), skipped).finish(&args.run, ready)
 }
 
 /// Refuses outputs that these rules do not give.
@@ -203,9 +210,9 @@ fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
     if args.clusters.is_some() && rules.grouping != Grouping::Clusters {
         let name = rules.grouping.name();
         let must = format!("left out: the rules match {name}, and clusters are for one table");
-        return Err(Error::parameter("--clusters", "given", must));
+        return Err(Error::parameter("clusters", "given", must));
     }
-    for (name, given) in [("--shares", &args.shares), ("--plot", &args.plot)] {
+    for (name, given) in [("shares", &args.shares), ("plot", &args.plot)] {
         if given.is_some() && rules.check.is_none() {
             let must = "left out, or the rules given a [check], by which the share of true matches is found";
             return Err(Error::parameter(name, "given", must));
@@ -240,7 +247,7 @@ fn has_columns(args: &MatchArgs, loaded: &Loaded, rules: &Rules) -> Result<()> {
 }
 
 fn load(args: &MatchArgs) -> Result<Loaded> {
-    let options = args.table.options();
+    let options = args.options().table_options();
     let places = std::iter::once(&args.a).chain(&args.b);
     let tables = places.map(|place| load_records(std::slice::from_ref(place), &options));
     Ok(Loaded { tables: tables.collect::<Result<_>>()? })
@@ -255,7 +262,7 @@ fn suggest(
 ) -> anyhow::Result<()> {
     progress.stage(Stage::Verify, None);
     let clock = Clock::start(Stage::Verify);
-    let text = in_pool(&args.run, || {
+    let text = with_threads(args.options().threads, || {
         records::suggest::suggest(&loaded.records(), &|| progress.stopped())
     })?;
     stages.push(clock.stop(0));
@@ -273,7 +280,7 @@ fn suggest(
     });
     let seconds: f64 = stages.iter().map(|stage| stage.seconds).sum();
     let funnel = format!("{}  took {seconds:.1} s", report::lines(&loaded.rows()));
-    Told::new(stats, funnel, skipped).finish(&args.run, vec![output.ready()?])
+    RunReport::new(stats, funnel, skipped).finish(&args.run, vec![output.ready()?])
 }
 
 fn write_matches(

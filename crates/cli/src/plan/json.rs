@@ -1,6 +1,6 @@
 //! The plan for programs.
 
-use nearkin::pipeline::Estimate;
+use nearkin::plan::Estimate;
 use serde_json::{Value, json};
 
 use super::{Corpus, Plan};
@@ -11,7 +11,7 @@ impl Plan<'_> {
         let expression = &self.expression;
         let (at, slope) = expression.steepest();
         let point = |&s: &f64| json!({ "s": s, "p": self.probability(s) });
-        let curve: Vec<Value> = self.args.at.iter().map(point).collect();
+        let curve: Vec<Value> = self.view.at.iter().map(point).collect();
         let mut plan = json!({
             "expression": expression.to_string(),
             "bands": self.bands.map(|bands| bands.count),
@@ -72,7 +72,7 @@ impl Corpus {
                 "candidates": error(forecast.candidates),
                 "items": error(forecast.items),
             },
-            "ways": self.choice.as_ref().map(report::expected_json),
+            "ways": self.ways.as_ref().map(|ways| report::expected_json(ways, true)),
             "histogram": self.survey.histogram(50),
         })
     }

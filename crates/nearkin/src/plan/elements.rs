@@ -294,7 +294,7 @@ impl ElementSearch {
         /// Pairs that are looked at for each text, about.
         const EACH: f64 = 30.0;
         let most = EACH * sampled.texts;
-        if self.goal == Goal::Pairs || pairs <= most {
+        if self.goal != Goal::Groups || pairs <= most {
             return (pairs, elements);
         }
         (most, elements * most / pairs)

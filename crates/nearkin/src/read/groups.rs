@@ -14,6 +14,7 @@ use crate::item::{Batch, Id, Interned, Item, Source, TextColumn, Values};
 use crate::shingle::elements::{push_element, start_list};
 use std::{
     collections::HashMap,
+    fmt,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -88,6 +89,16 @@ impl FromStr for Ratings {
             Some(("likes", number)) => Ok(Self::Likes(least(number)?)),
             None if text == "stars" => Ok(Self::Stars),
             _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Ratings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drop(least) => write!(f, "drop:{least}"),
+            Self::Likes(least) => write!(f, "likes:{least}"),
+            Self::Stars => f.write_str("stars"),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::family::weighted::numbered;
-use crate::item::{Batch, Bits, Id, Sets, Source, Vectors};
+use crate::item::{Batch, Bits, Id, Sets, Source, Value, Vectors};
 use crate::parallel::in_order;
 use crate::shingle::Shingling;
 use arrow_array::{
@@ -260,6 +260,8 @@ struct Record {
     ordinal: u32,
     line: u64,
     id: Option<Id>,
+    /// The value that decides which item is kept.
+    value: Option<Value>,
     /// Where its values end in the part.
     end: usize,
     measured: Measured,
@@ -275,17 +277,31 @@ fn load<E: Copy + Send>(
     for place in places.iter().cloned().map(Into::<Place>::into) {
         let file = place.path().map(|path| open::vectors_file(path, options)).transpose()?;
         match file.flatten() {
+            Some((stored, _, format)) if options.value.is_some() => {
+                let what = format!("a {format} file holds vectors alone, no fields to keep by");
+                return Err(Error::file(
+                    &stored.name,
+                    Problem::new(what).or(Advice::set("keep", "first")),
+                ));
+            }
             Some((stored, compression, format)) => {
                 loaded.naming.file(&stored.name);
                 let mut row_values = Vec::new();
                 vector_files::rows(&stored, compression, format, &mut |row, element, bytes| {
                     row_values.clear();
                     let measured = (reading.row)(element, bytes, &mut row_values);
-                    let record =
-                        Record { ordinal: 0, line: row, id: None, end: row_values.len(), measured };
+                    let record = Record {
+                        ordinal: 0,
+                        line: row,
+                        id: None,
+                        value: None,
+                        end: row_values.len(),
+                        measured,
+                    };
                     let taken =
                         loaded.take(&stored.name, record, &row_values, options.on_error, reading);
                     loaded.position += 1;
+                    loaded.naming.read_up_to(loaded.position);
                     taken
                 })?;
             }
@@ -351,6 +367,7 @@ impl<E: Copy + Send> Loaded<E> {
             start = end;
         }
         self.position += u64::from(part.count);
+        self.naming.read_up_to(self.position);
         Ok(())
     }
 
@@ -373,7 +390,11 @@ impl<E: Copy + Send> Loaded<E> {
         let measured = record.measured.and_then(|it| unfit.map_or(Ok(it), Err));
         let fitting = measured.and_then(fits).map_err(Refused::Record);
         let added = fitting.and_then(|measured| {
-            self.naming.add(position, record.line, record.id).map(|()| measured)
+            self.naming.add(position, record.line, record.id)?;
+            if record.value.is_some() {
+                self.naming.value(record.value);
+            }
+            Ok(measured)
         });
         let what = match added {
             Ok((length, written)) => {
@@ -447,6 +468,7 @@ fn batch_part<E>(batch: Batch, reading: &Reading<E>) -> Part<E> {
             ordinal: item.ordinal,
             line: item.line,
             id: item.id.clone(),
+            value: item.value.clone(),
             end: values.len(),
             measured,
         });
@@ -457,24 +479,26 @@ fn batch_part<E>(batch: Batch, reading: &Reading<E>) -> Part<E> {
 fn column_part<E>(column: Values, name: &str, row_of: &RowOf<E>) -> Part<E> {
     let mut values = Vec::new();
     let mut ids = column.ids.map(Vec::into_iter);
+    let mut merits = column.merits.map(Vec::into_iter);
     let count = column.values.len();
     let records = (0..count)
         .map(|row| {
             let start = values.len();
             let id = ids.as_mut().and_then(Iterator::next).transpose();
+            let merit = merits.as_mut().and_then(Iterator::next).transpose();
             let measured = id.and_then(|id| match column.values.is_null(row) {
                 true => Err(null(name)),
-                false => Ok((id, row_of(row, &mut values)?)),
+                false => Ok((id, merit?.flatten(), row_of(row, &mut values)?)),
             });
             if measured.is_err() {
                 values.truncate(start);
             }
-            let (id, measured) = match measured {
-                Ok((id, measured)) => (id, Ok(measured)),
-                Err(what) => (None, Err(what)),
+            let (id, value, measured) = match measured {
+                Ok((id, value, measured)) => (id, value, Ok(measured)),
+                Err(what) => (None, None, Err(what)),
             };
             let (ordinal, line) = (row as u32, column.first + row as u64);
-            Record { ordinal, line, id, end: values.len(), measured }
+            Record { ordinal, line, id, value, end: values.len(), measured }
         })
         .collect();
     Part { values, records, bad: Vec::new(), count: count as u32 }

@@ -59,6 +59,7 @@ pub use records::load_records;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
 pub use source::{Opened, OpenedChunk};
+pub use vector_files::VectorFiles;
 
 use crate::Result;
 use crate::error::Advice;

@@ -5,7 +5,8 @@ use super::{
     rows::{self, Row},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::Id;
+use crate::item::{Id, Value};
+use crate::search::ItemNames;
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -27,6 +28,10 @@ pub struct Names {
     files: Vec<PathBuf>,
     runs: Vec<Run>,
     len: usize,
+    /// Records that were read, those left out included.
+    records: u64,
+    /// By item, the value that decides which is kept, where one was asked for.
+    values: Option<Vec<Option<Value>>>,
     /// What was wrong with the records that were left out.
     pub skipped: Vec<Error>,
 }
@@ -88,6 +93,21 @@ impl Names {
         Error::input(path, line, problem)
     }
 
+    /// The names as a search takes them.
+    pub(crate) fn into_item_names(self) -> ItemNames {
+        let follow = self.runs.iter().all(|run| run.position == run.item as u64);
+        let positions = |at: usize| self.position(at) as u32;
+        ItemNames {
+            positions: (!follow || self.records != self.len as u64)
+                .then(|| (0..self.len).map(positions).collect()),
+            records: u32::try_from(self.records).unwrap_or(u32::MAX),
+            ids: self.ids,
+            values: self.values,
+            lengths: None,
+            skipped: self.skipped,
+        }
+    }
+
     fn run(&self, item: usize) -> Run {
         let after = self.runs.partition_point(|run| run.item <= item);
         self.runs[after.saturating_sub(1)]
@@ -137,7 +157,20 @@ impl Naming {
             })?;
             self.position += u64::from(count);
         }
+        self.names.records = self.position;
         Ok(())
+    }
+
+    /// So many records were read so far.
+    pub(super) fn read_up_to(&mut self, records: u64) {
+        self.names.records = records;
+    }
+
+    /// The last item has this value, where one was asked for.
+    pub(super) fn value(&mut self, value: Option<Value>) {
+        let values = self.names.values.get_or_insert_default();
+        values.resize(self.names.len.saturating_sub(1), None);
+        values.push(value);
     }
 
     /// From here on, items come from this file.
@@ -183,7 +216,10 @@ impl Naming {
         self.names.skipped.push(error);
     }
 
-    pub(super) fn finish(self) -> Names {
+    pub(super) fn finish(mut self) -> Names {
+        if let Some(values) = &mut self.names.values {
+            values.resize(self.names.len, None);
+        }
         self.names
     }
 }

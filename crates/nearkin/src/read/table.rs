@@ -254,7 +254,12 @@ impl Table {
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let name = asked.ids.field_or_id();
         let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
-        Ok(Values { values, ids, first: stretch.first + 1 })
+        let merits = column(self.value).map(|column| value_column(&column)).transpose();
+        let field = asked.options.value.as_deref().unwrap_or_default();
+        let merits = merits
+            .map_err(failed)?
+            .map(|column| (0..column.len()).map(|row| value(field, &column, row)).collect());
+        Ok(Values { values, ids, merits, first: stretch.first + 1 })
     }
 
     /// The columns of a table that are asked for as texts, null where a cell is; the ids, where there are
@@ -369,6 +374,8 @@ type RowIds = Option<Vec<Result<Id, Problem>>>;
 /// A column of values with the ids beside them.
 pub(super) struct Values {
     pub(super) values: ArrayRef,
+    /// The values of the field that decides which item is kept.
+    pub(super) merits: Option<Vec<Result<Option<Value>, Problem>>>,
     pub(super) ids: RowIds,
     /// The number of the first row.
     pub(super) first: u64,

@@ -8,17 +8,20 @@
 
 use super::numbers;
 use super::{
-    Format,
+    Format, ReadOptions,
     buffer::{Buffer, Pool},
     format::Compression,
+    open::{is_stdin, vectors_file},
+    place::Place,
     stored::Stored,
     text::Text,
 };
 use crate::error::{Error, Problem, Result};
+use std::path::Path;
 
 /// The type of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Bool,
     Signed(usize),
     Unsigned(usize),
@@ -27,7 +30,7 @@ pub(super) enum Number {
 
 /// A type and its byte order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Element {
+pub(crate) struct Element {
     pub(super) number: Number,
     big_endian: bool,
 }
@@ -37,11 +40,27 @@ impl Element {
         Self { number, big_endian: false }
     }
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self.number {
             Number::Bool => 1,
             Number::Signed(bytes) | Number::Unsigned(bytes) | Number::Float(bytes) => bytes,
         }
+    }
+
+    /// The type as NumPy writes it.
+    pub(crate) fn numpy(self) -> String {
+        let order = match (self.bytes(), self.big_endian) {
+            (1, _) => '|',
+            (_, true) => '>',
+            (_, false) => '<',
+        };
+        let (kind, bytes) = match self.number {
+            Number::Bool => ('b', 1),
+            Number::Signed(bytes) => ('i', bytes),
+            Number::Unsigned(bytes) => ('u', bytes),
+            Number::Float(bytes) => ('f', bytes),
+        };
+        format!("{order}{kind}{bytes}")
     }
 
     /// A type as NumPy writes it, such as `<f4`.
@@ -108,6 +127,75 @@ fn half(bits: u16) -> f32 {
         31 if fraction == 0.0 => f32::INFINITY,
         31 => f32::NAN,
         _ => (1.0 + fraction) * 2f32.powi(exponent - 15),
+    }
+}
+
+/// Files of vectors, all of one format, whose rows are copied as they came.
+#[derive(Debug)]
+pub struct VectorFiles {
+    files: Vec<(Stored, Compression)>,
+    format: Format,
+}
+
+impl VectorFiles {
+    /// Opens the files, if these places are files of vectors.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or they are not all of one format.
+    pub fn open(places: &[Place], options: &ReadOptions) -> Result<Option<Self>> {
+        let (mut files, mut formats, mut others) = (Vec::new(), Vec::new(), None);
+        for place in places {
+            let file = match place.path().filter(|path| !is_stdin(path)) {
+                Some(path) => vectors_file(path, options)?,
+                None => None,
+            };
+            match file {
+                Some((stored, compression, format)) => {
+                    formats.push((format, stored.name.clone()));
+                    files.push((stored, compression));
+                }
+                None => others = Some(place.name().to_path_buf()),
+            }
+        }
+        let Some(&(format, _)) = formats.first() else { return Ok(None) };
+        let other = formats.into_iter().find(|(other, _)| *other != format).map(|(_, name)| name);
+        match other.or(others) {
+            Some(name) => {
+                let what = format!(
+                    "is no {format} file like the first, and what is kept is written to one file"
+                );
+                Err(Error::file(&name, Problem::new(what).or("give files of one format")))
+            }
+            None => Ok(Some(Self { files, format })),
+        }
+    }
+
+    /// Their format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(stored, _)| stored.len()).sum()
+    }
+
+    /// Calls `each` with the number of every row over all files, from 0, the type of its components, and its bytes.
+    ///
+    /// # Errors
+    /// When a file is damaged, and those of `each`.
+    pub(crate) fn each_row(
+        &self,
+        each: &mut dyn FnMut(u64, Element, &[u8], &Path) -> Result<()>,
+    ) -> Result<()> {
+        let mut number = 0;
+        for (stored, compression) in &self.files {
+            rows(stored, *compression, self.format, &mut |_, element, bytes| {
+                number += 1;
+                each(number - 1, element, bytes, &stored.name)
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -7,17 +7,19 @@ use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{Float64Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
 use nearkin::Result;
-use nearkin::cluster::Keep;
+use nearkin::cluster::{Keep, Linkage};
+use nearkin::distributed;
 use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
-use nearkin::pipeline::spread;
-use nearkin::pipeline::{self, NoObserver, Settings};
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Settings;
 use pyo3::prelude::*;
 
 use super::columns::{batch, longs, numbers, texts};
+use super::distributed::of_elements;
 use super::settings::settings;
-use super::spread::of_elements;
 use crate::error::Raise;
+use crate::run::GivenOptions;
 
 /// Batches from Python.
 pub(super) type Batches = Vec<PyArrowType<RecordBatch>>;
@@ -64,12 +66,12 @@ impl Matches {
 pub(crate) fn pairs(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
-        let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
+        let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts)))?;
         let mut matches = Matches::default();
         similar.each(|one, other, value| {
             matches.push(positions[one as usize], positions[other as usize], value);
@@ -86,12 +88,16 @@ pub(crate) fn pairs(
 pub(crate) fn clusters(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
-        let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
+        let found = Search::new(&settings).dedup(
+            Scanned::new(&Texts(&texts)),
+            &Keep::First,
+            Linkage::Chains,
+        )?;
         let mut matches = Matches::default();
         for (&at, cluster) in positions.iter().zip(found.clusters()) {
             let Some((first, similarity)) = cluster else { continue };
@@ -110,9 +116,9 @@ pub(crate) fn clusters(
 pub(crate) fn frequent(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (_, texts) = gathered(&batches, &settings)?;
         let mut all: Vec<u64> = texts.iter().flat_map(|text| settings.elements(text)).collect();
@@ -128,7 +134,7 @@ pub(crate) fn frequent(
 /// How similar texts are to the first of their component.
 #[pyclass(module = "nearkin._nearkin")]
 pub(crate) struct Likeness {
-    likeness: spread::Likeness,
+    likeness: distributed::Likeness,
     component: Option<i64>,
     of_elements: bool,
 }
@@ -136,9 +142,9 @@ pub(crate) struct Likeness {
 #[pymethods]
 impl Likeness {
     #[new]
-    fn new(py: Python<'_>, flags: Vec<String>) -> PyResult<Self> {
-        let settings = settings(py, &flags)?;
-        let likeness = spread::Likeness::new(&settings).raise(py)?;
+    fn new(py: Python<'_>, options: GivenOptions) -> PyResult<Self> {
+        let settings = settings(py, &options)?;
+        let likeness = distributed::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
     }
 
@@ -191,11 +197,11 @@ impl Likeness {
 pub(crate) fn sketches(
     py: Python<'_>,
     batch: PyArrowType<RecordBatch>,
-    flags: Vec<String>,
+    options: GivenOptions,
     functions: usize,
     partial: bool,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let sketcher = OnePermutation::new(functions, settings.seed)?;
         let mut lists = ListBuilder::new(Int64Builder::new());

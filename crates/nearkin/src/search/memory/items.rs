@@ -173,7 +173,7 @@ impl ItemNames {
         Self { records: items as u32, ..Self::default() }
     }
 
-    fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         self.positions.as_ref().map_or(self.records as usize, Vec::len)
     }
 

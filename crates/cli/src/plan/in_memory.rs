@@ -3,50 +3,50 @@
 use std::fmt::{self, Write as _};
 
 use nearkin::amplify::Expression;
-use nearkin::near::{self, Plan, Taken};
-use nearkin::pipeline::Observer;
+use nearkin::observe::Observer;
+use nearkin::options::{Goal, MeasureName, Options, Query};
+use nearkin::plan::{Plan, Way};
+use nearkin::search::Search;
 use nearkin::space::Form;
 use serde_json::{Value, json};
 
-use super::{PlanArgs, as_bands};
-use crate::args::MeasureName;
-use crate::near::{Asked, Held, expected_json, load, named, way};
-use crate::report::grouped;
-use crate::search::Rows;
+use super::{PlanRequest, as_bands};
+use crate::report::{expected_json, grouped, named};
 
 /// What there is to say of them.
-pub(super) struct HeldPlan {
-    held: Held,
-    asked: Asked,
+pub(super) struct InMemoryPlan {
+    items: usize,
+    query: Query,
     plan: Plan,
     /// Where the curve is asked for.
     at: Vec<f64>,
 }
 
-impl HeldPlan {
-    pub(super) fn of(args: &PlanArgs, observer: &dyn Observer) -> nearkin::Result<Self> {
-        let asked = Asked::new(&args.fields, &args.similarity, Rows::Pairs)?;
-        let held = load(&args.fields, &args.inputs, &[], &args.similarity, &asked)?;
-        let way = way(&args.similarity, args.and_or.as_ref(), None, false)?;
-        let stopped = || observer.stopped();
-        let search = asked.search(&args.similarity, way, None, &stopped);
-        let plan = near::plan(&held.items, &search)?;
-        Ok(Self { held, asked, plan, at: args.at.clone() })
+impl InMemoryPlan {
+    pub(super) fn of(request: &PlanRequest, observer: &dyn Observer) -> nearkin::Result<Self> {
+        // Both ways are planned, whichever is asked for.
+        let options = Options { exact: false, ..request.options.clone() };
+        let query = options.query(Goal::Pairs)?;
+        let loaded = options.load(Goal::Pairs, &request.inputs, &[])?;
+        let (items, settings) = (loaded.items().len(), options.settings(Goal::Pairs)?);
+        let plan = Search::new(&settings).observed(observer).plan(loaded, Goal::Pairs)?;
+        let plan = plan.unwrap_or_default();
+        Ok(Self { items, query, plan, at: request.view.at.clone() })
     }
 
     pub(super) fn as_text(&self) -> Result<String, fmt::Error> {
-        let (plan, asked) = (&self.plan, &self.asked);
+        let (plan, query) = (&self.plan, &self.query);
         let mut text = String::new();
-        let reach = match asked.form {
-            Form::Similarity => format!("at or above {}", asked.limit),
-            Form::Distance => format!("within {}", asked.limit),
+        let reach = match query.form {
+            Form::Similarity => format!("at or above {}", query.limit),
+            Form::Distance => format!("within {}", query.limit),
         };
-        let items = self.held.items.len() as u64;
-        writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), asked.measure)?;
+        let items = self.items as u64;
+        writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), query.measure)?;
         if let (Some(median), Some(closest)) =
             (plan.sample.get(plan.sample.len() / 2), plan.sample.first())
         {
-            let close = plan.sample.iter().filter(|&&v| !asked.form.closer(asked.limit, v)).count();
+            let close = plan.sample.iter().filter(|&&v| !query.form.closer(query.limit, v)).count();
             let drawn = grouped(plan.sample.len() as u64);
             writeln!(
                 text,
@@ -56,28 +56,29 @@ impl HeldPlan {
         }
         writeln!(text)?;
         let taken = |is: bool| if is { "  <- taken" } else { "" };
-        let complete =
-            plan.complete.map_or(String::new(), |it| format!(", {}", seconds(it.seconds)));
-        let mark = taken(plan.taken == Taken::Complete);
+        let complete = plan.exact.map_or(String::new(), |it| format!(", {}", seconds(it.seconds)));
+        let mark = taken(plan.way == Way::Exact);
         writeln!(text, "complete: every pair is found{complete}{mark}")?;
         if let Some(tables) = &plan.tables {
-            let mark = taken(plan.taken == Taken::Tables);
+            let mark = taken(plan.way == Way::Tables);
             writeln!(
                 text,
                 "tables:   {}, {}{mark}",
                 named(tables),
-                seconds(tables.estimate.seconds)
+                tables.cost.map_or(String::new(), |cost| seconds(cost.seconds))
             )?;
             let functions = grouped(tables.expression.functions() as u64);
             let kept = grouped(tables.expression.tables() as u64);
             writeln!(text, "          {functions} functions an item, {kept} tables")?;
-            writeln!(
-                text,
-                "          {} candidates expected, {} of them in vain",
-                grouped(tables.expected.candidates as u64),
-                grouped(tables.expected.wasted as u64)
-            )?;
-            let unit = match asked.measure {
+            if let Some(expected) = &tables.expected {
+                writeln!(
+                    text,
+                    "          {} candidates expected, {} of them in vain",
+                    grouped(expected.candidates as u64),
+                    grouped(expected.wasted as u64)
+                )?;
+            }
+            let unit = match query.measure {
                 MeasureName::Cosine => "angle in degrees",
                 MeasureName::Hamming => "number of bits",
                 _ => "distance",
@@ -94,13 +95,13 @@ impl HeldPlan {
     }
 
     pub(super) fn as_json(&self) -> Value {
-        let (threshold, within) = match self.asked.form {
-            Form::Similarity => (Some(self.asked.limit), None),
-            Form::Distance => (None, Some(self.asked.limit)),
+        let (threshold, within) = match self.query.form {
+            Form::Similarity => (Some(self.query.limit), None),
+            Form::Distance => (None, Some(self.query.limit)),
         };
         // What runs, where tables do; what would, beside it.
         let tables = self.plan.tables.as_ref();
-        let run = tables.filter(|_| self.plan.taken == Taken::Tables).map(|it| &it.expression);
+        let run = tables.filter(|_| self.plan.way == Way::Tables).map(|it| &it.expression);
         let bands = run.and_then(as_bands);
         let (at, slope) = run.map_or((None, None), |run| {
             let (at, slope) = run.steepest();
@@ -109,11 +110,11 @@ impl HeldPlan {
         let point = |s: &f64| json!({ "s": s, "p": run.map(|run| run.probability(*s)) });
         let chance = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
         json!({
-            "items": self.held.items.len(),
-            "measure": self.asked.measure.to_string(),
+            "items": self.items,
+            "measure": self.query.measure.to_string(),
             "threshold": threshold,
             "within": within,
-            "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },
+            "taken": if self.plan.way == Way::Tables { "tables" } else { "complete" },
             "recall": self.plan.recall,
             "expression": run.map(ToString::to_string),
             "probes": tables.filter(|_| run.is_some()).map(|tables| tables.probes),
@@ -123,7 +124,7 @@ impl HeldPlan {
             "fixed_point": run.and_then(Expression::fixed_point),
             "steepest": { "at": at, "slope": slope },
             "curve": run.map(|_| self.at.iter().map(point).collect::<Vec<_>>()),
-            "expected": expected_json(&self.plan),
+            "expected": expected_json(&self.plan, false),
             "by_distance": tables.map(|it| it.curve.iter().map(chance).collect::<Vec<_>>()),
         })
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
-use nearkin::pipeline::Settings;
-use nearkin::pipeline::spread::{self, Meeting};
+use nearkin::distributed::{self, Meeting};
+use nearkin::settings::Settings;
 use nearkin::shingle::Unit;
 use nearkin::{Error, Result};
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use super::columns::{batch, longs, numbers, texts};
 use super::lines::pieces;
 use super::settings::settings;
 use crate::error::Raise;
+use crate::run::GivenOptions;
 
 /// The keys of a partition's texts, in blocks for those who gather them.
 #[pyclass(module = "nearkin._nearkin")]
@@ -24,17 +25,17 @@ pub(crate) struct Keys {
     /// How many gather.
     #[pyo3(get)]
     gatherers: usize,
-    keys: spread::Keys,
+    keys: distributed::Keys,
     of_elements: bool,
 }
 
-/// Whether these flags, or the measure they name, ask for the exact way.
+/// Whether these options, or the measure they name, ask for the exact way.
 ///
 /// # Errors
 /// When they contradict themselves.
 #[pyfunction]
-pub(crate) fn misses_none(py: Python<'_>, flags: Vec<String>) -> PyResult<bool> {
-    settings(py, &flags)?.is_exact().raise(py)
+pub(crate) fn misses_none(py: Python<'_>, options: GivenOptions) -> PyResult<bool> {
+    settings(py, &options)?.is_exact().raise(py)
 }
 
 /// Whether texts are lists of elements.
@@ -45,14 +46,14 @@ pub(super) fn of_elements(settings: &Settings) -> bool {
 #[pymethods]
 impl Keys {
     #[new]
-    #[pyo3(signature = (flags, gatherers, frequent = None))]
+    #[pyo3(signature = (options, gatherers, frequent = None))]
     fn new(
         py: Python<'_>,
-        flags: Vec<String>,
+        options: GivenOptions,
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {
-        let settings = settings(py, &flags)?;
+        let settings = settings(py, &options)?;
         let counts = frequent.map_or_else(HashMap::new, |table| {
             let counts = |name: &str| table.0.column_by_name(name).cloned();
             let columns = counts("element").zip(counts("count"));
@@ -70,7 +71,7 @@ impl Keys {
             })
         });
         let of_elements = of_elements(&settings);
-        let keys = spread::Keys::new(&settings, gatherers, counts).raise(py)?;
+        let keys = distributed::Keys::new(&settings, gatherers, counts).raise(py)?;
         Ok(Self { gatherers, keys, of_elements })
     }
 
@@ -148,7 +149,7 @@ pub(crate) fn meet(
             .collect();
         let columns = columns
             .ok_or_else(|| Error::parameter("blocks", "given", "batches with a column block"))?;
-        spread::meet(columns.iter().flat_map(|column| column.iter().flatten()), places, heavy)
+        distributed::meet(columns.iter().flat_map(|column| column.iter().flatten()), places, heavy)
     };
     let Meeting { copies, wanted, buckets } = py.detach(work).raise(py)?;
     let copies = batch(vec![

@@ -1,0 +1,163 @@
+//! Whole collections into memory: vectors, bit strings, strings, answers, sets, tf-idf vectors.
+
+use super::{Goal, ItemKind, MeasureName, Options, Query};
+use crate::cluster::Keep;
+use crate::item::{Bits, Sets, Strings, Vectors};
+use crate::read::{
+    Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
+    load_vectors,
+};
+use crate::search::{ItemNames, Items, MemoryItems};
+use crate::shingle::{Repeats, Shingling, Vocabulary};
+use crate::{Error, Result};
+
+/// One or two collections.
+type Sides<'a> = [&'a [Place]];
+
+/// The items of all sides, and what those of each are called.
+type NamedItems = (Items, Vec<ItemNames>);
+
+impl Options {
+    /// Reads one or two collections into memory. Where the field of `keep` decides what is kept, it is read too.
+    ///
+    /// # Errors
+    /// When an input cannot be read, an item cannot be used, or the items take more memory than may be used.
+    pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
+        let query = self.query(goal)?;
+        let value = self.keep.as_ref().and_then(|keep| keep.field());
+        let options = ReadOptions { value: value.map(str::to_owned), ..self.read_options() };
+        let mut sides = vec![inputs];
+        sides.extend((!against.is_empty()).then_some(against));
+        let (items, names) = match self.kind() {
+            ItemKind::Vector => vectors(&sides, &options, &query)?,
+            ItemKind::Bits => self.bits(&sides, &options, &query)?,
+            ItemKind::Answers => self.answers(&sides, &options, &query)?,
+            ItemKind::String => {
+                let (texts, names) = texts(&sides, &options)?;
+                let mut strings = Strings::default();
+                texts.iter().for_each(|text| strings.push(text));
+                (Items::Strings(strings, query.strings()), names)
+            }
+            _ if query.measure.is_jaccard_or_bag() => self.sets(&sides, &query)?,
+            _ => self.tf_idf(&sides, &options, &query)?,
+        };
+        self.check_fits(items.bytes())?;
+        MemoryItems::named(items, names)
+    }
+
+    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+        let digits = self.digits.unwrap_or_default();
+        let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
+        let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+        let lengths: Vec<usize> = bits.iter().map(Bits::length).collect();
+        same_length(&names, &lengths, "bits")?;
+        let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
+        Ok((Items::Bits(all, query.form, 1.0), item_names(names)))
+    }
+
+    fn answers(
+        &self,
+        sides: &Sides<'_>,
+        options: &ReadOptions,
+        query: &Query,
+    ) -> Result<NamedItems> {
+        let first = load_answers(sides[0], options, self.questions.as_deref())?;
+        let mut both = vec![first.records];
+        for paths in &sides[1..] {
+            // The same questions in the same places.
+            both.push(load_answers(paths, options, Some(&first.questions))?.records);
+        }
+        let (bits, names): (Vec<Bits>, Vec<Names>) =
+            both.into_iter().map(|named| (named.items, named.names)).unzip();
+        let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
+        // Two bits per answer, so that a gap is half way between yes and no.
+        Ok((Items::Bits(all, query.form, 2.0), item_names(names)))
+    }
+
+    /// Texts, sets and bags as sets of elements.
+    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<NamedItems> {
+        // How they are found is no affair of how they are read.
+        let plain = Self { probes: None, and_or: None, ..self.clone() };
+        let settings = plain.set_settings(Goal::Pairs)?;
+        let on_error = self.on_error.unwrap_or_default();
+        let read = |paths: &&[Place]| {
+            let source = self.open(paths, None)?;
+            let repeats = settings.measure.counts_repeats();
+            let named = load_sets(&source, &settings.shingling, repeats, on_error)?;
+            Ok((named.items, named.names))
+        };
+        let (sets, names) = apart(sides.iter().map(read))?;
+        let all = joined(sets, Sets::is_empty, |all, more| Ok(all.followed_by(more)))?;
+        Ok((Items::Sets(all, settings.measure, query.form), item_names(names)))
+    }
+
+    fn tf_idf(
+        &self,
+        sides: &Sides<'_>,
+        options: &ReadOptions,
+        query: &Query,
+    ) -> Result<NamedItems> {
+        let (texts, mut names) = texts(sides, options)?;
+        if self.keep == Some(Keep::Longest) {
+            let mut lengths = texts.iter().map(|text| text.chars().count() as u32);
+            for names in &mut names {
+                names.lengths = Some(lengths.by_ref().take(names.items()).collect());
+            }
+        }
+        let shingling = match &self.shingle {
+            Some(_) => self.text_shingling()?,
+            None => Shingling::words(1),
+        };
+        let vectors = Vocabulary::new(&texts, shingling).vectors(&texts, Repeats::Raw)?;
+        Ok((Items::Sparse(vectors, query.sparse()), names))
+    }
+}
+
+fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+    let by_angle = query.measure == MeasureName::Cosine;
+    let read = if by_angle { load_directions } else { load_vectors };
+    let loaded = sides.iter().map(|paths| read(paths, options));
+    let (vectors, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+    let lengths: Vec<usize> = vectors.iter().map(Vectors::dimension).collect();
+    same_length(&names, &lengths, "components")?;
+    let all = joined(vectors, Vectors::is_empty, Vectors::followed_by)?;
+    Ok((Items::Vectors(all, query.vectors()), item_names(names)))
+}
+
+fn item_names(names: Vec<Names>) -> Vec<ItemNames> {
+    names.into_iter().map(Names::into_item_names).collect()
+}
+
+/// The items and the names of each side.
+fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>, Vec<Names>)> {
+    loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
+}
+
+fn texts(sides: &Sides<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
+    let loaded = sides.iter().map(|paths| load_strings(paths, options));
+    let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+    Ok((texts.concat(), item_names(names)))
+}
+
+/// One collection of one or two, of which one may be empty.
+fn joined<T: Default>(
+    sides: Vec<T>,
+    is_empty: impl Fn(&T) -> bool,
+    join: impl Fn(T, &T) -> Result<T>,
+) -> Result<T> {
+    let mut sides = sides.into_iter().filter(|side| !is_empty(side));
+    let Some(first) = sides.next() else { return Ok(T::default()) };
+    sides.try_fold(first, |all, more| join(all, &more))
+}
+
+/// An error about the first item of the second collection, if those of the first are longer or shorter.
+fn same_length(names: &[Names], lengths: &[usize], what: &str) -> Result<()> {
+    match (names, lengths) {
+        ([first, second], [a, b]) if a != b && !first.is_empty() && !second.is_empty() => {
+            let what =
+                format!("{b} {what}, those of INPUT have {a}; both sides must be equally long");
+            Err::<(), Error>(second.error(0, what))
+        }
+        _ => Ok(()),
+    }
+}
