@@ -8,9 +8,17 @@ use nearkin::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
-/// Finds similar items in large collections: every reported pair exact, the share found stated.
+/// Finds similar items in large collections. Every reported pair is compared exactly.
 #[derive(Debug, Parser)]
-#[command(name = "nearkin", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "nearkin",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Start with:
+  nearkin dedup corpus.jsonl -o kept.jsonl     keep one of each group of near-duplicates
+  nearkin pairs corpus.jsonl -o pairs.csv      list the similar pairs"
+)]
 pub(crate) struct Command {
     #[command(subcommand)]
     pub(crate) job: Job,

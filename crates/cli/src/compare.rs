@@ -21,15 +21,22 @@ use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::Shared;
 use crate::screen::Screen;
 
-/// One pair: every measure that applies, what the two share, and a diff
+/// Compare two texts: all measures, shared passages, a diff
 ///
-/// A and B are files, or, with --in, the ids of two items of a collection.
+/// A and B are files or, with --in, the ids of two items of a collection.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   nearkin compare draft.txt final.txt
   nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
-  nearkin compare essay.txt source.txt --passages      what stands in both, side by side, wherever it stands
-  nearkin compare a.txt b.txt --shingle chars:9 --json")]
+
+`nearkin compare --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin compare draft.txt final.txt
+  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
+  nearkin compare essay.txt source.txt --passages      shared passages side by side
+  nearkin compare a.txt b.txt --shingle chars:9 --json"
+)]
 pub(crate) struct CompareArgs {
     /// Text file, or with --in an id
     #[arg(value_name = "A")]

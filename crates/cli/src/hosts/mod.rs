@@ -21,20 +21,28 @@ use crate::progress::Progress;
 use crate::report::Told;
 use found::{Folded, Found};
 
-/// Hosts that mirror one another, from their URLs alone
+/// Find hosts that mirror one another, by their URLs
 ///
-/// Writes a row for each pair of hosts whose URLs look alike: a, b, similarity (the share of path shingles of either that both
-/// have), a_urls and b_urls (how many of each are known) and shared_paths (how many paths both have to the letter), sorted by
-/// where a, then b, first appears. With --pages the pages at paths that both have are compared: pages_compared, pages_same,
-/// pages_alike, and the verdict identical, similar, partial, different or unchecked. With --links pages that are one page are
-/// merged, and then those that link to the same pages, until nothing more changes: pages_merged.
+/// Writes one row per pair of hosts whose URLs are alike: a, b, similarity (of their sets of path shingles), a_urls and
+/// b_urls (known URLs of each) and shared_paths (paths that are the same on both), sorted by where a, then b, first appears.
+///
+/// --pages also compares the pages at shared paths and adds pages_compared, pages_same, pages_alike and a verdict:
+/// identical, similar, partial, different or unchecked. --links merges pages that are the same page, then pages that link
+/// to the same pages, until nothing changes, and adds pages_merged.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts as JSON lines
+#[command(
+    after_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+
+`nearkin hosts --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
   nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
-  cut -f2 log.tsv | nearkin hosts -                    standard input, a URL a line
-  nearkin hosts urls.txt --pages pages.parquet         and are their pages the same?
-  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv")]
+  cut -f2 log.tsv | nearkin hosts -                    standard input, one URL per line
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv"
+)]
 pub(crate) struct HostsArgs {
     /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "URLS", required = true, value_parser = place_parser(), help_heading = "Input")]

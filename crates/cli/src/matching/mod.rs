@@ -21,17 +21,24 @@ use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
 use crate::progress::Progress;
 use crate::report::{self, Told};
 
-/// Records that are the same thing: of two tables, or of one with itself
+/// Find records that describe the same thing, in one table or two
 ///
-/// The rules say which pairs are looked at, what each field is worth, and how what matches is grouped. --suggest looks at the
-/// tables and writes rules to begin with. A row is written for each match: a, b (the ids), score, and what each field adds to
-/// it, so that you can see why.
+/// A file of rules says which pairs to compare, how much each field counts, and how matches are grouped. --suggest looks at
+/// the tables and writes such a file for you to edit. The output has one row per match: a and b (the ids), score, and what
+/// each field added to the score.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    rules for two tables, to look at and change
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with each field's part in the score
+#[command(
+    after_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+
+`nearkin match --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
   nearkin match people.parquet -c match.toml --clusters who.csv
-                                                       one table with itself: who is who")]
+                                                       one table: who is who"
+)]
 pub(crate) struct MatchArgs {
     /// Table: .csv .tsv .jsonl .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "A", value_parser = place_parser())]
