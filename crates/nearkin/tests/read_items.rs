@@ -535,7 +535,7 @@ fn s2_10_answers_with_gaps() {
     assert_eq!((answers.records.items.length(), answers.questions), (4, some.to_vec()));
     let wrong = ["Zoo".to_owned()];
     let what = failure(load_answers(&paths(&dir, &["a.csv"]), &options, Some(&wrong)), &dir);
-    assert!(what.starts_with("questions is Zoo; it must be a column"), "{what}");
+    assert!(what.starts_with("`questions` is Zoo; it must be a column"), "{what}");
     let what = failure(load_answers(&paths(&dir, &["bad.csv"]), &options, None), &dir);
     assert!(what.starts_with("bad.csv:3: question `a` is answered with `maybe`"), "{what}");
     let skip = ReadOptions { on_error: OnError::Skip, ..options };

@@ -2,7 +2,7 @@
 
 use super::{
     Input, Place, ReadOptions, Shape,
-    named::{Named, Naming, Refused},
+    named::{Named, NamesBuilder, Refusal},
     rows::{ALL, Row},
 };
 use crate::Result;
@@ -18,8 +18,8 @@ pub fn load_records(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
 ) -> Result<Named<Table>> {
-    let mut loading = Loading::default();
-    let mut naming = Naming::default();
+    let mut loading = TableBuilder::default();
+    let mut naming = NamesBuilder::default();
     for place in places {
         let options =
             ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
@@ -31,15 +31,15 @@ pub fn load_records(
 
 /// Columns as they are read.
 #[derive(Default)]
-struct Loading {
+struct TableBuilder {
     names: Vec<String>,
     places: HashMap<String, usize>,
     columns: Vec<ColumnBuilder>,
     len: usize,
 }
 
-impl Loading {
-    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
+impl TableBuilder {
+    fn take(&mut self, naming: &mut NamesBuilder, position: u64, row: Row) -> Result<(), Refusal> {
         naming.add(position, row.line, row.id)?;
         for cell in &row.cells {
             let column = self.place(cell.name.trim());

@@ -184,7 +184,7 @@ pub fn resolve(
 
 /// The score that matches reach: the rules', or the one that the check found.
 fn threshold(rules: &Rules, shares: Option<&check::Shares>) -> Result<f64> {
-    let missing = |must: &str| Error::parameter("threshold", "missing", must);
+    let missing = |must: &str| Error::parameter("the threshold", "missing", must);
     match (rules.threshold, shares) {
         (Some(threshold), _) => Ok(threshold),
         (None, Some(shares)) => shares.threshold.ok_or_else(|| {
@@ -197,7 +197,7 @@ fn threshold(rules: &Rules, shares: Option<&check::Shares>) -> Result<f64> {
 /// The error for more pairs than can be held.
 fn too_many(threshold: f64, most: usize) -> Error {
     let must = format!("higher: more than {most} pairs reach it, for which there is no memory");
-    Error::parameter("threshold", threshold, must)
+    Error::parameter("the threshold", threshold, must)
 }
 
 /// In the order of the records.

@@ -326,7 +326,7 @@ impl Rules {
         match self.threshold {
             Some(threshold) if threshold > self.most() => {
                 let must = format!("at most {}, the points that a pair can have", self.most());
-                Err(Error::parameter("threshold", threshold, must))
+                Err(Error::parameter("the threshold", threshold, must))
             }
             _ => Ok(()),
         }
