@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
 use nearkin::read::{FieldKeys, Format, Input, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
@@ -152,7 +152,7 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, Told)>
         .as_ref()
         .map(|place| Input::open(std::slice::from_ref(place), args.page_options()));
     let pages = pages.transpose()?;
-    let mut skipped = Skipped::default();
+    let mut skipped = SkippedRecords::default();
     let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
     let mut graph = graph.transpose()?;
     let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
@@ -269,8 +269,8 @@ impl HostsArgs {
         }
     }
 
-    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> Search<'a> {
-        Search {
+    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> MirrorSearch<'a> {
+        MirrorSearch {
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
@@ -288,7 +288,12 @@ impl HostsArgs {
     }
 
     /// Reads the links.
-    fn graph(&self, place: &Place, watch: &mut Watch<'_>, skipped: &mut Skipped) -> Result<Graph> {
+    fn graph(
+        &self,
+        place: &Place,
+        watch: &mut Watch<'_>,
+        skipped: &mut SkippedRecords,
+    ) -> Result<Graph> {
         let observer = watch.observer;
         watch.stage(Stage::Load, 0, || {
             let mut graph = Graph::default();
@@ -307,7 +312,7 @@ impl HostsArgs {
         graph: &mut Graph,
         pages: Option<&Input>,
         watch: &mut Watch<'_>,
-    ) -> Result<Contracted> {
+    ) -> Result<Contraction> {
         let observer = watch.observer;
         if let Some(pages) = pages {
             watch.stage(Stage::Sketch, pages.bytes(), || {

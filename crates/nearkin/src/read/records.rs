@@ -6,7 +6,7 @@ use super::{
     rows::{ALL, Row},
 };
 use crate::Result;
-use crate::item::{ColumnBuilder, Table};
+use crate::item::{ColumnBuilder, RecordTable};
 use std::collections::HashMap;
 
 /// Reads records with all their fields, the id too where it is one. White space around names and values does not
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub fn load_records(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Table>> {
+) -> Result<Named<RecordTable>> {
     let mut loading = TableBuilder::default();
     let mut naming = NamesBuilder::default();
     for place in places {
@@ -73,8 +73,8 @@ impl TableBuilder {
         place
     }
 
-    fn finish(self) -> Table {
+    fn finish(self) -> RecordTable {
         let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        Table { names: self.names, columns, len: self.len }
+        RecordTable { names: self.names, columns, len: self.len }
     }
 }
