@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use nearkin::amplify::Bands;
 use nearkin::join::sets::Filters;
 use nearkin::pipeline::{Job, LEAST_MEMORY, Settings, Way};
-use nearkin::read::{Format, Groups, Input, OnError, Opened, Place, ReadOptions, Shape};
+use nearkin::read::{AnyInput, Format, Groups, Input, OnError, Place, ReadOptions, Shape};
 use nearkin::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use nearkin::verify::Measure;
 use nearkin::{Error, Result, write};
@@ -124,16 +124,16 @@ impl FieldArgs {
         inputs: &[Place],
         value: Option<&str>,
         settings: Option<&Settings>,
-    ) -> Result<Opened> {
+    ) -> Result<AnyInput> {
         let options = self.options(value, settings);
         let Some(grouping) = self.items.grouping()? else {
-            return Ok(Opened::Records(Input::open(inputs, options)?.into()));
+            return Ok(AnyInput::Records(Input::open(inputs, options)?.into()));
         };
         if let Some(field) = value {
             let must = "first or longest: the groups of a table have no fields";
             return Err(Error::parameter("--keep", field, must));
         }
-        Ok(Opened::Groups(Groups::read(inputs, &options, &grouping)?.into()))
+        Ok(AnyInput::Groups(Groups::read(inputs, &options, &grouping)?.into()))
     }
 
     pub(crate) fn options(&self, value: Option<&str>, settings: Option<&Settings>) -> ReadOptions {
@@ -163,7 +163,7 @@ impl FieldArgs {
 pub(crate) fn job(
     words: Option<&[String]>,
     temp: Option<&Path>,
-    sources: &[&Opened],
+    sources: &[&AnyInput],
     shingle: &ShingleArgs,
     settings: &Settings,
 ) -> Result<Option<Arc<Job>>> {

@@ -7,7 +7,7 @@ use nearkin::cluster::Keep;
 use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
-use nearkin::read::{Opened, Place};
+use nearkin::read::{AnyInput, Place};
 use nearkin::write::{self, Cell, Column, ColumnKind};
 
 use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
 
 /// A collection with one item of each group kept, and where it came from.
 pub(crate) struct Found {
-    pub(crate) source: Opened,
+    pub(crate) source: AnyInput,
     pub(crate) settings: Settings,
     pub(crate) result: Deduplicated,
     swallowed: Option<Problem>,

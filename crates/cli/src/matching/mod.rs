@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nearkin::item::RecordTable;
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
-use nearkin::read::{Named, Names, Place, load_records};
+use nearkin::read::{NamedItems, Names, Place, load_records};
 use nearkin::records::check::Shares;
 use nearkin::records::{self, GroupingRule, Limits, MatchResult, Records, Rules, Scorer};
 use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
@@ -68,7 +68,7 @@ pub(crate) struct MatchArgs {
 
 /// Tables with the ids of their records.
 struct Loaded {
-    tables: Vec<Named<RecordTable>>,
+    tables: Vec<NamedItems<RecordTable>>,
 }
 
 impl Loaded {

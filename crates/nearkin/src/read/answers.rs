@@ -6,7 +6,7 @@
 
 use super::{
     Input, Place, ReadOptions,
-    named::{Named, Names, NamesBuilder, Refusal},
+    named::{NamedItems, Names, NamesBuilder, Refusal},
     numbers::{BitNotation, BitWords},
     rows::{ALL, Row, RowCell},
 };
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Answers {
     /// The answers of each record.
-    pub records: Named<Bits>,
+    pub records: NamedItems<Bits>,
     /// The names of the questions.
     pub questions: Vec<String>,
 }
@@ -100,7 +100,7 @@ impl AnswersBuilder {
             return Err(Error::parameter("questions", &self.questions[unseen], must));
         }
         let items = encode(&self.answers, self.questions.len())?;
-        let records = Named { items, names };
+        let records = NamedItems { items, names };
         Ok(Answers { records, questions: self.questions })
     }
 }

@@ -9,7 +9,7 @@
 use super::{
     Chunk, Input, Kind, OnError, ReadOptions, Shape,
     arrow_lists::ArrowLists,
-    named::{Named, NamesBuilder, Refusal},
+    named::{NamedItems, NamesBuilder, Refusal},
     numbers::{self, BitNotation, Digits},
     open,
     place::Place,
@@ -41,7 +41,7 @@ use std::path::Path;
 pub fn load_vectors(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vectors>> {
+) -> Result<NamedItems<Vectors>> {
     vectors(places, options, None)
 }
 
@@ -52,7 +52,7 @@ pub fn load_vectors(
 pub fn load_directions(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vectors>> {
+) -> Result<NamedItems<Vectors>> {
     let refusal = || {
         Problem::new("all components are zero, so it has no direction")
             .or("drop it")
@@ -66,7 +66,7 @@ fn vectors(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     refusal: Option<fn() -> Problem>,
-) -> Result<Named<Vectors>> {
+) -> Result<NamedItems<Vectors>> {
     let reading = ItemReader {
         text: &|text, out| Ok((numbers::vector(text, out)?, BitNotation::Clear)),
         column: &vector_column,
@@ -91,7 +91,7 @@ fn vectors(
         None => Vectors::default(),
         Some(dimension) => Vectors::new(dimension, loaded.values)?,
     };
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// Reads bit strings: texts of 0 and 1 or of hexadecimal digits (`digits` says which, where that is not
@@ -107,7 +107,7 @@ pub fn load_bits(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     digits: Digits,
-) -> Result<Named<Bits>> {
+) -> Result<NamedItems<Bits>> {
     let text = |text: &str, out: &mut Vec<u64>| numbers::bits(text, digits, out);
     let reading = ItemReader {
         text: &text,
@@ -132,7 +132,7 @@ pub fn load_bits(
         let words = items.words_each();
         loaded.values.chunks_exact(words).try_for_each(|words| items.push(words))?;
     }
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// Reads texts as they are.
@@ -142,7 +142,7 @@ pub fn load_bits(
 pub fn load_strings(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vec<String>>> {
+) -> Result<NamedItems<Vec<String>>> {
     let reading = ItemReader {
         text: &|text, out: &mut Vec<u8>| {
             out.extend_from_slice(text.as_bytes());
@@ -160,7 +160,7 @@ pub fn load_strings(
         String::from_utf8(bytes).unwrap_or_default() // they were texts
     };
     let items = loaded.ends.windows(2).map(text).collect();
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// The elements of every text of a collection, cut as `shingling` says: sorted, without repeats unless they
@@ -173,7 +173,7 @@ pub fn load_sets<S: Source>(
     shingling: &Shingling,
     repeats: bool,
     on_error: OnError,
-) -> Result<Named<Sets>> {
+) -> Result<NamedItems<Sets>> {
     let reading = ItemReader {
         text: &|text, out| {
             let mut set = shingling.bag(text);
@@ -204,7 +204,7 @@ pub fn load_sets<S: Source>(
     })?;
     let mut items = Sets::default();
     loaded.ends.windows(2).for_each(|range| items.push(&loaded.values[range[0]..range[1]]));
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 fn threads() -> usize {

@@ -51,14 +51,14 @@ pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
 pub use links::each_link;
 pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
-pub use named::{Named, Names};
+pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
 pub use records::load_records;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
-pub use source::{Opened, OpenedChunk};
+pub use source::{AnyChunk, AnyInput};
 
 use crate::Result;
 use crate::error::Advice;

@@ -13,7 +13,7 @@ use std::{
 
 /// A collection in memory, and what its items are called.
 #[derive(Debug, Default)]
-pub struct Named<T> {
+pub struct NamedItems<T> {
     /// The items.
     pub items: T,
     /// Their names.

@@ -2,7 +2,7 @@
 
 use super::{
     Input, Place, ReadOptions, Shape,
-    named::{Named, NamesBuilder, Refusal},
+    named::{NamedItems, NamesBuilder, Refusal},
     rows::{ALL, Row},
 };
 use crate::Result;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub fn load_records(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<RecordTable>> {
+) -> Result<NamedItems<RecordTable>> {
     let mut loading = TableBuilder::default();
     let mut naming = NamesBuilder::default();
     for place in places {
@@ -26,7 +26,7 @@ pub fn load_records(
         let input = Input::open(std::slice::from_ref(place), options)?;
         naming.read(&input, &mut |naming, position, row| loading.take(naming, position, row))?;
     }
-    Ok(Named { items: loading.finish(), names: naming.finish() })
+    Ok(NamedItems { items: loading.finish(), names: naming.finish() })
 }
 
 /// Columns as they are read.
