@@ -8,7 +8,7 @@ use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
-use nearkin::read::{Opened, Place};
+use nearkin::read::{AnyInput, Place};
 use nearkin::write::{self, Cell, Column, ColumnKind};
 
 use crate::args::{
@@ -26,13 +26,13 @@ use crate::search::{Target, Written};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
 
 `nearkin dedup --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
   nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains"
 )]
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
 
 /// A collection with one item of each group kept, and where it came from.
 pub(crate) struct Found {
-    pub(crate) source: Opened,
+    pub(crate) source: AnyInput,
     pub(crate) settings: Settings,
     pub(crate) result: Deduplicated,
     swallowed: Option<Problem>,

@@ -22,8 +22,8 @@ fn with_id(name: &str, content: impl AsRef<[u8]>) -> String {
 fn broken_json() {
     assert_eq!(
         of("x.jsonl", "{\"text\":\"a\"}\n\n{\"text\":\"b\" 1}\n"),
-        "x.jsonl:3: not valid JSON: expected `,` or `}` at column 13; every line must be one JSON object: fix it, or pass \
-         --on-error skip"
+        "x.jsonl:3: not valid JSON: expected `,` or `}` at column 13; every line must be one JSON object: fix it, or set \
+         `on_error` to skip"
     );
     for line in [
         "{\"text\":\"a\"",
@@ -38,8 +38,9 @@ fn broken_json() {
         let error = of("x.jsonl", line);
         assert!(error.starts_with("x.jsonl:1: not valid JSON: "), "{line} gives {error}");
         assert!(
-            error
-                .ends_with("; every line must be one JSON object: fix it, or pass --on-error skip"),
+            error.ends_with(
+                "; every line must be one JSON object: fix it, or set `on_error` to skip"
+            ),
             "{line} gives {error}"
         );
     }
@@ -56,7 +57,7 @@ fn the_first_of_several_bad_lines_is_named_whatever_is_wrong_with_it() {
         (b"{\"n\":[\"\xff\"],\"text\":\"a\"}", 8),
     ] {
         let expected = format!(
-            "x.jsonl:1: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or pass --on-error skip"
+            "x.jsonl:1: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or set `on_error` to skip"
         );
         assert_eq!(of("x.jsonl", not_utf8(line)), expected);
     }
@@ -80,8 +81,8 @@ fn not_an_object() {
         [("[1]", "a list"), ("3", "a whole number"), ("\"x\"", "a string"), ("null", "null")]
     {
         let expected = format!(
-            "x.jsonl:1: {kind} where a JSON object is needed; write {{\"text\": …}}, or pass \
-             --on-error skip"
+            "x.jsonl:1: {kind} where a JSON object is needed; write {{\"text\": …}}, or set \
+             `on_error` to skip"
         );
         assert_eq!(of("x.jsonl", line), expected);
     }
@@ -91,17 +92,17 @@ fn not_an_object() {
 fn missing_text() {
     assert_eq!(
         of("x.jsonl", "{\"id\":1,\"body\":\"x\"}"),
-        "x.jsonl:1: no field `text`; it has `id`, `body`: name the text field with --text"
+        "x.jsonl:1: no field `text`; it has `id`, `body`: name the text field with `text`"
     );
     assert_eq!(
         of("x.jsonl", "{}"),
-        "x.jsonl:1: no field `text`; it has nothing: name the text field with --text"
+        "x.jsonl:1: no field `text`; it has nothing: name the text field with `text`"
     );
     let dotted = ReadOptions { text: "a.b".into(), ..options() };
     let dir = files(&[("x.jsonl", b"{\"a\":{\"c\":1}}".as_slice())]);
     assert_eq!(
         failure(&dir, &["x.jsonl"], dotted),
-        "x.jsonl:1: no field `a.b`; it has `a`: name the text field with --text"
+        "x.jsonl:1: no field `a.b`; it has `a`: name the text field with `text`"
     );
 }
 
@@ -118,8 +119,8 @@ fn text_that_is_not_a_string() {
         assert_eq!(
             of("x.jsonl", format!("{{\"text\":{value}}}")),
             format!(
-                "x.jsonl:1: field `text` is {kind}, not a string; name the text field with --text, \
-                     or pass --on-error skip"
+                "x.jsonl:1: field `text` is {kind}, not a string; name the text field with `text`, \
+                     or set `on_error` to skip"
             )
         );
     }
@@ -129,7 +130,7 @@ fn text_that_is_not_a_string() {
 fn invalid_utf8() {
     let expected = |place: &str, byte| {
         format!(
-            "{place}: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or pass --on-error skip"
+            "{place}: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or set `on_error` to skip"
         )
     };
     assert_eq!(of("x.jsonl", b"\n{\"text\":\"\xff\"}"), expected("x.jsonl:2", 10));
@@ -139,7 +140,7 @@ fn invalid_utf8() {
     let dir = files(&[("f/a", b"a\nb\xff".as_slice())]);
     assert_eq!(
         failure(&dir, &["f"], options()),
-        "f/a:2: not valid UTF-8 at byte 2; convert the file to UTF-8, leave it out, or pass --on-error skip"
+        "f/a:2: not valid UTF-8 at byte 2; convert the file to UTF-8, leave it out, or set `on_error` to skip"
     );
 }
 
@@ -168,20 +169,20 @@ fn ids_that_are_not_ids() {
 fn ids_in_some_records_only() {
     assert_eq!(
         of("x.jsonl", "{\"text\":\"\",\"id\":1}\n{\"text\":\"\"}"),
-        "x.jsonl:2: no field `id`; it has `text`: every record needs its id; name it with --id"
+        "x.jsonl:2: no field `id`; it has `text`: every record needs its id; name it with `id`"
     );
     assert_eq!(
         of("x.jsonl", "{\"text\":\"\"}\n{\"text\":\"\",\"id\":1}"),
         "x.jsonl:2: has a field `id`, but the first record of the collection has none; name the id \
-         field with --id, or remove it"
+         field with `id`, or remove it"
     );
     assert_eq!(
         with_id("x.jsonl", "{\"text\":\"\",\"id\":1}"),
-        "x.jsonl:1: no field `key`; it has `text`, `id`: every record needs its id; name it with --id"
+        "x.jsonl:1: no field `key`; it has `text`, `id`: every record needs its id; name it with `id`"
     );
     assert_eq!(
         with_id("x.csv", "text,id\na,b\n"),
-        "x.csv: no column `key`; it has `text`, `id`: name the id column with --id"
+        "x.csv: no column `key`; it has `text`, `id`: name the id column with `id`"
     );
 }
 
@@ -242,11 +243,11 @@ fn csv_of_the_wrong_shape() {
     assert_eq!(
         of("x.csv", "text,n\r\n\"a\r\nb\",1\r\n\r\nc\r\n"),
         "x.csv:5: 1 fields where the header has 2; fix the line, put quotes around a field with a \
-         delimiter or a line end in it, name the delimiter with --delimiter, or pass --on-error skip"
+         delimiter or a line end in it, name the delimiter with `delimiter`, or set `on_error` to skip"
     );
     assert_eq!(
         of("x.csv", "body,n\na,1\n"),
-        "x.csv: no column `text`; it has `body`, `n`: name the text column with --text"
+        "x.csv: no column `text`; it has `body`, `n`: name the text column with `text`"
     );
     assert_eq!(
         of("x.csv", "text,n\na,1\n\"b,2\nc,3\n"),
@@ -261,15 +262,15 @@ fn parquet_of_the_wrong_shape() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
     assert_eq!(
         of("x.parquet", parquet(vec![("id", numbers.clone()), ("body", numbers.clone())], 9)),
-        "x.parquet: no column `text`; it has `id`, `body`: name the text column with --text"
+        "x.parquet: no column `text`; it has `id`, `body`: name the text column with `text`"
     );
     assert_eq!(
         of("x.parquet", parquet(vec![("text", numbers.clone())], 9)),
-        "x.parquet: column `text` is Int64, not text; name the text column with --text"
+        "x.parquet: column `text` is Int64, not text; name the text column with `text`"
     );
     assert_eq!(
         of("x.parquet", parquet(vec![("text", text(vec![Some("a"), Some("b"), None]))], 2)),
-        "x.parquet:3: column `text` is null; fill it, or pass --on-error skip"
+        "x.parquet:3: column `text` is null; fill it, or set `on_error` to skip"
     );
     let ids: ArrayRef = Arc::new(UInt64Array::from(vec![Some(1), None]));
     let error = of("x.parquet", parquet(vec![("text", text(vec![Some("a"); 2])), ("id", ids)], 9));
@@ -341,16 +342,16 @@ fn files_that_cannot_be_read() {
     assert_eq!(failure(&dir, &["no.jsonl"], options()), "no.jsonl: does not exist; check the path");
     assert_eq!(
         failure(&dir, &["x.dat"], options()),
-        "x.dat: its name does not tell the format; pass --format jsonl, parquet, csv, tsv or txt"
+        "x.dat: its name does not tell the format; set `format` to jsonl, parquet, csv, tsv or txt"
     );
     let told = |format| ReadOptions { format: Some(format), ..options() };
     assert_eq!(
         failure(&dir, &["f"], told(Format::Jsonl)),
-        "f: is a folder, not a jsonl file; name the files in it, or leave out --format"
+        "f: is a folder, not a jsonl file; name the files in it, or leave out `format`"
     );
     assert_eq!(
         failure(&dir, &["x.dat"], told(Format::Folder)),
-        "x.dat: is a file, not a folder; leave out --format"
+        "x.dat: is a file, not a folder; leave out `format`"
     );
 }
 

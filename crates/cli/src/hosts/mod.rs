@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
 use nearkin::near::in_pool;
 use nearkin::options::Options;
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
@@ -32,16 +32,16 @@ use found::{Folded, Found};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
+  nearkin hosts urls.txt.gz                            pairs of hosts
   nearkin hosts urls.txt --pages pages.parquet         also compare the pages
 
 `nearkin hosts --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
-  nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
-  cut -f2 log.tsv | nearkin hosts -                    standard input, one URL per line
+  nearkin hosts urls.txt.gz                            pairs of hosts
+  nearkin hosts crawl.jsonl --url address -t 0.5       another field, threshold
+  cut -f2 log.tsv | nearkin hosts -                    one URL per line
   nearkin hosts urls.txt --pages pages.parquet         also compare the pages
-  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv"
+  nearkin hosts urls.txt --links links.tsv --contracted out.tsv --folds folds.csv"
 )]
 pub(crate) struct HostsArgs {
     /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
@@ -171,7 +171,7 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, Told)>
         .as_ref()
         .map(|place| Input::open(std::slice::from_ref(place), args.page_options()));
     let pages = pages.transpose()?;
-    let mut skipped = Skipped::default();
+    let mut skipped = SkippedRecords::default();
     let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
     let mut graph = graph.transpose()?;
     let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
@@ -287,8 +287,8 @@ impl HostsArgs {
         }
     }
 
-    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> Search<'a> {
-        Search {
+    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> MirrorSearch<'a> {
+        MirrorSearch {
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
@@ -306,7 +306,12 @@ impl HostsArgs {
     }
 
     /// Reads the links.
-    fn graph(&self, place: &Place, watch: &mut Watch<'_>, skipped: &mut Skipped) -> Result<Graph> {
+    fn graph(
+        &self,
+        place: &Place,
+        watch: &mut Watch<'_>,
+        skipped: &mut SkippedRecords,
+    ) -> Result<Graph> {
         let observer = watch.observer;
         watch.stage(Stage::Load, 0, || {
             let mut graph = Graph::default();
@@ -325,7 +330,7 @@ impl HostsArgs {
         graph: &mut Graph,
         pages: Option<&Input>,
         watch: &mut Watch<'_>,
-    ) -> Result<Contracted> {
+    ) -> Result<Contraction> {
         let observer = watch.observer;
         if let Some(pages) = pages {
             watch.stage(Stage::Sketch, pages.bytes(), || {

@@ -6,13 +6,13 @@ mod plot;
 use std::path::PathBuf;
 
 use clap::Args;
-use nearkin::item::Table;
+use nearkin::item::RecordTable;
 use nearkin::near::in_pool;
 use nearkin::options::Options;
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
-use nearkin::read::{Named, Names, Place, load_records};
+use nearkin::read::{NamedItems, Names, Place, load_records};
 use nearkin::records::check::Shares;
-use nearkin::records::{self, Grouping, Limits, Outcome, Records, Rules, Scorer};
+use nearkin::records::{self, GroupingRule, Limits, MatchResult, Records, Rules, Scorer};
 use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -29,13 +29,13 @@ use crate::report::{self, Told};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
 
 `nearkin match --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
   nearkin match people.parquet -c match.toml --clusters who.csv
                                                        one table: who is who"
 )]
@@ -81,7 +81,7 @@ impl MatchArgs {
 
 /// Tables with the ids of their records.
 struct Loaded {
-    tables: Vec<Named<Table>>,
+    tables: Vec<NamedItems<RecordTable>>,
 }
 
 impl Loaded {
@@ -213,7 +213,7 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
 
 /// Refuses outputs that these rules do not give.
 fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
-    if args.clusters.is_some() && rules.grouping != Grouping::Clusters {
+    if args.clusters.is_some() && rules.grouping != GroupingRule::Clusters {
         let name = rules.grouping.name();
         let must = format!("left out: the rules match {name}, and clusters are for one table");
         return Err(Error::parameter("clusters", "given", must));
@@ -293,7 +293,7 @@ fn write_matches(
     args: &MatchArgs,
     loaded: &Loaded,
     rules: &Rules,
-    outcome: &Outcome,
+    outcome: &MatchResult,
     scorer: &Scorer,
     observer: &dyn Observer,
 ) -> Result<(u64, Ready)> {
@@ -331,7 +331,11 @@ fn write_matches(
     Ok((count, table.ready()?))
 }
 
-fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Result<Option<Ready>> {
+fn write_clusters(
+    args: &MatchArgs,
+    loaded: &Loaded,
+    outcome: &MatchResult,
+) -> Result<Option<Ready>> {
     let (Some(path), Some(clusters)) = (&args.clusters, outcome.matches.clusters()) else {
         return Ok(None);
     };
@@ -344,7 +348,7 @@ fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Resul
     table.ready().map(Some)
 }
 
-fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
+fn write_shares(args: &MatchArgs, outcome: &MatchResult) -> Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.shares, &outcome.shares) else { return Ok(None) };
     let float = |name| Column { name, kind: ColumnKind::Float };
     let pairs = Column { name: "pairs", kind: ColumnKind::Count };
@@ -360,7 +364,7 @@ fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
 }
 
 #[cfg(feature = "plot")]
-fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
     let mut output = Output::create(Some(path))?;
     output.put(&plot::draw(shares, outcome.threshold, path)?)?;
@@ -368,7 +372,7 @@ fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Rea
 }
 
 #[cfg(not(feature = "plot"))]
-fn draw_shares(_: &MatchArgs, _: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<Ready>> {
     Ok(None)
 }
 
@@ -382,7 +386,7 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 struct Run<'a> {
     loaded: &'a Loaded,
     rules: &'a Rules,
-    outcome: &'a Outcome,
+    outcome: &'a MatchResult,
     scorer: &'a Scorer,
     /// How many were written.
     pairs: Option<u64>,
@@ -417,10 +421,10 @@ impl Run<'_> {
             rows.push((count_clusters(clusters), "clusters of two or more".into()));
         }
         match (self.pairs, rules.grouping) {
-            (Some(pairs), Grouping::Clusters) => {
+            (Some(pairs), GroupingRule::Clusters) => {
                 rows.push((pairs, "pairs of two records of one cluster".into()));
             }
-            (Some(pairs), Grouping::OneToOne) => {
+            (Some(pairs), GroupingRule::OneToOne) => {
                 rows.push((pairs, "pairs taken, each record in at most one".into()));
             }
             _ => {}

@@ -13,7 +13,7 @@ mod vectors;
 pub use bits::Bits;
 pub use id::{Id, IdRef, Value};
 pub use interned::{Interned, Values};
-pub use records::{Column, ColumnBuilder, MISSING, Table};
+pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;
