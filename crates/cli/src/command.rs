@@ -8,9 +8,17 @@ use nearkin::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
-/// Finds similar items in large collections: every reported pair exact, the share found stated.
+/// Finds similar items in large collections. Every reported pair is compared exactly.
 #[derive(Debug, Parser)]
-#[command(name = "nearkin", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "nearkin",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Start with:
+  nearkin dedup corpus.jsonl -o kept.jsonl     drop near-duplicates
+  nearkin pairs corpus.jsonl -o pairs.csv      list the similar pairs"
+)]
 pub(crate) struct Command {
     #[command(subcommand)]
     pub(crate) job: Job,
@@ -143,7 +151,9 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
                 mine.flat_map(|(_, others)| others.iter()).filter(is_here).copied().collect()
             };
             let hidden = shown.is_some_and(|shown| !shown.contains(&id.as_str()));
-            let hidden = hidden && !argument.is_positional();
+            if argument.is_positional() {
+                return argument.help_heading(None);
+            }
             let argument =
                 of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
             argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)

@@ -21,15 +21,22 @@ use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::Shared;
 use crate::screen::Screen;
 
-/// One pair: every measure that applies, what the two share, and a diff
+/// Compare two texts: all measures, shared passages, a diff
 ///
-/// A and B are files, or, with --in, the ids of two items of a collection.
+/// A and B are files or, with --in, the ids of two items of a collection.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   nearkin compare draft.txt final.txt
-  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
-  nearkin compare essay.txt source.txt --passages      what stands in both, side by side, wherever it stands
-  nearkin compare a.txt b.txt --shingle chars:9 --json")]
+  nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
+
+`nearkin compare --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin compare draft.txt final.txt
+  nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
+  nearkin compare essay.txt source.txt --passages      passages side by side
+  nearkin compare a.txt b.txt --shingle chars:9 --json"
+)]
 pub(crate) struct CompareArgs {
     /// Text file, or with --in an id
     #[arg(value_name = "A")]
@@ -54,7 +61,7 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct ComparisonArgs {
-    /// Show all shared passages side by side, instead of a diff
+    /// Show all passages side by side, instead of a diff
     #[arg(long, conflicts_with = "normal_form")]
     pub(crate) passages: bool,
     /// Smallest number of equal words in a row that make a passage [default: the K of words:K, else 5]

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::cluster::Keep;
-use nearkin::cluster::{Deduplication, GiantCluster};
+use nearkin::cluster::{Deduplication, GiantCluster, Keep};
 use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
-use nearkin::read::{Opened, Place, VectorFiles};
+use nearkin::read::{AnyInput, Place, VectorFiles};
 use nearkin::search::{Job, Scanned, Search};
 use nearkin::settings::Settings;
 use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
@@ -22,17 +21,24 @@ use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
 use crate::search::{Target, Written};
 
-/// Keep one item of each group of similar ones
+/// Keep one item of each group of similar items
 ///
-/// Items that are similar to one another, directly or through others, form a group; the kept item of
-/// each, and every item that resembles no other, is written with all its fields as they came, in
-/// input order. The output may be the input: it appears when everything is done.
+/// Items that are similar, directly or through other items, form a group. One item of each group is written, and every
+/// item that is similar to no other. Records keep all their fields and their order. The output may replace the input: it
+/// appears when the run is done.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters clusters.csv
-  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains
-  nearkin dedup part1.jsonl.gz part2.jsonl.zst -o kept.jsonl.gz --keep max:date")]
+#[command(
+    after_help = "Examples:
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
+
+`nearkin dedup --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
+  nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
+  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains"
+)]
 pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -125,7 +131,7 @@ pub(crate) struct KeptItems {
 
 /// Where whole records are copied from.
 pub(crate) enum RecordSource {
-    Records(Opened),
+    Records(AnyInput),
     /// Rows of `.npy` and other files of vectors.
     Vectors(VectorFiles),
 }

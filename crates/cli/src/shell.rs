@@ -14,17 +14,17 @@ use crate::command::command;
 /// Example, for bash: nearkin completions bash > ~/.local/share/bash-completion/completions/nearkin
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Print the manual page, or write one a command into a folder
+/// Print the manual page, or write one page per command into a folder
 ///
 /// Example: nearkin man | man -l -
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Folder for nearkin.1, nearkin-pairs.1, …
+    /// Folder for nearkin.1, nearkin-pairs.1 and so on
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }

@@ -141,8 +141,8 @@ fn measures_of_sets() {
 fn what_does_not_go_together_is_said() {
     let place = Place::new();
     place.write("in.txt", "1 2\n1 2 3\n");
-    place.fails("pairs in.txt --as set --measure overlap", &["-t N"]);
-    place.fails("pairs in.txt --as set --measure hamming -t 0.5", &["--within N"]);
+    place.fails("pairs in.txt --as set --measure overlap", &["--threshold", "shared"]);
+    place.fails("pairs in.txt --as set --measure hamming -t 0.5", &["--within", "elements"]);
     place.fails("pairs in.txt --as set --measure containment --bands 3 --rows 2", &["containment"]);
     place.fails("pairs in.txt --as bag --measure dice", &["--as set"]);
     for usage in [

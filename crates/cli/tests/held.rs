@@ -279,7 +279,7 @@ fn far_more_pairs_than_memory_holds_are_told_before() {
 fn measures_and_limits_that_do_not_go_together_are_refused() {
     let place = Place::new();
     place.write("in.jsonl", POINTS);
-    place.fails("pairs in.jsonl --as vector", &["--within", "how far"]);
+    place.fails("pairs in.jsonl --as vector", &["--within", "largest distance"]);
     place.fails("pairs in.jsonl --as vector -t 0.8", &["--threshold", "--within"]);
     place.fails("pairs in.jsonl --as vector --measure hamming --within 2", &["hamming", "l2"]);
     place.fails("pairs in.jsonl --as vector --within -1", &["--within", "0"]);

@@ -280,7 +280,7 @@ fn what_cannot_be_is_refused() {
     let error = index.add("x".into(), "d e f").unwrap_err().to_string();
     assert_eq!(
         error,
-        "id is \"x\"; it must be one that is not in the index yet; replace the item, remove it first, or choose \
+        "`id` is \"x\"; it must be one that is not in the index yet; replace the item, remove it first, or choose \
          another id"
     );
     assert!(index.add_many(vec![1.into()], &[]).is_err());

@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use nearkin::item::Id;
 use nearkin::read::{
-    Digits, Format, Grouping, Groups, Named, OnError, Ratings, ReadOptions, Shape, Weight,
+    Digits, Format, Grouping, Groups, NamedItems, OnError, Ratings, ReadOptions, Shape, Weight,
     load_answers, load_bits, load_sets, load_strings, load_vectors,
 };
 use nearkin::shingle::{Shingling, elements::each_element};
@@ -26,7 +26,7 @@ fn vector_options() -> ReadOptions {
     ReadOptions { rather: vec!["vector".into(), "embedding".into()], ..options() }
 }
 
-fn vectors(dir: &TempDir, names: &[&str]) -> Result<Named<Vectors>> {
+fn vectors(dir: &TempDir, names: &[&str]) -> Result<NamedItems<Vectors>> {
     load_vectors(&paths(dir, names), &vector_options())
 }
 
@@ -535,7 +535,7 @@ fn s2_10_answers_with_gaps() {
     assert_eq!((answers.records.items.length(), answers.questions), (4, some.to_vec()));
     let wrong = ["Zoo".to_owned()];
     let what = failure(load_answers(&paths(&dir, &["a.csv"]), &options, Some(&wrong)), &dir);
-    assert!(what.starts_with("questions is Zoo; it must be a column"), "{what}");
+    assert!(what.starts_with("`questions` is Zoo; it must be a column"), "{what}");
     let what = failure(load_answers(&paths(&dir, &["bad.csv"]), &options, None), &dir);
     assert!(what.starts_with("bad.csv:3: question `a` is answered with `maybe`"), "{what}");
     let skip = ReadOptions { on_error: OnError::Skip, ..options };

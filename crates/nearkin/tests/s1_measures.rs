@@ -140,7 +140,7 @@ fn s1_3_what_has_no_distance_is_an_error() {
     assert_eq!(text(norm::lr(&three, &four, 1.5)), lengths);
     assert_eq!(
         text(norm::lr(&three, &three, 0.5)),
-        "r is 0.5; it must be at least 1, or the triangle inequality fails"
+        "`r` is 0.5; it must be at least 1, or the triangle inequality fails"
     );
     assert!(matches!(norm::lr(&three, &three, f64::NAN), Err(Error::Parameter { name: "r", .. })));
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

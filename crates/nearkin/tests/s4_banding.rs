@@ -203,7 +203,7 @@ fn s4_3_extremes_work_or_say_why() {
     let error = Bands::for_recall(0.05, 0.99, 64).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "threshold is 0.05; it must be higher for a recall of 0.99: this takes more than 64 hash functions; \
+        "`threshold` is 0.05; it must be higher for a recall of 0.99: this takes more than 64 hash functions; \
          raise the threshold or lower the recall"
     );
     assert!(Bands::for_recall(1e-300, 0.99, MAX_FUNCTIONS).is_err());

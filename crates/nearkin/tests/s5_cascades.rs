@@ -279,7 +279,7 @@ fn s5_2_errors_point_at_the_place() {
     ];
     for (text, must) in table {
         let error = text.parse::<Expression>().unwrap_err().to_string();
-        assert_eq!(error, format!("expression is {text}; it must be {must}"));
+        assert_eq!(error, format!("`expression` is {text}; it must be {must}"));
     }
 }
 
@@ -390,7 +390,7 @@ fn s5_tuning_errors() {
     assert!(Bands::for_sample(0.5, 0.9, 100, &fine, &Work { entry: f64::NAN, ..work }).is_err());
     assert!(Bands::for_sample(0.5, 0.9, 0, &fine, &work).is_err());
     let error = Bands::for_sample(0.01, 0.9, 100, &fine, &work).unwrap_err().to_string();
-    assert!(error.starts_with("agreement is 0.01; it must be higher"), "{error}");
+    assert!(error.starts_with("`agreement` is 0.01; it must be higher"), "{error}");
     let empty = Bands::for_sample(0.9, 0.9, 100, &[], &work).unwrap();
     assert_eq!(empty.expected.candidates, 0.0);
 }

@@ -320,7 +320,7 @@ fn s5_2_errors_of_a_cascade() {
     let error = Cascade::new(&expression("or(2, minhash)"), families, 10).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "function is minhash; it must be one of those that apply here: f"
+        "`function` is minhash; it must be one of those that apply here: f"
     );
     assert!(Cascade::new(&Expression::All(vec![]), families, 10).is_err());
     assert!(Cascade::new(&expression("f"), families, 1 << 32).is_err());

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use nearkin::item::{ColumnBuilder, Table};
+use nearkin::item::{ColumnBuilder, RecordTable};
 use nearkin::records::{
-    Alternative, CheckRule, Distance, FieldRule, Grouping, Limits, LostAt, Match, Outcome, Records,
-    Rules, resolve,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, Limits, LostAt, Match, Outcome,
+    Records, Rules, resolve,
 };
 
 /// A generator of numbers, the same on every run.
@@ -41,14 +41,14 @@ fn rows(draw: &mut Draw, count: usize) -> Vec<Row> {
     (0..count).map(|_| [draw.of(&NAMES), draw.of(&TITLES), draw.of(&NUMBERS)]).collect()
 }
 
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[Row]) -> RecordTable {
     let column = |at: usize| {
         let mut builder = ColumnBuilder::default();
         rows.iter().for_each(|row| builder.push(Some(row[at]).filter(|value| !value.is_empty())));
         builder.finish()
     };
     let names = ["name", "title", "number"].map(str::to_owned).to_vec();
-    Table { names, columns: (0..3).map(column).collect(), len: rows.len() }
+    RecordTable { names, columns: (0..3).map(column).collect(), len: rows.len() }
 }
 
 fn fields() -> Vec<FieldRule> {
@@ -59,7 +59,7 @@ fn fields() -> Vec<FieldRule> {
     ]
 }
 
-fn rules(candidates: &[&str], threshold: f64, grouping: Grouping) -> Rules {
+fn rules(candidates: &[&str], threshold: f64, grouping: GroupingRule) -> Rules {
     let fields = fields();
     let candidates =
         candidates.iter().map(|text| Alternative::parse(text, &fields).expect("valid"));
@@ -180,7 +180,7 @@ fn candidates_and_points_are_those_of_brute_force() {
     for conditions in CONDITIONS {
         for two_tables in [false, true] {
             let (a, b) = (rows(&mut draw, 40), rows(&mut draw, 50));
-            let rules = rules(conditions, f64::MIN, Grouping::All);
+            let rules = rules(conditions, f64::MIN, GroupingRule::All);
             let (outcome, matches) = run(&a, two_tables.then_some(&b), &rules);
             let all: Vec<Row> = if two_tables { [&a[..], &b[..]].concat() } else { a.clone() };
             let mut expected = Vec::new();
@@ -210,9 +210,10 @@ fn candidates_and_points_are_those_of_brute_force() {
 #[test]
 fn a_threshold_keeps_what_reaches_it() {
     let a = rows(&mut Draw(3), 80);
-    let (_, all) = run(&a, None, &rules(&["name ~ 0.4", "title"], f64::MIN, Grouping::All));
+    let (_, all) = run(&a, None, &rules(&["name ~ 0.4", "title"], f64::MIN, GroupingRule::All));
     for threshold in [0.0, 120.0, 200.0, 300.0] {
-        let (_, found) = run(&a, None, &rules(&["name ~ 0.4", "title"], threshold, Grouping::All));
+        let (_, found) =
+            run(&a, None, &rules(&["name ~ 0.4", "title"], threshold, GroupingRule::All));
         let expected: Vec<_> = all.iter().filter(|it| it.score >= threshold).copied().collect();
         assert!(!expected.is_empty());
         assert_eq!(found, expected, "{threshold}");
@@ -226,7 +227,8 @@ fn one_record_between_two_clusters_does_not_join_them() {
     let second: Row = ["robert", "a garden of trees", "40"];
     let between: Row = ["anna", "a garden of trees", ""];
     let rows = [first, first, first, second, second, second, between];
-    let (outcome, pairs) = run(&rows, None, &rules(&["name", "title"], 100.0, Grouping::Clusters));
+    let (outcome, pairs) =
+        run(&rows, None, &rules(&["name", "title"], 100.0, GroupingRule::Clusters));
     let clusters = outcome.matches.clusters().expect("clusters");
     assert_eq!((&clusters[..3], &clusters[3..6]), (&[0, 0, 0][..], &[3, 3, 3][..]));
     // It goes with the first of the two, six pairs and three.
@@ -239,7 +241,7 @@ fn one_record_between_two_clusters_does_not_join_them() {
 fn tables_without_anything_to_match_give_nothing() {
     let none: [Row; 0] = [];
     let empty: [Row; 3] = [["", "", ""]; 3];
-    for grouping in [Grouping::All, Grouping::OneToOne, Grouping::Clusters] {
+    for grouping in [GroupingRule::All, GroupingRule::OneToOne, GroupingRule::Clusters] {
         let rules = rules(&["name", "title ~ 0.5", "number within 1.5"], 1.0, grouping);
         for rows in [&none[..], &empty[..], &[["anna", "", ""]]] {
             assert_eq!(run(rows, None, &rules).1, [], "{grouping:?}");
@@ -254,12 +256,12 @@ fn copies_cost_one_and_a_value_that_all_have_is_an_error() {
     let rows: Vec<Row> = vec![["anna", "the house", "10"]; 200_000];
     let table = table(&rows);
     let records = Records { a: &table, b: None };
-    let by_name = rules(&["name"], 250.0, Grouping::Clusters);
+    let by_name = rules(&["name"], 250.0, GroupingRule::Clusters);
     let (outcome, _) = resolve(&records, &by_name, &LIMITS).expect("a run");
     assert_eq!((outcome.reached, outcome.candidates[0]), (200_000 * 199_999 / 2, 0));
     let clusters = outcome.matches.clusters().expect("clusters");
     assert!(clusters.iter().all(|&cluster| cluster == 0));
-    let all = resolve(&records, &rules(&["name"], 250.0, Grouping::All), &LIMITS);
+    let all = resolve(&records, &rules(&["name"], 250.0, GroupingRule::All), &LIMITS);
     let error = all.expect_err("nobody holds that").to_string();
     assert!(error.contains("no memory"), "{error}");
     // A name that all have, while each has another number.
@@ -272,7 +274,7 @@ fn copies_cost_one_and_a_value_that_all_have_is_an_error() {
     });
     let columns = columns.into_iter().chain([numbers.finish()]).collect();
     let names = ["name", "title", "number"].map(str::to_owned).to_vec();
-    let table = Table { names, columns, len: 300_000 };
+    let table = RecordTable { names, columns, len: 300_000 };
     let error = resolve(&Records { a: &table, b: None }, &by_name, &LIMITS);
     let error = error.expect_err("nobody waits for that").to_string();
     assert!(error.contains("`name`") && error.contains("`anna`"), "{error}");
@@ -289,7 +291,7 @@ fn the_cheaper_of_two_conditions_finds_the_pairs() {
         numbers.push(Some(&(record % 1000).to_string()));
     }
     let columns = vec![names.finish(), ColumnBuilder::default().finish(), numbers.finish()];
-    let mut table = Table {
+    let mut table = RecordTable {
         names: ["name", "title", "number"].map(str::to_owned).to_vec(),
         columns,
         len: 40_000,
@@ -298,7 +300,7 @@ fn the_cheaper_of_two_conditions_finds_the_pairs() {
     (0..40_000).for_each(|_| titles.push(None));
     table.columns[1] = titles.finish();
     let records = Records { a: &table, b: None };
-    let rules = rules(&["name & number within 1.5"], 0.0, Grouping::OneToOne);
+    let rules = rules(&["name & number within 1.5"], 0.0, GroupingRule::OneToOne);
     let (outcome, _) = resolve(&records, &rules, &LIMITS).expect("a run");
     // In a group of 160 numbers in a row, each but the last has one behind it; three groups go over the thousand.
     assert!((39_000..=40_000).contains(&outcome.candidates[0]), "{}", outcome.candidates[0]);
@@ -318,13 +320,13 @@ fn a_field_that_was_not_scored_finds_the_threshold() {
         }
     }
     let columns = vec![names.finish(), born.finish()];
-    let table = Table { names: vec!["name".into(), "born".into()], columns, len: 4000 };
+    let table = RecordTable { names: vec!["name".into(), "born".into()], columns, len: 4000 };
     let fields = vec![FieldRule::new("name", Distance::Edit)];
     let rules = Rules {
         candidates: vec![Alternative::parse("name within 1", &fields).expect("valid")],
         fields,
         threshold: None,
-        grouping: Grouping::All,
+        grouping: GroupingRule::All,
         missing: Vec::new(),
         check: Some(CheckRule {
             columns: ["born".into(), "born".into()],

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use nearkin::hosts::{Checked, Contracted, Fold, Graph, Hosts, Mirror, Mirrors, Skipped, Verdict};
+use nearkin::hosts::{
+    Contraction, Fold, Graph, Hosts, Mirror, Mirrors, PageComparison, SkippedRecords, Verdict,
+};
 use nearkin::measure::jaccard;
 use nearkin::observe::{Observer, StageTime};
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
@@ -15,14 +17,14 @@ use crate::report::{self, RunReport};
 /// What became of the links.
 pub(super) struct Folded {
     graph: Graph,
-    contracted: Contracted,
+    contracted: Contraction,
     links: Vec<(u32, u32)>,
     folds: Vec<Fold>,
     kept: Vec<Vec<u32>>,
 }
 
 impl Folded {
-    pub(super) fn new(graph: Graph, contracted: Contracted) -> Self {
+    pub(super) fn new(graph: Graph, contracted: Contraction) -> Self {
         let links = graph.contracted_links(&contracted);
         let folds = graph.folds(&contracted);
         let kept = graph.kept_of_hosts(&contracted);
@@ -50,9 +52,9 @@ pub(super) struct Found<'a> {
     pub(super) args: &'a HostsArgs,
     pub(super) hosts: Hosts,
     pub(super) mirrors: Mirrors,
-    pub(super) checked: Option<Vec<Checked>>,
+    pub(super) checked: Option<Vec<PageComparison>>,
     pub(super) folded: Option<Folded>,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: SkippedRecords,
 }
 
 fn column(name: &str, kind: ColumnKind) -> Column<'_> {

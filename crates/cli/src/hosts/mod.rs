@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
 use nearkin::observe::{Clock, Observer, Stage, StageTime};
 use nearkin::options::Options;
 use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
@@ -21,20 +21,28 @@ use crate::progress::Progress;
 use crate::report::RunReport;
 use found::{Folded, Found};
 
-/// Hosts that mirror one another, from their URLs alone
+/// Find hosts that mirror one another, by their URLs
 ///
-/// Writes a row for each pair of hosts whose URLs look alike: a, b, similarity (the share of path shingles of either that both
-/// have), a_urls and b_urls (how many of each are known) and shared_paths (how many paths both have to the letter), sorted by
-/// where a, then b, first appears. With --pages the pages at paths that both have are compared: pages_compared, pages_same,
-/// pages_alike, and the verdict identical, similar, partial, different or unchecked. With --links pages that are one page are
-/// merged, and then those that link to the same pages, until nothing more changes: pages_merged.
+/// Writes one row per pair of hosts whose URLs are alike: a, b, similarity (of their sets of path shingles), a_urls and
+/// b_urls (known URLs of each) and shared_paths (paths that are the same on both), sorted by where a, then b, first appears.
+///
+/// --pages also compares the pages at shared paths and adds pages_compared, pages_same, pages_alike and a verdict:
+/// identical, similar, partial, different or unchecked. --links merges pages that are the same page, then pages that link
+/// to the same pages, until nothing changes, and adds pages_merged.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts as JSON lines
-  nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
-  cut -f2 log.tsv | nearkin hosts -                    standard input, a URL a line
-  nearkin hosts urls.txt --pages pages.parquet         and are their pages the same?
-  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv")]
+#[command(
+    after_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+
+`nearkin hosts --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts
+  nearkin hosts crawl.jsonl --url address -t 0.5       another field, threshold
+  cut -f2 log.tsv | nearkin hosts -                    one URL per line
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+  nearkin hosts urls.txt --links links.tsv --contracted out.tsv --folds folds.csv"
+)]
 pub(crate) struct HostsArgs {
     /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "URLS", required = true, value_parser = place_parser(), help_heading = "Input")]
@@ -163,7 +171,7 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, RunRep
         .as_ref()
         .map(|place| Input::open(std::slice::from_ref(place), args.page_options()));
     let pages = pages.transpose()?;
-    let mut skipped = Skipped::default();
+    let mut skipped = SkippedRecords::default();
     let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
     let mut graph = graph.transpose()?;
     let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
@@ -279,8 +287,8 @@ impl HostsArgs {
         }
     }
 
-    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> Search<'a> {
-        Search {
+    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> MirrorSearch<'a> {
+        MirrorSearch {
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
@@ -298,7 +306,12 @@ impl HostsArgs {
     }
 
     /// Reads the links.
-    fn graph(&self, place: &Place, watch: &mut Watch<'_>, skipped: &mut Skipped) -> Result<Graph> {
+    fn graph(
+        &self,
+        place: &Place,
+        watch: &mut Watch<'_>,
+        skipped: &mut SkippedRecords,
+    ) -> Result<Graph> {
         let observer = watch.observer;
         watch.stage(Stage::Load, 0, || {
             let mut graph = Graph::default();
@@ -317,7 +330,7 @@ impl HostsArgs {
         graph: &mut Graph,
         pages: Option<&Input>,
         watch: &mut Watch<'_>,
-    ) -> Result<Contracted> {
+    ) -> Result<Contraction> {
         let observer = watch.observer;
         if let Some(pages) = pages {
             watch.stage(Stage::Sketch, pages.bytes(), || {

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nearkin::fair_share;
-use nearkin::item::Table;
+use nearkin::item::RecordTable;
 use nearkin::observe::{Clock, Observer, Stage, StageTime};
 use nearkin::options::Options;
-use nearkin::read::{Named, Names, Place, load_records};
+use nearkin::read::{NamedItems, Names, Place, load_records};
 use nearkin::records::check::Shares;
-use nearkin::records::{self, Grouping, Limits, Outcome, Records, Rules, Scorer};
+use nearkin::records::{self, GroupingRule, Limits, MatchResult, Records, Rules, Scorer};
 use nearkin::with_threads;
 use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
 use nearkin::{Error, Result};
@@ -22,17 +22,24 @@ use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
 use crate::progress::Progress;
 use crate::report::{self, RunReport};
 
-/// Records that are the same thing: of two tables, or of one with itself
+/// Find records that describe the same thing, in one table or two
 ///
-/// The rules say which pairs are looked at, what each field is worth, and how what matches is grouped. --suggest looks at the
-/// tables and writes rules to begin with. A row is written for each match: a, b (the ids), score, and what each field adds to
-/// it, so that you can see why.
+/// A file of rules says which pairs to compare, how much each field counts, and how matches are grouped. --suggest looks at
+/// the tables and writes such a file for you to edit. The output has one row per match: a and b (the ids), score, and what
+/// each field added to the score.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    rules for two tables, to look at and change
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with each field's part in the score
+#[command(
+    after_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
+
+`nearkin match --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
   nearkin match people.parquet -c match.toml --clusters who.csv
-                                                       one table with itself: who is who")]
+                                                       one table: who is who"
+)]
 pub(crate) struct MatchArgs {
     /// Table: .csv .tsv .jsonl .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "A", value_parser = place_parser())]
@@ -75,7 +82,7 @@ impl MatchArgs {
 
 /// Tables with the ids of their records.
 struct Loaded {
-    tables: Vec<Named<Table>>,
+    tables: Vec<NamedItems<RecordTable>>,
 }
 
 impl Loaded {
@@ -207,7 +214,7 @@ pub(crate) fn run(args: &MatchArgs) -> anyhow::Result<()> {
 
 /// Refuses outputs that these rules do not give.
 fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
-    if args.clusters.is_some() && rules.grouping != Grouping::Clusters {
+    if args.clusters.is_some() && rules.grouping != GroupingRule::Clusters {
         let name = rules.grouping.name();
         let must = format!("left out: the rules match {name}, and clusters are for one table");
         return Err(Error::parameter("clusters", "given", must));
@@ -287,7 +294,7 @@ fn write_matches(
     args: &MatchArgs,
     loaded: &Loaded,
     rules: &Rules,
-    outcome: &Outcome,
+    outcome: &MatchResult,
     scorer: &Scorer,
     observer: &dyn Observer,
 ) -> Result<(u64, Ready)> {
@@ -325,7 +332,11 @@ fn write_matches(
     Ok((count, table.ready()?))
 }
 
-fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Result<Option<Ready>> {
+fn write_clusters(
+    args: &MatchArgs,
+    loaded: &Loaded,
+    outcome: &MatchResult,
+) -> Result<Option<Ready>> {
     let (Some(path), Some(clusters)) = (&args.clusters, outcome.matches.clusters()) else {
         return Ok(None);
     };
@@ -338,7 +349,7 @@ fn write_clusters(args: &MatchArgs, loaded: &Loaded, outcome: &Outcome) -> Resul
     table.ready().map(Some)
 }
 
-fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
+fn write_shares(args: &MatchArgs, outcome: &MatchResult) -> Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.shares, &outcome.shares) else { return Ok(None) };
     let float = |name| Column { name, kind: ColumnKind::Float };
     let pairs = Column { name: "pairs", kind: ColumnKind::Count };
@@ -354,7 +365,7 @@ fn write_shares(args: &MatchArgs, outcome: &Outcome) -> Result<Option<Ready>> {
 }
 
 #[cfg(feature = "plot")]
-fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
     let mut output = Output::create(Some(path))?;
     output.put(&plot::draw(shares, outcome.threshold, path)?)?;
@@ -362,7 +373,7 @@ fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Rea
 }
 
 #[cfg(not(feature = "plot"))]
-fn draw_shares(_: &MatchArgs, _: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<Ready>> {
     Ok(None)
 }
 
@@ -376,7 +387,7 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 struct Run<'a> {
     loaded: &'a Loaded,
     rules: &'a Rules,
-    outcome: &'a Outcome,
+    outcome: &'a MatchResult,
     scorer: &'a Scorer,
     /// How many were written.
     pairs: Option<u64>,
@@ -411,10 +422,10 @@ impl Run<'_> {
             rows.push((count_clusters(clusters), "clusters of two or more".into()));
         }
         match (self.pairs, rules.grouping) {
-            (Some(pairs), Grouping::Clusters) => {
+            (Some(pairs), GroupingRule::Clusters) => {
                 rows.push((pairs, "pairs of two records of one cluster".into()));
             }
-            (Some(pairs), Grouping::OneToOne) => {
+            (Some(pairs), GroupingRule::OneToOne) => {
                 rows.push((pairs, "pairs taken, each record in at most one".into()));
             }
             _ => {}

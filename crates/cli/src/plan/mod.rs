@@ -28,17 +28,25 @@ use crate::args::{
 };
 use crate::screen::Screen;
 
-/// The parameters a run will use, its S-curve, and what it will miss and waste
+/// Show what a run would do, what it would find, and what it would miss
 ///
-/// With numbers only, or with INPUT to look at a sample of it: then also how many pairs are expected to be
-/// found, missed and compared in vain, and how long character shingles should be.
+/// Without INPUT: the parameters for a threshold and a recall, and their S-curve. With INPUT, from a sample of it: also how
+/// long each way to search would take, how many pairs it would find, miss and compare in vain, and a good length for
+/// character shingles.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   nearkin plan -t 0.8 --recall 0.99
-  nearkin plan articles.jsonl -t 0.5                   with a look at the data
+  nearkin plan articles.jsonl -t 0.5                   with a sample of the data
+
+`nearkin plan --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin plan -t 0.8 --recall 0.99
+  nearkin plan articles.jsonl -t 0.5                   with a sample of the data
   nearkin plan articles.jsonl -t 0.5 --plot curve.svg
   nearkin plan --bands 20 --rows 5 --at 0.2,0.5,0.8 --json
-  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6")]
+  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6"
+)]
 pub(crate) struct PlanArgs {
     /// Files, folders or - to take a sample from
     #[arg(value_name = "INPUT", value_parser = place_parser(), help_heading = "Input")]

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::pages::{Check, shingled};
-use super::{Address, Contracted};
+use super::{Address, Contraction};
 use crate::error::{Problem, Result};
 use crate::item::{Interned, Source, Values};
 use crate::observe::Observer;
@@ -114,7 +114,7 @@ impl Graph {
 
     /// The links between the pages that are left, each once, in the order of their first appearance. What led from a
     /// page to one that is the same page is no link any more.
-    pub fn contracted_links(&self, contracted: &Contracted) -> Vec<(u32, u32)> {
+    pub fn contracted_links(&self, contracted: &Contraction) -> Vec<(u32, u32)> {
         let mut seen = HashSet::new();
         let ends = |&(from, to): &(u32, u32)| {
             (contracted.kept[from as usize], contracted.kept[to as usize])

@@ -17,7 +17,7 @@ use crate::verify::{Limit, Measure, Verifier};
 
 /// What is looked for.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
+pub struct MirrorSearch<'a> {
     /// The Jaccard similarity that two hosts must reach.
     pub threshold: f64,
     /// Hosts with fewer URLs are not judged.
@@ -57,7 +57,7 @@ impl Hosts {
     ///
     /// # Errors
     /// When the threshold is none, and when it was stopped.
-    pub fn mirrors(&self, search: &Search<'_>) -> Result<Mirrors> {
+    pub fn mirrors(&self, search: &MirrorSearch<'_>) -> Result<Mirrors> {
         let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(search.threshold))?;
         let enough = |host: &u32| {
             self.paths(*host).len() >= search.least_urls
@@ -105,7 +105,8 @@ mod tests {
     }
 
     fn found(hosts: &Hosts, least_urls: usize, least_shingles: usize) -> Vec<(String, String)> {
-        let search = Search { threshold: 0.33, least_urls, least_shingles, stopped: &|| false };
+        let search =
+            MirrorSearch { threshold: 0.33, least_urls, least_shingles, stopped: &|| false };
         let pair = |pair: &Mirror| (hosts.name(pair.a).to_owned(), hosts.name(pair.b).to_owned());
         hosts.mirrors(&search).unwrap().pairs.iter().map(pair).collect()
     }
@@ -124,8 +125,12 @@ mod tests {
             .collect();
         let hosts = hosts(&urls);
         assert_eq!(found(&hosts, 10, 20), [("a.example".to_owned(), "b.example".to_owned())]);
-        let search =
-            Search { threshold: 0.33, least_urls: 10, least_shingles: 20, stopped: &|| false };
+        let search = MirrorSearch {
+            threshold: 0.33,
+            least_urls: 10,
+            least_shingles: 20,
+            stopped: &|| false,
+        };
         let mirrors = hosts.mirrors(&search).unwrap();
         assert_eq!((mirrors.judged, mirrors.pairs[0].shared_paths), (3, 30));
         assert_eq!(

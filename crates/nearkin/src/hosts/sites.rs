@@ -3,7 +3,7 @@
 //! Mirrors may be called what they like, so the names of hosts do not count: a host is the set of the positional
 //! bigrams of its paths ([`UrlShingles`]), as 64-bit hashes.
 
-use super::{Address, Skipped, each_batch};
+use super::{Address, SkippedRecords, each_batch};
 use crate::Result;
 use crate::item::{Batch, Interned, Source};
 use crate::observe::Observer;
@@ -18,14 +18,14 @@ pub struct Hosts {
     /// URLs that were read, copies included.
     pub urls: u64,
     /// What was left out.
-    pub skipped: Skipped,
+    pub skipped: SkippedRecords,
 }
 
 /// What is known of a host.
 #[derive(Debug, Default)]
 struct Site {
-    paths: Distinct,
-    shingles: Distinct,
+    paths: DistinctHashes,
+    shingles: DistinctHashes,
 }
 
 impl Hosts {
@@ -40,7 +40,7 @@ impl Hosts {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut hosts = Self::default();
-        let part = |batch: &mut Batch<'_>| Part::of(batch, shingles, on_error);
+        let part = |batch: &mut Batch<'_>| BatchUrls::of(batch, shingles, on_error);
         each_batch(source, observer, part, |part| {
             hosts.take(part);
             Ok(())
@@ -52,7 +52,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    fn take(&mut self, part: Part) {
+    fn take(&mut self, part: BatchUrls) {
         let names = part.hosts.values().iter();
         let places: Vec<usize> = names.map(|name| self.names.number(name) as usize).collect();
         self.sites.resize_with(self.names.values().len(), Site::default);
@@ -105,15 +105,15 @@ impl Hosts {
 
 /// What the URLs of a batch say, hosts by their place in it.
 #[derive(Default)]
-struct Part {
+struct BatchUrls {
     hosts: Interned,
     paths: Vec<(u32, u64)>,
     shingles: Vec<(u32, u64)>,
     urls: u64,
-    skipped: Skipped,
+    skipped: SkippedRecords,
 }
 
-impl Part {
+impl BatchUrls {
     fn of(batch: &mut Batch<'_>, shingles: &UrlShingles, on_error: OnError) -> Result<Self> {
         let mut part = Self::default();
         part.skipped.add(std::mem::take(&mut batch.bad));
@@ -143,14 +143,14 @@ impl Part {
     }
 }
 
-/// Hashes, each once after [`Distinct::sort`], and until then at most twice as many.
+/// Hashes, each once after [`DistinctHashes::sort`], and until then at most twice as many.
 #[derive(Debug, Default)]
-pub(super) struct Distinct {
+pub(super) struct DistinctHashes {
     pub(super) hashes: Vec<u64>,
     known: usize,
 }
 
-impl Distinct {
+impl DistinctHashes {
     const FEW: usize = 64;
 
     pub(super) fn push(&mut self, hash: u64) {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn repeats_are_sorted_out_before_they_fill_memory() {
-        let mut distinct = Distinct::default();
+        let mut distinct = DistinctHashes::default();
         for hash in 0..10_000 {
             distinct.push(hash % 100);
             assert!(distinct.hashes.len() <= 200);

@@ -16,7 +16,7 @@ pub use copies::Copies;
 pub(crate) use copies::{Members, Sides, first_copies};
 pub use id::{Id, IdRef, Value};
 pub use interned::{Interned, Values};
-pub use records::{Column, ColumnBuilder, MISSING, Table};
+pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;

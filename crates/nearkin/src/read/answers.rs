@@ -6,9 +6,9 @@
 
 use super::{
     Input, Place, ReadOptions,
-    named::{Named, Names, Naming, Refused},
-    numbers::{Words, Written},
-    rows::{ALL, Cell, Row},
+    named::{NamedItems, Names, NamesBuilder, Refusal},
+    numbers::{BitNotation, BitWords},
+    rows::{ALL, Row, RowCell},
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Bits;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Answers {
     /// The answers of each record.
-    pub records: Named<Bits>,
+    pub records: NamedItems<Bits>,
     /// The names of the questions.
     pub questions: Vec<String>,
 }
@@ -34,8 +34,8 @@ pub fn load_answers(
     options: &ReadOptions,
     questions: Option<&[String]>,
 ) -> Result<Answers> {
-    let mut survey = Survey::new(questions);
-    let mut naming = Naming::default();
+    let mut survey = AnswersBuilder::new(questions);
+    let mut naming = NamesBuilder::default();
     for place in places {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
@@ -45,7 +45,7 @@ pub fn load_answers(
 }
 
 /// Questions and answers as they are read.
-struct Survey {
+struct AnswersBuilder {
     questions: Vec<String>,
     places: HashMap<String, usize>,
     /// Whether only these questions count, and for each whether a record has it.
@@ -54,7 +54,7 @@ struct Survey {
     answers: Vec<Vec<(usize, bool)>>,
 }
 
-impl Survey {
+impl AnswersBuilder {
     fn new(chosen: Option<&[String]>) -> Self {
         let questions = chosen.unwrap_or_default().to_vec();
         Self {
@@ -65,11 +65,11 @@ impl Survey {
         }
     }
 
-    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
+    fn take(&mut self, naming: &mut NamesBuilder, position: u64, row: Row) -> Result<(), Refusal> {
         let mut answers = Vec::new();
         for cell in &row.cells {
             let Some(place) = self.place(&cell.name) else { continue };
-            answers.extend(answer(cell).map_err(Refused::Record)?.map(|answer| (place, answer)));
+            answers.extend(answer(cell).map_err(Refusal::Record)?.map(|answer| (place, answer)));
         }
         naming.add(position, row.line, row.id)?;
         self.answers.push(answers);
@@ -100,12 +100,12 @@ impl Survey {
             return Err(Error::parameter("questions", &self.questions[unseen], must));
         }
         let items = encode(&self.answers, self.questions.len())?;
-        let records = Named { items, names };
+        let records = NamedItems { items, names };
         Ok(Answers { records, questions: self.questions })
     }
 }
 
-fn answer(cell: &Cell) -> Result<Option<bool>, Problem> {
+fn answer(cell: &RowCell) -> Result<Option<bool>, Problem> {
     let Some(text) = &cell.text else { return Ok(None) };
     match text.trim().to_lowercase().as_str() {
         "yes" | "y" | "true" | "t" | "1" | "+" => Ok(Some(true)),
@@ -131,7 +131,7 @@ fn encode(all: &[Vec<(usize, bool)>], questions: usize) -> Result<Bits> {
             known[*place] = Some(*answer);
         }
         words.clear();
-        let mut out = Words::new(&mut words);
+        let mut out = BitWords::new(&mut words);
         for answer in &known {
             let pair = match answer {
                 Some(true) => 0b11,
@@ -141,7 +141,7 @@ fn encode(all: &[Vec<(usize, bool)>], questions: usize) -> Result<Bits> {
             // Appending bits cannot fail.
             let _ = out.push(pair, 2);
         }
-        let _ = out.end(Written::Clearly);
+        let _ = out.end(BitNotation::Clear);
         bits.push(&words)?;
     }
     Ok(bits)

@@ -12,14 +12,14 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
 /// The values of all rows, and where those of each row lie.
-pub(super) struct Lists<'a> {
+pub(super) struct ArrowLists<'a> {
     column: &'a ArrayRef,
     pub(super) values: ArrayRef,
     /// Values of the array that the column is a part of, before the first of its own.
     before: usize,
 }
 
-impl<'a> Lists<'a> {
+impl<'a> ArrowLists<'a> {
     /// Nothing where the column holds no lists.
     pub(super) fn new(column: &'a ArrayRef) -> Option<Self> {
         let values = match column.data_type() {
@@ -128,14 +128,14 @@ pub(super) fn texts(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 
 /// The rows of a column of lists or of counts as list texts.
 pub(super) struct ElementRows<'a> {
-    lists: Lists<'a>,
+    lists: ArrowLists<'a>,
     texts: ArrayRef,
     counts: Option<ArrayRef>,
 }
 
 impl<'a> ElementRows<'a> {
     pub(super) fn new(column: &'a ArrayRef) -> Result<Option<Self>, ArrowError> {
-        let Some(lists) = Lists::new(column) else { return Ok(None) };
+        let Some(lists) = ArrowLists::new(column) else { return Ok(None) };
         let counts = match column.data_type() {
             DataType::Map(..) => {
                 let (start, end) = ends(column);

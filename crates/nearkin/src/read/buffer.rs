@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The buffers of one scan that nobody uses at the moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
+pub(super) struct BufferPool(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Pool {
+impl BufferPool {
     /// An empty buffer.
     pub(super) fn take(&self) -> Buffer {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -22,7 +22,7 @@ pub(super) struct Buffer {
     /// Bytes from `len` on are left from earlier uses.
     memory: Vec<u8>,
     len: usize,
-    pool: Pool,
+    pool: BufferPool,
 }
 
 impl Buffer {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again_and_what_was_in_it_is_not_seen() {
-        let pool = Pool::default();
+        let pool = BufferPool::default();
         let mut first = pool.take();
         first.append(b"some longer text");
         let place = first.as_ptr();

@@ -142,7 +142,7 @@ impl Groups {
             ReadOptions { columns, positions: true, id: None, value: None, ..options.clone() };
         let on_error = options.on_error;
         let input = Input::open(places, options)?;
-        let mut building = Building::new(grouping);
+        let mut building = GroupsBuilder::new(grouping);
         for chunk in input.scan(None)? {
             let chunk: FileChunk = chunk?;
             let path = &input.sources[chunk.source].name;
@@ -194,7 +194,7 @@ impl Groups {
 }
 
 /// Groups as they are read: a triple for each element of each group, sorted at the end.
-struct Building<'a> {
+struct GroupsBuilder<'a> {
     grouping: &'a Grouping,
     groups: HashMap<Id, u32>,
     ids: Vec<Id>,
@@ -206,7 +206,7 @@ struct Building<'a> {
     bad: Vec<Error>,
 }
 
-impl<'a> Building<'a> {
+impl<'a> GroupsBuilder<'a> {
     fn new(grouping: &'a Grouping) -> Self {
         Self {
             grouping,

@@ -13,18 +13,18 @@
 
 mod answers;
 mod arrow_lists;
+mod batch_builder;
 mod buffer;
+mod chunker;
 mod columns;
 mod copy;
 mod csv;
-mod cut;
 mod fields;
-mod flat;
 mod folder;
 pub(crate) mod format;
-mod gather;
 mod groups;
 mod item;
+mod json_fast;
 mod lines;
 mod links;
 mod load;
@@ -35,46 +35,46 @@ mod parquet;
 mod pieces;
 mod place;
 mod records;
+mod rereadable;
 mod rows;
 mod scan;
 mod shape;
 mod source;
-mod stored;
 mod table;
 mod text;
 mod vector_files;
 
 pub use answers::{Answers, load_answers};
-pub use columns::Kept;
-pub use copy::{Body, RecordFormat, Records, Stretches};
+pub use columns::IsKept;
+pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
 pub use links::each_link;
 pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
-pub use named::{Named, Names};
+pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
 pub use records::load_records;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
-pub use source::{Opened, OpenedChunk};
+pub use source::{AnyChunk, AnyInput};
 pub use vector_files::VectorFiles;
 
 use crate::Result;
 use crate::error::Advice;
 use crate::item::Batch;
-use cut::Ends;
+use batch_builder::ReadRequest;
+use chunker::Ends;
 use format::Compression;
-use gather::Asked;
+use rereadable::Rereadable;
 use scan::{Data, Mark};
 use std::{
     ops::Range,
     path::PathBuf,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
-use stored::Stored;
-use table::Table;
+use table::ArrowTable;
 
 /// Says which records of a chunk are needed, by their number in it.
 pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
@@ -176,15 +176,15 @@ pub enum OnError {
 #[derive(Debug)]
 pub struct Input {
     options: ReadOptions,
-    sources: Vec<Source>,
-    ids: Ids,
+    sources: Vec<InputFile>,
+    ids: IdSource,
     /// How many records the chunks have that were decoded, by their number.
     counts: Mutex<Vec<Option<u32>>>,
 }
 
 /// One file or folder.
 #[derive(Debug)]
-struct Source {
+struct InputFile {
     /// As the user named it.
     name: PathBuf,
     kind: Kind,
@@ -192,9 +192,20 @@ struct Source {
 
 #[derive(Debug)]
 enum Kind {
-    Text { stored: Stored, compression: Compression, syntax: Syntax, marks: OnceLock<Vec<Mark>> },
-    Table { stored: Stored, table: Table },
-    Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
+    Text {
+        stored: Rereadable,
+        compression: Compression,
+        syntax: Syntax,
+        marks: OnceLock<Vec<Mark>>,
+    },
+    Table {
+        stored: Rereadable,
+        table: ArrowTable,
+    },
+    Folder {
+        documents: Vec<folder::Document>,
+        runs: Vec<Range<usize>>,
+    },
 }
 
 /// How a text file is laid out.
@@ -216,7 +227,7 @@ impl Syntax {
 
 /// Where the ids of a collection come from.
 #[derive(Debug, PartialEq)]
-enum Ids {
+enum IdSource {
     /// Every record has this field.
     Field(String),
     /// No record has an id.
@@ -225,7 +236,7 @@ enum Ids {
     Ignored,
 }
 
-impl Ids {
+impl IdSource {
     fn field_or_id(&self) -> &str {
         match self {
             Self::Field(name) => name,
@@ -246,7 +257,7 @@ impl Input {
 
     /// The total size on disk.
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(Source::bytes).sum()
+        self.sources.iter().map(InputFile::bytes).sum()
     }
 
     /// Names, sizes and ages of all files, by which a change shows; none where something came from a pipe.
@@ -268,7 +279,7 @@ impl Input {
 
     /// Whether a file must be decompressed from its start to get at what is in it.
     pub(crate) fn is_compressed(&self) -> bool {
-        let is = |source: &Source| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
+        let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
         self.sources.iter().any(is)
     }
 
@@ -320,17 +331,17 @@ impl Input {
     }
 
     /// The wanted records of a chunk with all their fields, as they came or in another format.
-    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<Records> {
+    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<CopiedRecords> {
         let source = &self.sources[chunk.source];
         copy::copy(source, self.asked(source), &chunk.data, wanted, to)
     }
 
-    fn asked<'a>(&'a self, source: &'a Source) -> Asked<'a> {
-        Asked { path: &source.name, options: &self.options, ids: &self.ids }
+    fn asked<'a>(&'a self, source: &'a InputFile) -> ReadRequest<'a> {
+        ReadRequest { path: &source.name, options: &self.options, ids: &self.ids }
     }
 }
 
-impl Source {
+impl InputFile {
     fn bytes(&self) -> u64 {
         match &self.kind {
             Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.len(),

@@ -14,7 +14,7 @@ use std::{
 
 /// A collection in memory, and what its items are called.
 #[derive(Debug, Default)]
-pub struct Named<T> {
+pub struct NamedItems<T> {
     /// The items.
     pub items: T,
     /// Their names.
@@ -26,7 +26,7 @@ pub struct Named<T> {
 pub struct Names {
     ids: Option<Vec<Id>>,
     files: Vec<PathBuf>,
-    runs: Vec<Run>,
+    runs: Vec<NameRun>,
     len: usize,
     /// Records that were read, those left out included.
     records: u64,
@@ -38,7 +38,7 @@ pub struct Names {
 
 /// Items that come from records which follow each other, line after line.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct NameRun {
     item: usize,
     position: u64,
     line: u64,
@@ -108,7 +108,7 @@ impl Names {
         }
     }
 
-    fn run(&self, item: usize) -> Run {
+    fn run(&self, item: usize) -> NameRun {
         let after = self.runs.partition_point(|run| run.item <= item);
         self.runs[after.saturating_sub(1)]
     }
@@ -116,7 +116,7 @@ impl Names {
 
 /// Names as they are gathered, file after file.
 #[derive(Debug, Default)]
-pub(super) struct Naming {
+pub(super) struct NamesBuilder {
     names: Names,
     seen: HashSet<Id>,
     /// Records before the chunk that is being read.
@@ -124,9 +124,9 @@ pub(super) struct Naming {
 }
 
 /// Takes a row at its position up, or says what is wrong with it.
-pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut Naming, u64, Row) -> Result<(), Refused>;
+pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut NamesBuilder, u64, Row) -> Result<(), Refusal>;
 
-impl Naming {
+impl NamesBuilder {
     /// Hands every row of a table to `take`; those that it refuses end it, or are skipped.
     pub(super) fn read(&mut self, input: &Input, take: TakeRow) -> Result<()> {
         let Some(source) = input.sources.first() else { return Ok(()) };
@@ -135,16 +135,16 @@ impl Naming {
         for chunk in input.scan(None)? {
             let first = self.position;
             let count = rows::rows(input, &chunk?, &mut |line, row| {
-                let taken = row.map_err(Refused::Record).and_then(|row| {
+                let taken = row.map_err(Refusal::Record).and_then(|row| {
                     let position = first + u64::from(row.ordinal);
                     take(self, position, row)
                 });
                 let what = match taken {
                     Ok(()) => return Ok(()),
-                    Err(Refused::File(what)) => {
+                    Err(Refusal::File(what)) => {
                         return Err(Error::file(path.clone(), what));
                     }
-                    Err(Refused::Record(what)) => what,
+                    Err(Refusal::Record(what)) => what,
                 };
                 let error = Error::input(path.clone(), line, what);
                 match input.options.on_error {
@@ -181,19 +181,19 @@ impl Naming {
     }
 
     /// Adds an item, or says why it cannot be added: its id was there before.
-    pub(super) fn add(&mut self, position: u64, line: u64, id: Option<Id>) -> Result<(), Refused> {
+    pub(super) fn add(&mut self, position: u64, line: u64, id: Option<Id>) -> Result<(), Refusal> {
         let item = self.names.len;
         match (&mut self.names.ids, id) {
             (ids, Some(id)) if item == 0 || ids.is_some() => {
                 if !self.seen.insert(id.clone()) {
-                    return Err(Refused::Record(Problem::repeated_id(&id)));
+                    return Err(Refusal::Record(Problem::repeated_id(&id)));
                 }
                 ids.get_or_insert_default().push(id);
             }
             (None, None) => {}
             _ => {
                 let what = "its items and those before it do not both have ids";
-                return Err(Refused::File(
+                return Err(Refusal::File(
                     Problem::new(what)
                         .or("leave out the one or the other")
                         .or(Advice::turn_on("positions")),
@@ -206,7 +206,7 @@ impl Naming {
             (run.file, run.line + since, run.position + since) == (file, line, position)
         });
         if !follows {
-            self.names.runs.push(Run { item, position, line, file });
+            self.names.runs.push(NameRun { item, position, line, file });
         }
         self.names.len += 1;
         Ok(())
@@ -226,7 +226,7 @@ impl Naming {
 
 /// Why an item cannot be added.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum Refusal {
     /// Something is wrong with it.
     Record(Problem),
     /// It does not go with the files before.

@@ -1,11 +1,11 @@
 //! Pieces of files with a record a line, for whoever reads only a part of a file: another machine, say.
 
 use super::{
-    Format, Ids, OnError, ReadOptions, Wanted,
+    Format, IdSource, OnError, ReadOptions, Wanted,
+    batch_builder::ReadRequest,
     copy::Stretches,
-    gather::Asked,
     lines,
-    stored::{At, unreadable},
+    rereadable::{FileCursor, unreadable},
 };
 use crate::item::Batch;
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ use std::{fs::File, io::Read, ops::Range, path::PathBuf, sync::Arc};
 pub struct Pieces {
     path: PathBuf,
     options: ReadOptions,
-    ids: Ids,
+    ids: IdSource,
     is_text: bool,
 }
 
@@ -26,8 +26,8 @@ impl Pieces {
     /// the field that the options name, or none has one.
     pub fn new(path: PathBuf, options: ReadOptions) -> Self {
         let ids = match &options.id {
-            Some(name) => Ids::Field(name.clone()),
-            None => Ids::Ignored,
+            Some(name) => IdSource::Field(name.clone()),
+            None => IdSource::Ignored,
         };
         let is_text = options.format == Some(Format::Txt);
         Self { path, options, ids, is_text }
@@ -43,7 +43,7 @@ impl Pieces {
     /// # Errors
     /// When a record cannot be used, unless such are skipped.
     pub fn decode(&self, piece: &[u8], first: u64, wanted: Wanted) -> Result<Batch<'static>> {
-        let asked = Asked { path: &self.path, options: &self.options, ids: &self.ids };
+        let asked = ReadRequest { path: &self.path, options: &self.options, ids: &self.ids };
         match self.is_text {
             true => lines::decode_txt(piece, first, asked, wanted),
             false => lines::decode_jsonl(piece, first, asked, wanted),
@@ -72,7 +72,7 @@ impl Pieces {
         /// Most records are shorter.
         const STEP: usize = 8 << 10;
         line.clear();
-        let mut at = At { file: Arc::clone(file), offset };
+        let mut at = FileCursor { file: Arc::clone(file), offset };
         loop {
             let filled = line.len();
             line.resize(filled + STEP.max(filled), 0);
@@ -109,7 +109,7 @@ impl Pieces {
         let failed = |error: &std::io::Error| unreadable(&self.path, error);
         let file = self.open()?;
         let mut left = bytes.end.saturating_sub(bytes.start) as usize;
-        let mut at = At { file, offset: bytes.start };
+        let mut at = FileCursor { file, offset: bytes.start };
         let (mut buffer, mut filled) = (vec![0; self.options.chunk_bytes], 0);
         let mut start = bytes.start;
         while left > 0 || filled > 0 {
@@ -151,7 +151,7 @@ impl Pieces {
         let (mut starts, mut buffer) = (vec![0], vec![0; STEP]);
         let mut offset = most;
         while offset < bytes {
-            let mut at = At { file: Arc::clone(&file), offset };
+            let mut at = FileCursor { file: Arc::clone(&file), offset };
             let read = at.read(&mut buffer).map_err(|error| failed(&error))?;
             match memchr(b'\n', &buffer[..read]) {
                 Some(end) if offset + (end as u64) + 1 < bytes => {

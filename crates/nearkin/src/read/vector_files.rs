@@ -9,12 +9,12 @@
 use super::numbers;
 use super::{
     Format, ReadOptions,
-    buffer::{Buffer, Pool},
+    buffer::{Buffer, BufferPool},
     format::Compression,
     open::{is_stdin, vectors_file},
     place::Place,
-    stored::Stored,
-    text::Text,
+    rereadable::Rereadable,
+    text::TextReader,
 };
 use crate::error::{Error, Problem, Result};
 use std::path::Path;
@@ -30,12 +30,12 @@ pub(crate) enum Number {
 
 /// A type and its byte order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Element {
+pub(crate) struct NumberType {
     pub(super) number: Number,
     big_endian: bool,
 }
 
-impl Element {
+impl NumberType {
     const fn little(number: Number) -> Self {
         Self { number, big_endian: false }
     }
@@ -133,7 +133,7 @@ fn half(bits: u16) -> f32 {
 /// Files of vectors, all of one format, whose rows are copied as they came.
 #[derive(Debug)]
 pub struct VectorFiles {
-    files: Vec<(Stored, Compression)>,
+    files: Vec<(Rereadable, Compression)>,
     format: Format,
 }
 
@@ -186,7 +186,7 @@ impl VectorFiles {
     /// When a file is damaged, and those of `each`.
     pub(crate) fn each_row(
         &self,
-        each: &mut dyn FnMut(u64, Element, &[u8], &Path) -> Result<()>,
+        each: &mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>,
     ) -> Result<()> {
         let mut number = 0;
         for (stored, compression) in &self.files {
@@ -200,35 +200,37 @@ impl VectorFiles {
 }
 
 /// Takes the number of a row, from 1, the type of its components, and its bytes.
-pub(super) type EachRow<'a> = &'a mut dyn FnMut(u64, Element, &[u8]) -> Result<()>;
+pub(super) type EachVector<'a> = &'a mut dyn FnMut(u64, NumberType, &[u8]) -> Result<()>;
 
 /// Reads every row of a file of vectors.
 pub(super) fn rows(
-    stored: &Stored,
+    stored: &Rereadable,
     compression: Compression,
     format: Format,
-    each: EachRow,
+    each: EachVector,
 ) -> Result<()> {
-    let mut file = Text::bytes(stored, compression)?;
+    let mut file = TextReader::bytes(stored, compression)?;
     // What is not packed can be held against its size beforehand.
     let size = (compression == Compression::Plain).then(|| stored.len());
     match format {
         Format::Npy => npy(stored, &mut file, size, each),
-        Format::Bvecs => vecs(stored, &mut file, size, Element::little(Number::Unsigned(1)), each),
-        Format::Ivecs => vecs(stored, &mut file, size, Element::little(Number::Signed(4)), each),
-        _ => vecs(stored, &mut file, size, Element::little(Number::Float(4)), each),
+        Format::Bvecs => {
+            vecs(stored, &mut file, size, NumberType::little(Number::Unsigned(1)), each)
+        }
+        Format::Ivecs => vecs(stored, &mut file, size, NumberType::little(Number::Signed(4)), each),
+        _ => vecs(stored, &mut file, size, NumberType::little(Number::Float(4)), each),
     }
 }
 
 fn vecs(
-    stored: &Stored,
-    file: &mut Text,
+    stored: &Rereadable,
+    file: &mut TextReader,
     size: Option<u64>,
-    element: Element,
-    each: EachRow,
+    element: NumberType,
+    each: EachVector,
 ) -> Result<()> {
     let mut rest = size.unwrap_or(u64::MAX);
-    let mut buffer = Pool::default().take();
+    let mut buffer = BufferPool::default().take();
     for row in 1.. {
         let failed = |what: String| Error::input(stored.name.clone(), row, what);
         buffer.truncate(0);
@@ -265,7 +267,7 @@ fn vecs(
 /// What the header of an `.npy` file says.
 #[derive(Debug, PartialEq)]
 struct Npy {
-    element: Element,
+    element: NumberType,
     by_column: bool,
     rows: u64,
     columns: u64,
@@ -280,8 +282,13 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// More than any header of a plain array takes.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-fn npy(stored: &Stored, file: &mut Text, size: Option<u64>, each: EachRow) -> Result<()> {
-    let mut buffer = Pool::default().take();
+fn npy(
+    stored: &Rereadable,
+    file: &mut TextReader,
+    size: Option<u64>,
+    each: EachVector,
+) -> Result<()> {
+    let mut buffer = BufferPool::default().take();
     let (header, head) = header(stored, file, &mut buffer)?;
     let there = size.map(|size| size.saturating_sub(head));
     let wrong = |there: u64| {
@@ -321,7 +328,7 @@ fn npy(stored: &Stored, file: &mut Text, size: Option<u64>, each: EachRow) -> Re
 }
 
 /// The rows of an array that is stored column by column.
-fn by_column(header: &Npy, data: &[u8], each: EachRow) -> Result<()> {
+fn by_column(header: &Npy, data: &[u8], each: EachVector) -> Result<()> {
     let size = header.element.bytes();
     let mut row = Vec::new();
     for number in 0..header.rows {
@@ -336,7 +343,7 @@ fn by_column(header: &Npy, data: &[u8], each: EachRow) -> Result<()> {
 }
 
 /// The header, and how long it is.
-fn header(stored: &Stored, file: &mut Text, buffer: &mut Buffer) -> Result<(Npy, u64)> {
+fn header(stored: &Rereadable, file: &mut TextReader, buffer: &mut Buffer) -> Result<(Npy, u64)> {
     let short = || stored.error("ends in its header; get the file again".to_owned());
     if file.fill(buffer, 8)? < 8 {
         return Err(match buffer.starts_with(&MAGIC[..buffer.len().min(MAGIC.len())]) {
@@ -373,7 +380,7 @@ fn header(stored: &Stored, file: &mut Text, buffer: &mut Buffer) -> Result<(Npy,
     Ok((header, 8 + width as u64 + length))
 }
 
-fn not_npy(stored: &Stored) -> Error {
+fn not_npy(stored: &Rereadable) -> Error {
     stored.error("is not an .npy file; check that it is what its name says".to_owned())
 }
 
@@ -390,7 +397,7 @@ fn parse_header(text: &str) -> Result<Npy, String> {
         Some(quote) => kind[1..].split(quote).next().unwrap_or_default(),
         None => kind.split([']', '}']).next().unwrap_or_default(),
     };
-    let element = Element::parse(kind).ok_or_else(|| {
+    let element = NumberType::parse(kind).ok_or_else(|| {
         format!(
             "holds values of type {kind}; give numbers or booleans, such as float32 \
              (array.astype('f4'))"
@@ -455,11 +462,11 @@ mod tests {
             (">u4", &[0, 0, 1, 0], 256.0),
         ] {
             let mut out = Vec::new();
-            Element::parse(kind).unwrap().floats(bytes, &mut out).unwrap();
+            NumberType::parse(kind).unwrap().floats(bytes, &mut out).unwrap();
             assert_eq!(out, [number], "{kind}");
         }
         for wrong in ["", "<", "<f", "<f16", "<c8", "|O", "<U3", "<i3", "?f4", "é4"] {
-            assert_eq!(Element::parse(wrong), None, "{wrong}");
+            assert_eq!(NumberType::parse(wrong), None, "{wrong}");
         }
     }
 

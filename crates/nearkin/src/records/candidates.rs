@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
-use super::rules::{Alternative, Distance, How, Rules, Term};
+use super::rules::{Alternative, Distance, FieldCondition, How, Rules};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
@@ -19,7 +19,7 @@ use crate::verify::Measure;
 use crate::{Error, Result};
 
 /// The pairs that rules look at.
-pub struct Search<'a> {
+pub struct CandidateSearch<'a> {
     scorer: &'a Scorer,
     alternatives: Vec<Vec<Condition>>,
     /// The alternatives as the user wrote them.
@@ -46,7 +46,7 @@ enum Test {
 
 /// Records of which each is paired with each of others, or with those behind it.
 #[derive(Clone, Copy)]
-enum Block<'a> {
+enum PairBlock<'a> {
     Across(&'a [u32], &'a [u32]),
     Within(&'a [u32]),
 }
@@ -65,7 +65,7 @@ const TASK: usize = 1 << 14;
 /// record.
 const FEW: u64 = 50;
 
-impl<'a> Search<'a> {
+impl<'a> CandidateSearch<'a> {
     /// What these rules look at among some records.
     pub fn new(
         scorer: &'a Scorer,
@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
         distinct: Vec<u32>,
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
-        let condition = |term: &Term| Condition::new(term, &scorer.fields[term.field]);
+        let condition = |term: &FieldCondition| Condition::new(term, &scorer.fields[term.field]);
         let alternative = |it: &Alternative| it.0.iter().map(condition).collect();
         let alternatives = rules.candidates.iter().map(alternative).collect();
         let names = rules.candidates.iter().map(|it| it.display(&rules.fields)).collect();
@@ -159,7 +159,7 @@ impl<'a> Search<'a> {
     }
 
     /// The pairs among which those of an alternative are, as blocks.
-    fn blocks<R>(&self, number: usize, take: &dyn Fn(&[Block<'_>]) -> R) -> Result<R> {
+    fn blocks<R>(&self, number: usize, take: &dyn Fn(&[PairBlock<'_>]) -> R) -> Result<R> {
         let conditions = &self.alternatives[number];
         let equal: Vec<usize> = conditions
             .iter()
@@ -189,8 +189,8 @@ impl<'a> Search<'a> {
     fn taken<R>(
         &self,
         number: usize,
-        blocks: &[Block<'_>],
-        take: &dyn Fn(&[Block<'_>]) -> R,
+        blocks: &[PairBlock<'_>],
+        take: &dyn Fn(&[PairBlock<'_>]) -> R,
     ) -> Result<R> {
         let pairs = pairs_of(blocks);
         if pairs <= MOST_CANDIDATES {
@@ -223,13 +223,13 @@ impl<'a> Search<'a> {
         groups.filter(|group| group.len() > 1).map(<[u32]>::to_vec).collect()
     }
 
-    fn group_blocks<'g>(&self, groups: &'g [Vec<u32>]) -> Vec<Block<'g>> {
+    fn group_blocks<'g>(&self, groups: &'g [Vec<u32>]) -> Vec<PairBlock<'g>> {
         let block = |group: &'g Vec<u32>| match self.split {
             Some(split) => {
                 let (first, second) = group.split_at(group.partition_point(|&it| it < split));
-                Block::Across(first, second)
+                PairBlock::Across(first, second)
             }
-            None => Block::Within(group),
+            None => PairBlock::Within(group),
         };
         groups.iter().map(block).collect()
     }
@@ -238,7 +238,7 @@ impl<'a> Search<'a> {
     fn similar_blocks<R>(
         &self,
         condition: &Condition,
-        take: &dyn Fn(&[Block<'_>]) -> R,
+        take: &dyn Fn(&[PairBlock<'_>]) -> R,
     ) -> Result<R> {
         let field = &self.scorer.fields[condition.field];
         let split = self.split.unwrap_or(u32::MAX);
@@ -246,12 +246,12 @@ impl<'a> Search<'a> {
         let first = of(&|record| record < split);
         let second = self.split.map(|_| of(&|record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
-        let blocks: Vec<Block<'_>> = pairs
+        let blocks: Vec<PairBlock<'_>> = pairs
             .iter()
             .map(|&(a, b)| match &second {
-                Some(second) => Block::Across(first.of(a), second.of(b)),
-                None if a == b => Block::Within(first.of(a)),
-                None => Block::Across(first.of(a), first.of(b)),
+                Some(second) => PairBlock::Across(first.of(a), second.of(b)),
+                None if a == b => PairBlock::Within(first.of(a)),
+                None => PairBlock::Across(first.of(a), first.of(b)),
             })
             .collect();
         Ok(take(&blocks))
@@ -332,7 +332,7 @@ impl<'a> Search<'a> {
 }
 
 impl Condition {
-    fn new(term: &Term, field: &Field) -> Self {
+    fn new(term: &FieldCondition, field: &Field) -> Self {
         let test = match (&term.how, field.kind()) {
             (How::Equal, _) => Test::Equal,
             (How::Similar(least, None), Distance::Words) => Test::Cosine(*least),
@@ -366,11 +366,11 @@ impl Condition {
 }
 
 /// Number of pairs of all blocks.
-fn pairs_of(blocks: &[Block<'_>]) -> u64 {
+fn pairs_of(blocks: &[PairBlock<'_>]) -> u64 {
     blocks.iter().map(|block| block.len() as u64).sum()
 }
 
-impl Block<'_> {
+impl PairBlock<'_> {
     fn first(&self) -> Option<&u32> {
         match self {
             Self::Across(records, _) | Self::Within(records) => records.first(),
@@ -409,10 +409,10 @@ impl Block<'_> {
 }
 
 /// Rows of a block.
-type Task<'a> = (Block<'a>, usize, usize);
+type Task<'a> = (PairBlock<'a>, usize, usize);
 
 /// Blocks in lists of about as many pairs, the same whoever works on them.
-fn batches<'a>(blocks: &[Block<'a>]) -> Vec<Vec<Task<'a>>> {
+fn batches<'a>(blocks: &[PairBlock<'a>]) -> Vec<Vec<Task<'a>>> {
     let mut batches: Vec<Vec<Task<'a>>> = Vec::new();
     let mut room = 0;
     for &block in blocks {

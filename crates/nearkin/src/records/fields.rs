@@ -9,7 +9,9 @@ use super::Records;
 use super::dates::Date;
 use super::rules::{Distance, LostAt};
 use super::synonyms::Synonyms;
-use crate::item::{Column, ColumnBuilder, Interned, MISSING, Sets, Sparse, Strings, Table, Values};
+use crate::item::{
+    ColumnBuilder, Interned, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
+};
 use crate::measure::edit;
 use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
 use crate::space::{Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
@@ -69,7 +71,7 @@ impl Field {
             }
             unread += add(&mut builder, column(table, which, name)?, distance, &missing);
         }
-        let Column { codes, values } = builder.finish();
+        let RecordColumn { codes, values } = builder.finish();
         let forms = Forms::new(&codes, &values, distance, tables)?;
         let (distance, tables) = (distance.clone(), tables.to_vec());
         Ok(Self { codes, values, unread, distance, lost_at, tables, forms })
@@ -262,7 +264,7 @@ impl Forms {
     }
 }
 
-fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
+fn column<'a>(table: &'a RecordTable, which: &str, name: &str) -> Result<&'a RecordColumn> {
     table.column(name).ok_or_else(|| {
         let known: Vec<&str> = table.names.iter().map(String::as_str).collect();
         let must = format!("a column of {which}, which has {}", known.join(", "));
@@ -273,7 +275,7 @@ fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
 /// Adds a column's records, with their values as they are compared. How many could not be read.
 fn add(
     builder: &mut ColumnBuilder,
-    column: &Column,
+    column: &RecordColumn,
     distance: &Distance,
     missing: &[String],
 ) -> u64 {
@@ -434,7 +436,7 @@ mod tests {
             builder.push(Some(value).filter(|value| !value.is_empty()));
         }
         let table =
-            Table { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
+            RecordTable { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
         let records = Records { a: &table, b: None };
         let (distance, lost_at) = (&rule.distance, rule.lost_at);
         let field = Field::new(&records, &rule.columns, distance, lost_at, &rule.tables, &[]);

@@ -2,7 +2,7 @@
 //!
 //! Files appear whole or not at all: see [`Output`].
 
-mod early;
+mod disk_sync;
 mod output;
 mod records;
 mod table;

@@ -17,7 +17,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-use super::{early::Early, table::output_format};
+use super::{disk_sync::DiskSync, table::output_format};
 
 const BUFFER: usize = 256 << 10;
 
@@ -30,13 +30,13 @@ pub struct Output {
 }
 
 enum Sink {
-    Plain(BufWriter<Raw>),
-    Gzip(GzEncoder<BufWriter<Raw>>),
-    Zstd(zstd::Encoder<'static, BufWriter<Raw>>),
+    Plain(BufWriter<RawSink>),
+    Gzip(GzEncoder<BufWriter<RawSink>>),
+    Zstd(zstd::Encoder<'static, BufWriter<RawSink>>),
 }
 
-enum Raw {
-    Temporary(NamedTempFile, Early),
+enum RawSink {
+    Temporary(NamedTempFile, DiskSync),
     Direct(File),
     Stdout(io::Stdout),
 }
@@ -46,7 +46,7 @@ impl Output {
     pub fn create(target: Option<&Path>) -> Result<Self> {
         let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
             let name = PathBuf::from("<stdout>");
-            let sink = Sink::Plain(buffered(Raw::Stdout(io::stdout())));
+            let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
             return Ok(Self { target: name.clone(), name, sink });
         };
         // Through a link, so that the link stays and its file is replaced.
@@ -75,13 +75,13 @@ impl Output {
                 Sink::Zstd(zstd) => zstd.finish()?,
             };
             match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
-                Raw::Temporary(file, early) => {
+                RawSink::Temporary(file, early) => {
                     early.finish()?;
                     file.as_file().sync_all()?;
                     Ok(Some(file))
                 }
-                Raw::Direct(_) => Ok(None),
-                Raw::Stdout(mut stdout) => stdout.flush().map(|()| None),
+                RawSink::Direct(_) => Ok(None),
+                RawSink::Stdout(mut stdout) => stdout.flush().map(|()| None),
             }
         };
         let file = flush().map_err(|error| cannot_write(&name, &error))?;
@@ -166,7 +166,7 @@ impl Write for Output {
     }
 }
 
-impl Write for Raw {
+impl Write for RawSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Temporary(file, early) => {
@@ -187,18 +187,18 @@ impl Write for Raw {
     }
 }
 
-fn buffered(raw: Raw) -> BufWriter<Raw> {
+fn buffered(raw: RawSink) -> BufWriter<RawSink> {
     BufWriter::with_capacity(BUFFER, raw)
 }
 
-fn open(target: &Path) -> io::Result<Raw> {
+fn open(target: &Path) -> io::Result<RawSink> {
     let existing = fs::metadata(target).ok();
     if let Some(existing) = &existing {
         if existing.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         if !existing.is_file() {
-            return OpenOptions::new().write(true).open(target).map(Raw::Direct);
+            return OpenOptions::new().write(true).open(target).map(RawSink::Direct);
         }
     }
     let mut name = std::ffi::OsString::from(".");
@@ -223,7 +223,7 @@ fn open(target: &Path) -> io::Result<Raw> {
     }
     remove_leftovers(folder_of(target), &name);
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
-    Ok(Raw::Temporary(file, Early::default()))
+    Ok(RawSink::Temporary(file, DiskSync::default()))
 }
 
 /// Removes temporary files of this output that runs left which were killed.

@@ -11,15 +11,15 @@ use std::path::Path;
 /// # Errors
 /// When there is no file, or its name tells another format.
 pub fn check_vectors(target: Option<&Path>, format: Format) -> Result<()> {
-    let advice = format!("name the output kept.{format}");
+    let advice = format!("name an output that ends in .{format}");
     let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
-        let what = format!("vectors of a {format} file cannot be written to standard output");
+        let what = format!("vectors of .{format} files are not written to standard output");
         return Err(Error::file("<stdout>", Problem::new(what).or(advice)));
     };
     if by_extension(path).0 == Some(format) {
         return Ok(());
     }
-    let what = format!("vectors of a {format} file are written as they came");
+    let what = format!("vectors of .{format} files are written as they came");
     Err(Error::file(path, Problem::new(what).or(advice)))
 }
 

@@ -1,34 +1,34 @@
 //! Collects the items of one chunk, and deals with bad records the way the user asked.
 
-use super::{Ids, OnError, ReadOptions};
+use super::{IdSource, OnError, ReadOptions};
 use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Item, TextColumn, Value};
 use std::path::Path;
 
 /// What is asked of the records of one file.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct ReadRequest<'a> {
     pub(super) path: &'a Path,
     pub(super) options: &'a ReadOptions,
-    pub(super) ids: &'a Ids,
+    pub(super) ids: &'a IdSource,
 }
 
-impl Asked<'_> {
+impl ReadRequest<'_> {
     pub(super) fn error(&self, line: u64, problem: impl Into<Problem>) -> Error {
         Error::input(self.path, line, problem)
     }
 }
 
 /// The items gathered so far. Texts go into `arena`.
-pub(super) struct Gather<'a> {
-    asked: Asked<'a>,
+pub(super) struct BatchBuilder<'a> {
+    asked: ReadRequest<'a>,
     pub(super) arena: String,
     batch: Batch<'static>,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> BatchBuilder<'a> {
     /// `bytes` is how much text to expect at most.
-    pub(super) fn new(asked: Asked<'a>, bytes: usize) -> Self {
+    pub(super) fn new(asked: ReadRequest<'a>, bytes: usize) -> Self {
         let batch = Batch { path: asked.path.to_path_buf(), ..Batch::default() };
         Self { asked, arena: String::with_capacity(bytes), batch }
     }

@@ -10,12 +10,12 @@ const STEP: usize = 4 << 20;
 
 /// What is known of the bytes of one file that are not on disk yet.
 #[derive(Debug, Default)]
-pub(super) struct Early {
+pub(super) struct DiskSync {
     waiting: usize,
     disk: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
 }
 
-impl Early {
+impl DiskSync {
     /// `count` more bytes were written to `file`.
     pub(super) fn written(&mut self, file: &File, count: usize) {
         self.waiting += count;
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn the_disk_is_called_for_every_step_and_heard_at_the_end() {
         let file = tempfile::tempfile().unwrap();
-        let mut early = Early::default();
+        let mut early = DiskSync::default();
         early.written(&file, STEP - 1);
         assert!(early.disk.is_none());
         early.written(&file, 1);
@@ -67,7 +67,7 @@ mod tests {
         let (ask, asked) = sync_channel::<()>(1);
         let thread =
             thread::spawn(move || asked.iter().try_for_each(|()| Err(io::Error::other("full"))));
-        let mut early = Early { waiting: STEP - 1, disk: Some((ask, thread)) };
+        let mut early = DiskSync { waiting: STEP - 1, disk: Some((ask, thread)) };
         early.written(&tempfile::tempfile().unwrap(), 1);
         assert_eq!(early.finish().unwrap_err().to_string(), "full");
     }

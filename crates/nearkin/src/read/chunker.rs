@@ -4,8 +4,8 @@
 //! grows until one ends. So the cuts depend on the bytes alone and are the same in every scan.
 
 use super::{
-    buffer::{Buffer, Pool},
-    text::Text,
+    buffer::{Buffer, BufferPool},
+    text::TextReader,
 };
 use crate::Result;
 use memchr::{memchr, memchr3, memrchr};
@@ -20,16 +20,16 @@ pub(super) enum Ends {
 }
 
 /// Takes whole records off a stream.
-pub(super) struct Cutter {
+pub(super) struct Chunker {
     ends: Ends,
     chunk_bytes: usize,
-    pool: Pool,
+    pool: BufferPool,
     carry: Buffer,
     done: bool,
 }
 
-/// What [`Cutter::next`] found.
-pub(super) enum Cut {
+/// What [`Chunker::next`] found.
+pub(super) enum NextChunk {
     /// Whole records.
     Records(Buffer),
     /// The file ended inside quotes that were opened in the record starting at this byte of the data.
@@ -38,13 +38,13 @@ pub(super) enum Cut {
     End,
 }
 
-impl Cutter {
+impl Chunker {
     pub(super) fn new(ends: Ends, chunk_bytes: usize) -> Self {
-        let pool = Pool::default();
+        let pool = BufferPool::default();
         Self { ends, chunk_bytes: chunk_bytes.max(1), carry: pool.take(), pool, done: false }
     }
 
-    pub(super) fn next(&mut self, text: &mut Text) -> Result<Cut> {
+    pub(super) fn next(&mut self, text: &mut TextReader) -> Result<NextChunk> {
         let mut buffer = std::mem::replace(&mut self.carry, self.pool.take());
         let mut finder = Finder::new(self.ends);
         while !self.done {
@@ -55,19 +55,19 @@ impl Cutter {
             if finder.end > 0 && !self.done {
                 self.carry.append(&buffer[finder.end..]);
                 buffer.truncate(finder.end);
-                return Ok(Cut::Records(buffer));
+                return Ok(NextChunk::Records(buffer));
             }
         }
         Ok(match buffer.is_empty() {
-            true => Cut::End,
-            false if finder.in_quotes() => Cut::OpenQuote(buffer, finder.end),
-            false => Cut::Records(buffer),
+            true => NextChunk::End,
+            false if finder.in_quotes() => NextChunk::OpenQuote(buffer, finder.end),
+            false => NextChunk::Records(buffer),
         })
     }
 
     /// Passes over the chunk that [`next`](Self::next) would give, of lines in a file that is not packed, without reading
     /// more than its end. Whether it could: not where the file or its last line ends.
-    pub(super) fn pass(&mut self, text: &mut Text) -> Result<bool> {
+    pub(super) fn pass(&mut self, text: &mut TextReader) -> Result<bool> {
         let carried = self.carry.len() as u64;
         let from = text.place() - carried;
         let Some(end) = text.last_line_end(from, from.saturating_add(self.chunk_bytes as u64))?

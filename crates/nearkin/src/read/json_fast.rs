@@ -12,13 +12,17 @@
 
 use nearkin_kernels::{meaning, string_special, unescape};
 
-use super::fields::{Found, Names, Scalar, WANTED};
+use super::fields::{FieldValues, Scalar, WANTED, WantedNames};
 
 /// Reads the object on the first line. Strings found are appended to `arena`, which is as before where
 /// nothing comes out. The length is with the line feed.
-pub(super) fn take(data: &[u8], names: &Names<'_>, arena: &mut Vec<u8>) -> Option<(Found, usize)> {
+pub(super) fn take(
+    data: &[u8],
+    names: &WantedNames<'_>,
+    arena: &mut Vec<u8>,
+) -> Option<(FieldValues, usize)> {
     let before = arena.len();
-    let mut line = Line { data, at: 0 };
+    let mut line = JsonLine { data, at: 0 };
     let found = line.object(names, arena);
     if found.is_none() {
         arena.truncate(before);
@@ -29,14 +33,14 @@ pub(super) fn take(data: &[u8], names: &Names<'_>, arena: &mut Vec<u8>) -> Optio
 /// Levels of lists and objects that are passed over here; few lines have more.
 const DEPTH: usize = 16;
 
-struct Line<'a> {
+struct JsonLine<'a> {
     data: &'a [u8],
     at: usize,
 }
 
-impl<'a> Line<'a> {
-    fn object(&mut self, names: &Names<'_>, arena: &mut Vec<u8>) -> Option<Found> {
-        let mut found = Found::default();
+impl<'a> JsonLine<'a> {
+    fn object(&mut self, names: &WantedNames<'_>, arena: &mut Vec<u8>) -> Option<FieldValues> {
+        let mut found = FieldValues::default();
         self.expect(b'{')?;
         if self.peek()? == b'}' {
             self.at += 1;
@@ -122,7 +126,7 @@ impl<'a> Line<'a> {
     }
 
     /// A value that nobody looks at, unless a wanted name leads into it.
-    fn unwanted(&mut self, key: &[u8], names: &Names<'_>) -> Option<()> {
+    fn unwanted(&mut self, key: &[u8], names: &WantedNames<'_>) -> Option<()> {
         let first_step = |name: &&str| {
             let rest = name.as_bytes().strip_prefix(key);
             rest.is_some_and(|rest| rest.starts_with(b"."))
@@ -311,7 +315,7 @@ mod tests {
     use super::super::fields;
     use super::*;
 
-    const NAMES: Names<'static> = [Some("text"), Some("id"), Some("n")];
+    const NAMES: WantedNames<'static> = [Some("text"), Some("id"), Some("n")];
 
     /// Whether the fast way takes the line; if so, it must say what the full parser says.
     fn agrees(line: &str) -> bool {
@@ -324,7 +328,7 @@ mod tests {
         let truth = fields::take_any(line, &NAMES, false, &mut full)
             .unwrap_or_else(|error| panic!("taken, but {error:?}: {line}"));
         for slot in 0..WANTED {
-            let seen = |found: &Found, arena: &[u8]| match found.get(slot) {
+            let seen = |found: &FieldValues, arena: &[u8]| match found.get(slot) {
                 Some(Scalar::Text(start, end)) => (None, Some(arena[start..end].to_vec())),
                 other => (other, None),
             };

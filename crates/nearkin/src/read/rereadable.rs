@@ -14,7 +14,7 @@ use std::{
 
 /// A file, and how it was when first seen.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct Rereadable {
     /// What to call it in messages.
     pub(super) name: PathBuf,
     spool: Option<Arc<File>>,
@@ -33,7 +33,7 @@ impl Stamp {
     }
 }
 
-impl Stored {
+impl Rereadable {
     /// A regular file.
     pub(super) fn new(path: PathBuf, metadata: &Metadata) -> Self {
         Self { name: path, spool: None, stamp: Stamp::of(metadata) }
@@ -119,12 +119,12 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
 
 /// Reads a shared file from a place of its own.
 #[derive(Debug)]
-pub(super) struct At {
+pub(super) struct FileCursor {
     pub(super) file: Arc<File>,
     pub(super) offset: u64,
 }
 
-impl Read for At {
+impl Read for FileCursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(unix)]
         let count = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.offset)?;
