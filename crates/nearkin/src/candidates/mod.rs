@@ -7,6 +7,7 @@
 
 pub mod bands;
 pub mod brute_force;
+pub mod bucket_table;
 pub mod cascade;
 pub(crate) mod element_record;
 pub mod identical;

@@ -10,8 +10,9 @@
 
 use rayon::prelude::*;
 
+use super::KEY_BITS;
+use super::bucket_table::{BucketTable, KeyFilter};
 use super::cascade::Counts;
-use super::{KEY_BITS, KEY_PARTS};
 use crate::family::hash::mix64;
 use crate::family::probe::{Change, Doubt, Pattern};
 use crate::family::{INFINITY, Probing};
@@ -90,7 +91,7 @@ impl<'a> Probed<'a> {
             self.put_keys(first, tables, join, &mut keys)?;
             let lookups: Vec<Lookup> = (0..tables)
                 .into_par_iter()
-                .map(|table| Lookup::new(self.own_keys(&keys, table, tables, join.split)))
+                .map(|table| self.lookup(&keys, table, tables, join.split))
                 .collect();
             for (mut more, count) in self.look_up(&keys, &lookups, space, join)? {
                 found.append(&mut more);
@@ -141,18 +142,11 @@ impl<'a> Probed<'a> {
         )
     }
 
-    /// The items that can be found in a table, and their own keys there.
-    fn own_keys<'k>(
-        &self,
-        keys: &'k [u64],
-        table: usize,
-        tables: usize,
-        split: Option<u32>,
-    ) -> impl Iterator<Item = (u64, u32)> + Clone + use<'k> {
-        let (looks, start) = (self.looks, split.unwrap_or(0));
-        let rows = keys.chunks_exact(tables * looks).zip(0..).skip(start as usize);
-        rows.map(move |(row, item): (_, u32)| (row[table * looks], item))
-            .filter(|(key, _)| *key != NO_KEY)
+    /// The items that can be found in a table, by their own keys there.
+    fn lookup(&self, keys: &[u64], table: usize, tables: usize, split: Option<u32>) -> Lookup {
+        let first = split.unwrap_or(0);
+        let rows = keys.chunks_exact(tables * self.looks).skip(first as usize);
+        Lookup::new(first, rows.len(), rows.map(|row| row[table * self.looks]))
     }
 
     /// Compares items with whom they find in some tables.
@@ -251,64 +245,38 @@ fn key(sum: u64) -> u64 {
     mix64(sum, 0) >> (64 - KEY_BITS)
 }
 
-/// The items in the order of their keys, and where to begin to look.
+/// The items that can be found in a table.
 struct Lookup {
-    /// The last 32 bits of the key in the high half, the item in the low half.
-    entries: Vec<u64>,
-    /// Where the keys with these first bits start.
-    starts: Vec<u32>,
-    shift: u32,
-    /// A bit for keys with these first bits, set where there are such, some 16 an item: nearly all looks are in vain, and
-    /// took 32 ns each of 100,000 items without.
-    filter: Vec<u64>,
-    filter_shift: u32,
+    table: BucketTable,
+    filter: KeyFilter,
+    /// The item that is number 0 in the table.
+    first: u32,
 }
 
 impl Lookup {
-    fn new(own: impl Iterator<Item = (u64, u32)> + Clone) -> Self {
-        let mut parts: Vec<Vec<u64>> = vec![Vec::new(); KEY_PARTS];
-        for (key, item) in own {
-            parts[(key >> 32) as usize].push(key << 32 | u64::from(item));
+    /// Of so many items, by their own keys.
+    fn new(first: u32, items: usize, keys: impl Iterator<Item = u64>) -> Self {
+        let mut lookup = Self {
+            table: BucketTable::with_capacity(items),
+            filter: KeyFilter::with_capacity(items),
+            first,
+        };
+        for key in keys {
+            let key = (key != NO_KEY).then_some(key);
+            lookup.table.push(key);
+            key.into_iter().for_each(|key| lookup.filter.insert(key));
         }
-        parts.par_iter_mut().for_each(|part| part.sort_unstable());
-        let count: usize = parts.iter().map(Vec::len).sum();
-        // At least a place for each part, as entries do not tell parts apart.
-        let bits = (2 * count.max(1)).ilog2().clamp(KEY_PARTS.ilog2(), 32);
-        let shift = KEY_BITS - bits;
-        let filter_shift = KEY_BITS - (bits + 4).clamp(6, 36);
-        let mut filter = vec![0u64; 1 << (KEY_BITS - filter_shift - 6)];
-        let mut starts = vec![0u32; (1 << bits) + 1];
-        for (part, entries) in parts.iter().enumerate() {
-            for entry in entries {
-                let key = (part as u64) << 32 | entry >> 32;
-                starts[(key >> shift) as usize] += 1;
-                let bit = key >> filter_shift;
-                filter[(bit / 64) as usize] |= 1 << (bit % 64);
-            }
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += std::mem::replace(start, sum);
-        }
-        Self { entries: parts.concat(), starts, shift, filter, filter_shift }
+        lookup
     }
 
     /// Whether somebody may have this key.
     fn may_have(&self, key: u64) -> bool {
-        let bit = key >> self.filter_shift;
-        key != NO_KEY && self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+        key != NO_KEY && self.filter.may_have(key)
     }
 
-    /// The items from `least` on that have this key, which somebody may have.
+    /// The items from `least` on that have this key, the last first.
     fn items(&self, key: u64, least: u32) -> impl Iterator<Item = u32> {
-        let place = (key >> self.shift) as usize;
-        let range = self.starts[place] as usize..self.starts[place + 1] as usize;
-        let (entries, first) = (&self.entries[range], key << 32 | u64::from(least));
-        let skipped = match entries.len() {
-            0..16 => entries.iter().take_while(|&&entry| entry < first).count(),
-            _ => entries.partition_point(|&entry| entry < first),
-        };
-        let same = entries[skipped..].iter();
-        same.take_while(move |&&entry| entry >> 32 == first >> 32).map(|&entry| entry as u32)
+        let items = self.table.items(key).map(|item| self.first + item);
+        items.take_while(move |&item| item >= least)
     }
 }

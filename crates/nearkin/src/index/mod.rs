@@ -24,7 +24,6 @@
 //! ```
 
 mod file;
-mod table;
 
 use std::collections::HashSet;
 
@@ -35,6 +34,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::amplify::Bands;
 use crate::candidates::KEY_BITS;
 use crate::candidates::bands::Banding;
+use crate::candidates::bucket_table::BucketTable;
 use crate::candidates::element_record::RecordLayout;
 use crate::family::weighted::numbered;
 use crate::item::Id;
@@ -42,7 +42,6 @@ use crate::parallel::in_pool;
 use crate::settings::{Settings, Strategy};
 use crate::verify::{Limit, Verifier};
 use crate::{Error, Result};
-use table::Table;
 
 /// What is added to an index, or asked for.
 #[derive(Debug, Clone, Copy)]
@@ -74,9 +73,9 @@ pub struct Index {
     settings: Settings,
     search: Search,
     /// By the keys of each band.
-    tables: Vec<Table>,
+    tables: Vec<BucketTable>,
     /// By a hash of the id.
-    names: Table,
+    names: BucketTable,
     /// Items in the order in which they came, and the gaps that others left.
     slots: Vec<Option<Slot>>,
     live: usize,
@@ -130,8 +129,8 @@ impl Index {
                 .least_agreement(settings.jaccard_threshold(), settings.overlooked(bands)),
             layout,
         };
-        let tables = (0..bands.count).map(|_| Table::new()).collect();
-        Ok(Self { settings, search, tables, names: Table::new(), slots: Vec::new(), live: 0 })
+        let tables = (0..bands.count).map(|_| BucketTable::default()).collect();
+        Ok(Self { settings, search, tables, names: BucketTable::default(), slots: Vec::new(), live: 0 })
     }
 
     /// How the index was set up.
@@ -190,7 +189,7 @@ impl Index {
             let name = if let Id::Text(text) = &slot.id { text.len() + ALLOCATED } else { 0 };
             size_of_val(&*slot.record) + name + ALLOCATED
         };
-        let tables = self.tables.iter().chain([&self.names]).map(Table::bytes);
+        let tables = self.tables.iter().chain([&self.names]).map(BucketTable::bytes);
         tables.sum::<usize>()
             + self.slots.capacity() * size_of::<Option<Slot>>()
             + self.items().map(own).sum::<usize>()
@@ -295,7 +294,7 @@ impl Index {
     fn slot(&self, id: &Id) -> Option<u32> {
         let has =
             |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|slot| slot.id == *id);
-        self.names.with(key_of(id)).find(has)
+        self.names.items(key_of(id)).find(has)
     }
 
     fn check_new(&self, id: &Id) -> Result<()> {
@@ -361,7 +360,7 @@ impl Index {
         let mut candidates = Vec::new();
         let mut known = 0;
         for (table, &key) in self.tables.iter().zip(keys) {
-            candidates.extend(table.with(key));
+            candidates.extend(table.items(key));
             // Those of a large bucket come again in every table: a few times as many is all there ever are.
             if candidates.len() > 2 * known + 1024 {
                 candidates.sort_unstable();

@@ -21,6 +21,7 @@ pub use formula::Families;
 use formula::{NO_KEY, Plan};
 use search::{Place, Sample, Search};
 
+use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
 use crate::space::{Found, Join, Space};
@@ -43,7 +44,7 @@ pub struct Cascade {
     items: usize,
     /// Row by row, a row an item.
     keys: Vec<u64>,
-    lookup: OnceLock<Vec<Sorted>>,
+    lookup: OnceLock<Vec<BucketTable>>,
 }
 
 /// How many pairs a join looked at.
@@ -132,12 +133,12 @@ impl Cascade {
     pub fn candidates_of(&self, keys: &[u64]) -> Vec<u32> {
         let lookup = self.lookup.get_or_init(|| {
             let places = self.places.par_iter();
-            places.map(|place| Sorted::new(self.entries(place))).collect()
+            places.map(|place| self.table(place)).collect()
         });
         let mut found = Vec::new();
-        for (place, sorted) in self.places.iter().zip(lookup) {
+        for (place, table) in self.places.iter().zip(lookup) {
             let Some(key) = place.key(keys) else { continue };
-            found.extend(sorted.items(key).filter(|&item| {
+            found.extend(table.items(key).filter(|&item| {
                 let row = self.keys(item);
                 self.search.meet(place, keys, row) && self.satisfied(keys, row)
             }));
@@ -203,6 +204,14 @@ impl Cascade {
         parts
     }
 
+    /// The items by their keys at a place.
+    fn table(&self, place: &Place) -> BucketTable {
+        let mut table = BucketTable::with_capacity(self.items);
+        let rows = self.keys.chunks_exact(self.tables());
+        rows.for_each(|row| table.push(place.key(row)));
+        table
+    }
+
     fn compare(
         &self,
         portions: &[Portion<'_>],
@@ -265,31 +274,6 @@ fn portions<'a>(
             Portion { place, bucket, rows, partners }
         })
     })
-}
-
-/// The items in the order of their keys.
-struct Sorted {
-    /// The last 32 bits of the key in the high half, the item in the low half.
-    parts: Vec<Vec<u64>>,
-}
-
-impl Sorted {
-    fn new(mut parts: Vec<Vec<u64>>) -> Self {
-        parts.iter_mut().for_each(|part| {
-            part.sort_unstable();
-            part.shrink_to_fit();
-        });
-        Self { parts }
-    }
-
-    /// The items with this key.
-    fn items(&self, key: u64) -> impl Iterator<Item = u32> {
-        let part = &self.parts[(key >> 32) as usize];
-        let key = key as u32;
-        let start = part.partition_point(|&entry| ((entry >> 32) as u32) < key);
-        let same = part[start..].iter().take_while(move |&&entry| (entry >> 32) as u32 == key);
-        same.map(|&entry| entry as u32)
-    }
 }
 
 /// The keys of every `step`-th item.
