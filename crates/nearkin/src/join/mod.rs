@@ -30,7 +30,7 @@ pub mod strings;
 pub mod top;
 
 pub use blocks::{Blocks, Counts};
-pub use brute_force::brute_force;
+pub use brute_force::{brute_force, every_pair};
 pub use dense::Dense;
 pub(crate) use element_index::{ElementIndex, make_room};
 pub use estimate::{Estimate, Prepared, prepare, prepare_closest};
