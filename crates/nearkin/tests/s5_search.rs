@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use expressions::{any_expression, expression, near};
 use nearkin::Error;
 use nearkin::amplify::{Expression, Sensitive};
-use nearkin::candidates::brute_force;
 use nearkin::candidates::cascade::{Cascade, Counts, Families};
 use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
+use nearkin::join::every_pair;
 use nearkin::space::{Form, Found, Join, Space};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -202,7 +202,7 @@ fn agrees_with_brute_force(cascade: &Expression, items: u32, seed: u64) {
     assert_eq!(running.tables(), cascade.tables(), "{cascade}");
     let both = [("f", &f), ("g", &g)];
     let meant: Vec<(u32, u32)> =
-        brute_force::pairs(items).filter(|&(a, b)| by_hand(cascade, &both, a, b)).collect();
+        every_pair(items).filter(|&(a, b)| by_hand(cascade, &both, a, b)).collect();
     let (found, counts) = running.join(&Everything(items as usize), &WHOLE).unwrap();
     assert_eq!(pairs(&found), meant, "{cascade}");
     assert_eq!(counts.verified, meant.len() as u64);

@@ -130,7 +130,14 @@ impl Index {
             layout,
         };
         let tables = (0..bands.count).map(|_| BucketTable::default()).collect();
-        Ok(Self { settings, search, tables, names: BucketTable::default(), slots: Vec::new(), live: 0 })
+        Ok(Self {
+            settings,
+            search,
+            tables,
+            names: BucketTable::default(),
+            slots: Vec::new(),
+            live: 0,
+        })
     }
 
     /// How the index was set up.
