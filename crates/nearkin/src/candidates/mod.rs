@@ -12,7 +12,6 @@
 //! | [`cascade`] | who satisfies this AND and OR of functions? |
 //! | [`probed`] | who is in the buckets next to mine? |
 //! | [`identical`] | which contents are the same? |
-//! | [`copies`] | which items are copies of one? |
 
 pub mod bands;
 pub mod bucket_table;
