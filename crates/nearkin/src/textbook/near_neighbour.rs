@@ -22,7 +22,7 @@ use crate::{Error, Result};
 
 /// How many functions and tables an index has, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct NearIndexShape {
     /// The chance that a function agrees on two items at r.
     pub p1: f64,
     /// The chance that a function agrees on two items at c·r.
@@ -38,7 +38,7 @@ pub struct Shape {
 /// Most functions of all tables together: beyond, the index would be larger than any collection.
 const MOST_FUNCTIONS: f64 = 1e7;
 
-impl Shape {
+impl NearIndexShape {
     /// The shape for `items` items, from the chances that a function agrees at r and at c·r.
     ///
     /// # Errors
@@ -66,14 +66,14 @@ pub struct NearIndex<'a, S, F> {
     space: &'a S,
     family: &'a F,
     far: f64,
-    shape: Shape,
+    shape: NearIndexShape,
     items: u32,
     tables: Vec<BucketTable>,
 }
 
 /// What a search has found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct NearAnswer {
     /// The item asked for, an item within c·r, and their distance.
     pub found: Option<Found>,
     /// Items farther than c·r that were looked at.
@@ -105,7 +105,8 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
             return Err(Error::parameter("r", r, "above 0"));
         }
         let items = items.min(space.len() as u32);
-        let shape = Shape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
+        let shape =
+            NearIndexShape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
         let mut index = Self { space, family, far: c * r, shape, items, tables: Vec::new() };
         let tables = (0..shape.tables).into_par_iter().map(|table| {
             go_on(stopped)?;
@@ -126,13 +127,13 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
     }
 
     /// How many functions and tables it has.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> NearIndexShape {
         self.shape
     }
 
     /// Looks for an item near to `item`, which may be any other item of the space.
-    pub fn query(&self, item: u32) -> Answer {
-        let mut answer = Answer { found: None, far: 0, gave_up: false };
+    pub fn query(&self, item: u32) -> NearAnswer {
+        let mut answer = NearAnswer { found: None, far: 0, gave_up: false };
         let mut values = vec![0; self.shape.rows];
         for (number, table) in self.tables.iter().enumerate() {
             self.family.hash(item, number * self.shape.rows, &mut values);
