@@ -13,7 +13,8 @@ use nearkin::family::weighted::{max_from_sum, numbered, sum_from_max};
 use nearkin::family::{INFINITY, OnePermutation};
 use nearkin::textbook::min_wise::{self, Quality};
 use nearkin::textbook::{
-    Grouped, HashFamily, MinHash, Mixed, Permutation, Signature, Universal, grouped,
+    GroupMinima, HashFamily, MinHash, MixHashes, Permutation, Signature, UniversalHashes,
+    group_minima,
 };
 use proptest::prelude::*;
 
@@ -78,7 +79,7 @@ fn s3_1_cyclic_orders_are_not_enough() {
 
 #[test]
 fn s3_2_signatures_in_one_pass() {
-    let minhash = MinHash::new(Universal::explicit(&[(1, 1), (3, 1)], 5).unwrap());
+    let minhash = MinHash::new(UniversalHashes::explicit(&[(1, 1), (3, 1)], 5).unwrap());
     let signatures = FOUR.map(|set| minhash.signature(&words(set)));
     let values: Vec<_> = signatures.iter().map(Signature::values).collect();
     assert_eq!(values, [[1, 0], [3, 2], [0, 0], [1, 0]]);
@@ -92,7 +93,7 @@ fn s3_2_signatures_in_one_pass() {
 /// 4 2 0 3 1.
 #[test]
 fn s3_2_two_more_functions() {
-    let minhash = MinHash::new(Universal::explicit(&[(2, 4), (3, 4)], 5).unwrap());
+    let minhash = MinHash::new(UniversalHashes::explicit(&[(2, 4), (3, 4)], 5).unwrap());
     let values = FOUR.map(|set| minhash.signature(&words(set)).values().to_vec());
     assert_eq!(values, [[0, 3], [3, 0], [0, 1], [0, 0]]);
 }
@@ -101,14 +102,14 @@ fn s3_2_two_more_functions() {
 /// 0 to 5 get 1 3 5 1 3 5, 2 5 2 5 2 5 and 2 1 0 5 4 3.
 #[test]
 fn s3_2_functions_that_are_no_permutations() {
-    let family = Universal::explicit(&[(2, 1), (3, 2), (5, 2)], 6).unwrap();
+    let family = UniversalHashes::explicit(&[(2, 1), (3, 2), (5, 2)], 6).unwrap();
     let reached = |f| (0..6).map(|x| family.hash(f, x)).collect::<BTreeSet<_>>().len();
     assert_eq!([reached(0), reached(1), reached(2)], [3, 2, 6]);
     let sets: [&[u64]; 4] = [&[2, 5], &[0, 1], &[3, 4], &[0, 2, 4]];
     let minhash = MinHash::new(family);
     let values = sets.map(|set| minhash.signature(set).values().to_vec());
     assert_eq!(values, [[5, 2, 0], [1, 2, 1], [1, 2, 4], [1, 2, 0]]);
-    assert!(Universal::explicit(&[(1, 1)], 0).is_err());
+    assert!(UniversalHashes::explicit(&[(1, 1)], 0).is_err());
 }
 
 /// 20 pairs, 4000 functions each, two families: failure probability 40 / 1.7 million.
@@ -123,10 +124,10 @@ fn s3_2_agreement_is_jaccard_for_hashed_elements() {
         a.extend(&shared);
         b.extend(&shared);
         let truth = jaccard(&a, &b);
-        let mixed = MinHash::new(Mixed::new(functions, seeds.draw()));
+        let mixed = MinHash::new(MixHashes::new(functions, seeds.draw()));
         let agreement = mixed.signature(&a).agreement(&mixed.signature(&b));
         assert!(close(agreement.equal, functions, truth), "{agreement:?} for {truth}");
-        let universal = MinHash::new(Universal::new(functions, seeds.draw()));
+        let universal = MinHash::new(UniversalHashes::new(functions, seeds.draw()));
         let agreement = universal.signature(&a).agreement(&universal.signature(&b));
         assert!(close(agreement.equal, functions, truth), "{agreement:?} for {truth}");
     }
@@ -179,8 +180,8 @@ fn s3_3_unusable_families_are_refused() {
     assert!(min_wise::epsilon(std::iter::empty(), 4).is_err());
     assert!(min_wise::epsilon(Permutation::all(3), 4).is_err());
     assert!(min_wise::epsilon(Permutation::all(3), 40).is_err());
-    assert!(Quality::measure(&Mixed::new(0, 1), &[vec![1, 2]]).is_err());
-    assert!(Quality::measure(&Mixed::new(9, 1), &[vec![1]]).is_err());
+    assert!(Quality::measure(&MixHashes::new(0, 1), &[vec![1, 2]]).is_err());
+    assert!(Quality::measure(&MixHashes::new(9, 1), &[vec![1]]).is_err());
 }
 
 /// On runs of integers ax + b is visibly not min-wise, while the default shows no more than chance
@@ -189,13 +190,13 @@ fn s3_3_unusable_families_are_refused() {
 #[test]
 fn s3_3_quality_report_tells_the_families_apart() {
     let runs = min_wise::runs(16, 40, 33);
-    let weak = Quality::measure(&Universal::new(20_000, 1), &runs).unwrap();
-    let strong = Quality::measure(&Mixed::new(20_000, 1), &runs).unwrap();
+    let weak = Quality::measure(&UniversalHashes::new(20_000, 1), &runs).unwrap();
+    let strong = Quality::measure(&MixHashes::new(20_000, 1), &runs).unwrap();
     assert!(weak.typical > 0.1 && weak.epsilon > 2.0 * weak.chance, "{weak}");
     assert!(strong.typical < 0.015 && strong.epsilon < 1.5 * strong.chance, "{strong}");
     // On hashed elements both are good.
     let scattered = min_wise::scattered(16, 40, 34);
-    let hashed = Quality::measure(&Universal::new(20_000, 2), &scattered).unwrap();
+    let hashed = Quality::measure(&UniversalHashes::new(20_000, 2), &scattered).unwrap();
     assert!(hashed.typical < 0.015, "{hashed}");
     let report = strong.to_string();
     assert!(report.contains("with 20000 functions on 40 sets"), "{report}");
@@ -238,7 +239,7 @@ const THREE: [&[u64]; 3] = [&[4, 5, 6], &[3, 4, 5], &[2, 3, 4]];
 fn expected_in_two_groups(a: &[u64], b: &[u64]) -> f64 {
     let (mut equal, mut all) = (0, 0);
     for order in Permutation::all(8) {
-        let grouped = Grouped::by_rows(vec![order], 2, 4).unwrap();
+        let grouped = GroupMinima::by_rows(vec![order], 2, 4).unwrap();
         let agreement = grouped.signature(a).agreement(&grouped.signature(b));
         assert_eq!(agreement.silent, 0);
         equal += agreement.equal;
@@ -266,9 +267,9 @@ fn s3_5_the_average_may_exceed_the_similarity() {
 
 #[test]
 fn s3_5_unusable_groups_are_refused() {
-    assert!(Grouped::by_rows(Mixed::new(1, 1), 2, 0).is_err());
-    assert!(Grouped::by_hash(Mixed::new(1, 1), 0).is_err());
-    assert!(Grouped::by_hash(Mixed::new(0, 1), 2).is_err());
+    assert!(GroupMinima::by_rows(MixHashes::new(1, 1), 2, 0).is_err());
+    assert!(GroupMinima::by_hash(MixHashes::new(1, 1), 0).is_err());
+    assert!(GroupMinima::by_hash(MixHashes::new(0, 1), 2).is_err());
     assert!(OnePermutation::new(0, 1).is_err());
     assert!(OnePermutation::new(1 << 32, 1).is_err());
     assert_eq!(OnePermutation::new(8, 1).unwrap(), OnePermutation { groups: 8, seed: 1 });
@@ -373,11 +374,11 @@ fn s3_5_unbiased_on_real_text_with_the_variance_reported() {
     let union: BTreeSet<_> = a.iter().chain(&b).collect();
     for groups in [64, 4096] {
         let plain = (0..2000).map(|seed| {
-            let grouped = Grouped::by_hash(Mixed::new(1, seed), groups).unwrap();
+            let grouped = GroupMinima::by_hash(MixHashes::new(1, seed), groups).unwrap();
             grouped.signature(&a).estimate(&grouped.signature(&b)).unwrap()
         });
         let (mean, variance) = moments(plain);
-        let reported = grouped::variance(truth, union.len(), groups);
+        let reported = group_minima::variance(truth, union.len(), groups);
         assert!((mean - truth).abs() < 5.0 * (reported / 2000.0).sqrt(), "{mean} {truth}");
         assert!((variance / reported - 1.0).abs() < 0.16, "{variance} {reported}");
 
@@ -393,13 +394,13 @@ fn s3_5_variance_never_exceeds_that_of_independent_functions() {
     for groups in [2, 10, 100] {
         for union in [2, 10, 100, 1000] {
             let independent = 0.25 / groups as f64;
-            let variance = grouped::variance(0.5, union, groups);
+            let variance = group_minima::variance(0.5, union, groups);
             assert!(variance <= independent + 1e-12, "{variance} {independent}");
         }
     }
-    assert_eq!(grouped::variance(1.0, 1, 10), 0.0);
+    assert_eq!(group_minima::variance(1.0, 1, 10), 0.0);
     // One group is one minhash.
-    assert!((grouped::variance(0.3, 50, 1) - 0.21).abs() < 1e-12);
+    assert!((group_minima::variance(0.3, 50, 1) - 0.21).abs() < 1e-12);
 }
 
 #[test]
@@ -428,7 +429,7 @@ fn s3_6_how_many_functions() {
 fn s3_6_the_bound_holds() {
     let k = functions_needed(0.2, 0.05, 0.5).unwrap();
     let low = (0..1000).filter(|&seed| {
-        let minhash = MinHash::new(Mixed::new(k, seed));
+        let minhash = MinHash::new(MixHashes::new(k, seed));
         let (a, b) = (minhash.signature(&[1, 2, 3]), minhash.signature(&[2, 3, 4]));
         a.estimate(&b).unwrap() < 0.8 * 0.5
     });
@@ -437,17 +438,17 @@ fn s3_6_the_bound_holds() {
 
 #[test]
 fn s3_7_empty_sets_are_similar_only_to_empty_sets() {
-    let minhash = MinHash::new(Mixed::new(8, 1));
+    let minhash = MinHash::new(MixHashes::new(8, 1));
     let (none, some) = (minhash.signature(&[]), minhash.signature(&[1, 2]));
     assert_eq!(none.values(), [INFINITY; 8]);
     assert_eq!(none.estimate(&none), Some(1.0));
     assert_eq!(none.estimate(&some), Some(0.0));
     assert_eq!(some.estimate(&none), Some(0.0));
     // A set of which a truncated scan saw nothing is not an empty set.
-    let blind = MinHash::new(Mixed::new(8, 1)).truncated(0);
+    let blind = MinHash::new(MixHashes::new(8, 1)).truncated(0);
     assert_eq!(blind.signature(&[1, 2]).estimate(&none), Some(0.0));
     assert_eq!(blind.signature(&[1, 2]).estimate(&blind.signature(&[1, 2])), None);
-    let grouped = Grouped::by_hash(Mixed::new(1, 1), 8).unwrap();
+    let grouped = GroupMinima::by_hash(MixHashes::new(1, 1), 8).unwrap();
     assert_eq!(grouped.signature(&[]).estimate(&grouped.signature(&[])), Some(1.0));
     assert_eq!(grouped.signature(&[]).estimate(&grouped.signature(&[1])), Some(0.0));
     let (none, some) = (sketch(8, 1, &[]), sketch(8, 1, &[1]));
@@ -506,7 +507,7 @@ fn s3_8_estimates_agree_with_exact_bag_similarity() {
         let (a, b) = (bag(40 + 10 * pair), bag(60));
         let (_, by_max) = bag_similarity(&a, &b);
         let (x, y) = (number(&a), number(&b));
-        let minhash = MinHash::new(Mixed::new(4000, pair));
+        let minhash = MinHash::new(MixHashes::new(4000, pair));
         let agreement = minhash.signature(&x).agreement(&minhash.signature(&y));
         assert!(close(agreement.equal, 4000, by_max), "{agreement:?} {by_max}");
         let equal: f64 = (0..400).map(|seed| 10.0 * estimate(10, seed, &x, &y)).sum();
@@ -524,7 +525,7 @@ proptest! {
         cut in 0usize..40,
         truncate in any::<bool>(),
     ) {
-        let minhash = MinHash::new(Mixed::new(16, 5))
+        let minhash = MinHash::new(MixHashes::new(16, 5))
             .truncated(if truncate { u64::MAX / 8 } else { u64::MAX });
         let (head, tail) = elements.split_at(cut.min(elements.len()));
         let mut merged = minhash.signature(head);

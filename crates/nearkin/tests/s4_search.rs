@@ -3,10 +3,10 @@
 
 use nearkin::amplify::Bands;
 use nearkin::candidates::bands::Banding;
-use nearkin::candidates::brute_force;
 use nearkin::candidates::{buckets, each_bucket, partition_of_key};
 use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
+use nearkin::join::every_pair;
 use nearkin::search::{Scanned, Search};
 use nearkin::settings::Settings;
 use nearkin::shingle::{Shingling, hash_bytes};
@@ -95,7 +95,7 @@ fn s4_4_seven_steps_end_to_end() {
     let mut sets = Sets::default();
     texts.iter().for_each(|text| sets.push(&shingling.set(text)));
     let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(0.6)).unwrap();
-    let truth: Vec<(u32, u32, f64)> = brute_force::pairs(texts.len() as u32)
+    let truth: Vec<(u32, u32, f64)> = every_pair(texts.len() as u32)
         .filter_map(|(a, b)| {
             let overlap = verifier.similar(sets.get(a as usize), sets.get(b as usize))?;
             Some((a, b, verifier.value(overlap)))

@@ -7,7 +7,7 @@ mod expressions;
 
 use expressions::{any_expression, expression, near};
 use nearkin::Error;
-use nearkin::amplify::{Bands, Expression, Sampled, Sensitive, Work};
+use nearkin::amplify::{Bands, Expression, SampledPair, Sensitivity, WorkCosts};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -15,12 +15,12 @@ use proptest::test_runner::RngSeed;
 
 #[test]
 fn s5_1_sensitive_families() {
-    let minhash = Sensitive::minhash(0.3, 0.6).unwrap();
+    let minhash = Sensitivity::minhash(0.3, 0.6).unwrap();
     assert_eq!((minhash.d1, minhash.d2, minhash.p1, minhash.p2), (0.3, 0.6, 0.7, 0.4));
     for (d1, d2) in [(0.6, 0.3), (0.3, 0.3), (-0.1, 0.5), (0.5, 1.1), (f64::NAN, 1.0)] {
-        assert!(Sensitive::minhash(d1, d2).is_err());
+        assert!(Sensitivity::minhash(d1, d2).is_err());
     }
-    assert!(Sensitive::new(1.0, 2.0, |distance| distance / 2.0).is_err());
+    assert!(Sensitivity::new(1.0, 2.0, |distance| distance / 2.0).is_err());
 }
 
 /// Figures 3.11 and 3.12, and what examples 3.19 and 3.20 read from them.
@@ -35,7 +35,7 @@ fn s5_2_four_by_four() {
         let values = tenths.map(|p| format!("{:.4}", expression(text).probability(p)));
         assert_eq!(values.collect::<Vec<_>>().join(" "), printed);
     }
-    let minhash = Sensitive::minhash(0.2, 0.6).unwrap();
+    let minhash = Sensitivity::minhash(0.2, 0.6).unwrap();
     for (text, p1, p2) in
         [("or(4, and(4, p))", "0.8785", "0.0985"), ("and(4, or(4, p))", "0.9936", "0.5740")]
     {
@@ -49,7 +49,7 @@ fn s5_2_four_by_four() {
 #[test]
 fn s5_2_256_functions() {
     let cascade = expression("and(4, or(4, or(4, and(4, minhash))))");
-    let amplified = Sensitive::minhash(0.2, 0.8).unwrap().amplified(&cascade);
+    let amplified = Sensitivity::minhash(0.2, 0.8).unwrap().amplified(&cascade);
     assert_eq!(format!("{:.7} {:.7}", amplified.p1, amplified.p2), "0.9991285 0.0000004");
     assert!(near(amplified.p1, 0.999_128_515_648_892_2, 1e-15));
     assert!(near(amplified.p2 / 4.093_967_192_701_942_6e-7, 1.0, 1e-14));
@@ -312,7 +312,13 @@ fn s5_2_absurd_sizes() {
 // Choosing bands for a sample
 
 /// All choices of rows and bands, worked out with other formulas.
-fn exhaustive(p: f64, recall: f64, most: usize, sample: &[Sampled], work: &Work) -> (f64, Bands) {
+fn exhaustive(
+    p: f64,
+    recall: f64,
+    most: usize,
+    sample: &[SampledPair],
+    work: &WorkCosts,
+) -> (f64, Bands) {
     let cost = |bands: &Bands| {
         let found = |s: f64| 1.0 - (1.0 - s.powi(bands.rows as i32)).powi(bands.count as i32);
         let candidates: f64 = sample.iter().map(|pair| pair.pairs * found(pair.agreement)).sum();
@@ -337,11 +343,11 @@ fn s5_tuning_for_a_sample_is_the_best_there_is() {
         &[(0.0, 1e12), (1.0, 1.0)],
     ];
     for histogram in histograms {
-        let sample: Vec<Sampled> =
-            histogram.iter().map(|&(agreement, pairs)| Sampled { agreement, pairs }).collect();
+        let sample: Vec<SampledPair> =
+            histogram.iter().map(|&(agreement, pairs)| SampledPair { agreement, pairs }).collect();
         for (agreement, recall) in [(0.8, 0.95), (0.9, 0.99), (0.5, 0.5), (1.0, 0.9)] {
             for comparison in [0.0, 0.1, 50.0] {
-                let work = Work { items: 1e4, function: 3.0, entry: 20.0, comparison };
+                let work = WorkCosts { items: 1e4, function: 3.0, entry: 20.0, comparison };
                 let chosen = Bands::for_sample(agreement, recall, 600, &sample, &work).unwrap();
                 let (cost, bands) = exhaustive(agreement, recall, 600, &sample, &work);
                 assert_eq!(chosen.bands, bands, "{histogram:?} {agreement} {recall} {comparison}");
@@ -359,15 +365,16 @@ fn s5_tuning_for_a_sample_is_the_best_there_is() {
 
 #[test]
 fn s5_tuning_says_what_brute_force_costs() {
-    let work = Work { items: 1e3, function: 1.0, entry: 1.0, comparison: 2.0 };
-    let sample = [Sampled { agreement: 0.9, pairs: 499_500.0 }];
+    let work = WorkCosts { items: 1e3, function: 1.0, entry: 1.0, comparison: 2.0 };
+    let sample = [SampledPair { agreement: 0.9, pairs: 499_500.0 }];
     assert_eq!(work.brute_force(&sample), 999_000.0);
     // Everything is alike: no tables make it cheaper.
     let chosen = Bands::for_sample(0.9, 0.95, 1024, &sample, &work).unwrap();
     assert!(chosen.cost > 0.95 * work.brute_force(&sample));
     // More and more to compare buys more and more rows.
     let rows = |pairs| {
-        let sample = [Sampled { agreement: 0.5, pairs }, Sampled { agreement: 0.9, pairs: 1.0 }];
+        let sample =
+            [SampledPair { agreement: 0.5, pairs }, SampledPair { agreement: 0.9, pairs: 1.0 }];
         Bands::for_sample(0.9, 0.95, 4096, &sample, &work).unwrap().bands.rows
     };
     assert!(rows(1e3) < rows(1e5) && rows(1e5) < rows(1e8));
@@ -375,8 +382,8 @@ fn s5_tuning_says_what_brute_force_costs() {
 
 #[test]
 fn s5_tuning_errors() {
-    let work = Work { items: 1e3, function: 1.0, entry: 1.0, comparison: 2.0 };
-    let fine = [Sampled { agreement: 0.5, pairs: 10.0 }];
+    let work = WorkCosts { items: 1e3, function: 1.0, entry: 1.0, comparison: 2.0 };
+    let fine = [SampledPair { agreement: 0.5, pairs: 10.0 }];
     for bad in [0.0, -0.5, 1.5, f64::NAN] {
         assert!(Bands::for_sample(bad, 0.9, 100, &fine, &work).is_err());
         assert!(Bands::for_sample(0.5, bad, 100, &fine, &work).is_err());
@@ -384,10 +391,12 @@ fn s5_tuning_errors() {
     for (agreement, pairs) in
         [(-0.1, 1.0), (1.1, 1.0), (f64::NAN, 1.0), (0.5, -1.0), (0.5, f64::NAN)]
     {
-        let sample = [Sampled { agreement, pairs }];
+        let sample = [SampledPair { agreement, pairs }];
         assert!(Bands::for_sample(0.5, 0.9, 100, &sample, &work).is_err());
     }
-    assert!(Bands::for_sample(0.5, 0.9, 100, &fine, &Work { entry: f64::NAN, ..work }).is_err());
+    assert!(
+        Bands::for_sample(0.5, 0.9, 100, &fine, &WorkCosts { entry: f64::NAN, ..work }).is_err()
+    );
     assert!(Bands::for_sample(0.5, 0.9, 0, &fine, &work).is_err());
     let error = Bands::for_sample(0.01, 0.9, 100, &fine, &work).unwrap_err().to_string();
     assert!(error.starts_with("`agreement` is 0.01; it must be higher"), "{error}");

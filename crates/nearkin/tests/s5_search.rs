@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use expressions::{any_expression, expression, near};
 use nearkin::Error;
-use nearkin::amplify::{Expression, Sensitive};
-use nearkin::candidates::brute_force;
-use nearkin::candidates::cascade::{Cascade, Counts, Families};
+use nearkin::amplify::{Expression, Sensitivity};
+use nearkin::candidates::cascade::{CandidateCounts, Cascade, Families};
 use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
+use nearkin::join::every_pair;
 use nearkin::space::{Form, Found, Join, Space};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -116,9 +116,9 @@ fn pairs(found: &[Found]) -> Vec<(u32, u32)> {
 /// What a family promises at two distances, from its own curve.
 #[test]
 fn s5_1_sensitive_from_a_family() {
-    let sampled = Sensitive::of(&Bits::new(0, 1), 16.0, 48.0).unwrap();
+    let sampled = Sensitivity::of(&Bits::new(0, 1), 16.0, 48.0).unwrap();
     assert_eq!((sampled.p1, sampled.p2), (0.75, 0.25));
-    assert!(Sensitive::of(&Bits::new(0, 1), 16.0, 65.0).is_err());
+    assert!(Sensitivity::of(&Bits::new(0, 1), 16.0, 65.0).is_err());
 }
 
 /// What an expression makes candidates is what its curve says: 20,000 pairs on which functions agree with
@@ -202,7 +202,7 @@ fn agrees_with_brute_force(cascade: &Expression, items: u32, seed: u64) {
     assert_eq!(running.tables(), cascade.tables(), "{cascade}");
     let both = [("f", &f), ("g", &g)];
     let meant: Vec<(u32, u32)> =
-        brute_force::pairs(items).filter(|&(a, b)| by_hand(cascade, &both, a, b)).collect();
+        every_pair(items).filter(|&(a, b)| by_hand(cascade, &both, a, b)).collect();
     let (found, counts) = running.join(&Everything(items as usize), &WHOLE).unwrap();
     assert_eq!(pairs(&found), meant, "{cascade}");
     assert_eq!(counts.verified, meant.len() as u64);
@@ -280,7 +280,7 @@ fn s5_2_same_at_any_number_of_threads() {
                 cascade.join(&f, &Join { limit: 12.0, ..WHOLE }).unwrap()
             })
         };
-        let one: (Vec<Found>, Counts) = run(1);
+        let one: (Vec<Found>, CandidateCounts) = run(1);
         assert!(one.0.len() > 1000, "{}", one.0.len());
         assert!(one.0.is_sorted_by(|a, b| (a.a, a.b) < (b.a, b.b)));
         for threads in [2, 5] {
@@ -329,7 +329,7 @@ fn s5_2_errors_of_a_cascade() {
     let stopped = Join { stopped: &|| true, ..WHOLE };
     assert!(matches!(running.join(&f, &stopped), Err(Error::Interrupted)));
     let none = Cascade::new(&expression("and(or(2, f), or(2, f))"), families, 0).unwrap();
-    assert_eq!(none.join(&f, &WHOLE).unwrap(), (vec![], Counts::default()));
+    assert_eq!(none.join(&f, &WHOLE).unwrap(), (vec![], CandidateCounts::default()));
     assert!(none.candidates_of(&none.query_keys(families, 3)).is_empty());
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use nearkin::family::hash::SplitMix;
-use nearkin::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
+use nearkin::family::{BitSampling, Family, Hyperplanes, LineDirection, Lines, Normals};
 use nearkin::item::{Bits, Vectors};
 use nearkin::space::{BitSpace, Form, Space, VectorMeasure, VectorSpace};
 use nearkin::textbook::NearIndex;
-use nearkin::textbook::near_neighbour::Shape;
+use nearkin::textbook::near_neighbour::NearIndexShape;
 
 /// A normal number, as a sum of twelve uniform ones.
 fn normal(chance: &mut SplitMix) -> f64 {
@@ -17,18 +17,18 @@ fn normal(chance: &mut SplitMix) -> f64 {
 #[test]
 fn s6_5_k_l_and_rho_follow_from_n_and_the_chances() {
     // 1,024 items, P₁ = 1/√2, P₂ = 1/2: k = 10, ρ = 1/2, L = √n = 32.
-    let shape = Shape::new(1024, 0.5f64.sqrt(), 0.5).expect("chances in order");
+    let shape = NearIndexShape::new(1024, 0.5f64.sqrt(), 0.5).expect("chances in order");
     assert_eq!(shape.rows, 10);
     assert!((32..=33).contains(&shape.tables));
     assert!((shape.rho - 0.5).abs() < 1e-12);
     // c = 2, r = N/3: P₁ = 2/3, P₂ = 1/3 (Indyk's example), ρ = ln 1.5 / ln 3 = 0.369.
-    let shape = Shape::new(10_000, 2.0 / 3.0, 1.0 / 3.0).expect("chances in order");
+    let shape = NearIndexShape::new(10_000, 2.0 / 3.0, 1.0 / 3.0).expect("chances in order");
     assert_eq!(shape.rows, 9);
     assert!((shape.rho - 0.369).abs() < 1e-3);
     assert!(shape.tables as f64 >= 10_000f64.powf(shape.rho));
-    assert!(Shape::new(100, 0.5, 0.5).is_err());
-    assert!(Shape::new(100, 0.5, 0.0).is_err());
-    assert!(Shape::new(1_000_000_000, 0.2, 0.19).is_err());
+    assert!(NearIndexShape::new(100, 0.5, 0.5).is_err());
+    assert!(NearIndexShape::new(100, 0.5, 0.0).is_err());
+    assert!(NearIndexShape::new(1_000_000_000, 0.2, 0.19).is_err());
 }
 
 /// The share of queries that get their near item. Each asks an index of its own seed, so that they are
@@ -128,8 +128,9 @@ fn s6_5_near_vectors_are_found_at_least_half_the_time() {
     let (vectors, near) = (turned(500), (2.0, 2.7));
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
     assert!(is_planted(&space, 500, near));
-    let width = Line::Gaussian.width_for(near.1, near.0, 500, 64);
-    let family = |seed| Lines::new(&vectors, Line::Gaussian, width, seed).expect("a width");
+    let width = LineDirection::Gaussian.width_for(near.1, near.0, 500, 64);
+    let family =
+        |seed| Lines::new(&vectors, LineDirection::Gaussian, width, seed).expect("a width");
     let rate = success(&space, 500, near, family);
     assert!(rate >= 0.5, "{rate}");
 }

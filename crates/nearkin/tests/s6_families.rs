@@ -9,12 +9,12 @@ use nearkin::family::hyperplane::{estimated_degrees, sides};
 use nearkin::family::squares::{different_fingers, same_finger};
 use nearkin::family::weighted::numbered;
 use nearkin::family::{
-    BitSampling, Equality, Family, Hyperplanes, INFINITY, Line, Lines, MinHashes, Normals, Probing,
-    Squares,
+    BitSampling, Equality, Family, Hyperplanes, INFINITY, LineDirection, Lines, MinHashes, Normals,
+    ProbeFamily, Squares,
 };
 use nearkin::item::{Bits, Sets, Vectors};
 use nearkin::measure::{bag, cosine, hamming, jaccard, norm};
-use nearkin::textbook::unary::{Levels, code};
+use nearkin::textbook::unary::{UnaryLevels, code};
 
 /// The share of `functions` functions that agree on items 0 and 1.
 fn rate(family: &dyn Family, functions: usize) -> f64 {
@@ -232,7 +232,7 @@ fn s6_2_sketches_are_the_signs_and_estimate_the_angle() {
 fn values_do_not_depend_on_how_they_are_asked_for() {
     let vectors =
         Vectors::new(37, random(37 * 150, 1).iter().map(|&x| x as f32).collect()).unwrap();
-    let lines = Lines::new(&vectors, Line::Gaussian, 2.0, 7).unwrap();
+    let lines = Lines::new(&vectors, LineDirection::Gaussian, 2.0, 7).unwrap();
     let planes = Hyperplanes::new(&vectors, Normals::Gaussian, 7);
     for family in [&lines as &dyn Family, &planes] {
         let mut all = vec![0; 150 * 300];
@@ -253,8 +253,9 @@ fn s6_3_lines_agree_by_the_derived_chance_in_any_dimension() {
     for (dimension, functions) in
         [(1, 100_000), (2, 100_000), (3, 100_000), (10, 100_000), (784, 8_000)]
     {
-        for line in [Line::Unit, Line::Gaussian] {
-            let width = if line == Line::Unit { 2.0 / (dimension as f64).sqrt() } else { 2.0 };
+        for line in [LineDirection::Unit, LineDirection::Gaussian] {
+            let width =
+                if line == LineDirection::Unit { 2.0 / (dimension as f64).sqrt() } else { 2.0 };
             let distances = [0.1, 0.5, 1.0, 2.0, 4.0, 12.0];
             let (vectors, distances) =
                 together(&distances.map(|c| apart(dimension, c, (9.0 * c) as u64)));
@@ -283,7 +284,7 @@ fn s6_3_the_bounds_of_the_plane_hold() {
     assert!((at(2.0 * width) - 0.162_751).abs() < 1e-6, "{}", at(2.0 * width));
     for (ratio, bound) in [(0.5, 0.5..=1.0), (2.0, 0.0..=1.0 / 3.0)] {
         let (vectors, distance) = apart(2, ratio * width, 4);
-        let family = Lines::new(&vectors, Line::Unit, width, 4).unwrap();
+        let family = Lines::new(&vectors, LineDirection::Unit, width, 4).unwrap();
         check(&family, distance, 200_000, "in the plane");
         assert!(bound.contains(&rate(&family, 200_000)));
     }
@@ -297,7 +298,7 @@ fn s6_3_the_bounds_of_the_plane_hold() {
 
 #[test]
 fn s6_3_widths_are_chosen_for_the_distance() {
-    for line in [Line::Gaussian, Line::Unit, Line::Cauchy] {
+    for line in [LineDirection::Gaussian, LineDirection::Unit, LineDirection::Cauchy] {
         let width = line.width_for(10.0, 2.0, 60_000, 784);
         let cost = |width: f64| {
             let [p1, p2] = [10.0, 20.0].map(|d| line.agreement(d, width, 784).ln());
@@ -311,7 +312,7 @@ fn s6_3_widths_are_chosen_for_the_distance() {
     }
     let vectors = pair(&[0.0], &[1.0]);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(Lines::new(&vectors, Line::Unit, bad, 0).is_err());
+        assert!(Lines::new(&vectors, LineDirection::Unit, bad, 0).is_err());
     }
     let distance = distance_at(0.5, |c| gaussian_line(c, 4.0));
     assert!((gaussian_line(distance, 4.0) - 0.5).abs() < 1e-9);
@@ -329,7 +330,8 @@ fn s6_4_unary_codes_keep_distances() {
             assert_eq!(apart as f64, norm::l1(vectors.get(a), vectors.get(b)).unwrap());
         }
     }
-    let (levels, sampled) = (Levels::whole(&vectors, 10, 5).unwrap(), BitSampling::new(&codes, 5));
+    let (levels, sampled) =
+        (UnaryLevels::whole(&vectors, 10, 5).unwrap(), BitSampling::new(&codes, 5));
     for item in 0..20 {
         let values = [&levels as &dyn Family, &sampled].map(|family| {
             let mut values = vec![0; 500];
@@ -352,20 +354,20 @@ fn s6_4_levels_and_cauchy_lines_agree_by_the_l1_distance() {
             let (two, _) = apart(dimension, size, seed as u64);
             let l1 = norm::l1(two.get(0), two.get(1)).unwrap();
             for ratio in [0.1, 1.0, 5.0] {
-                let family = Lines::new(&two, Line::Cauchy, l1 / ratio, 8).unwrap();
+                let family = Lines::new(&two, LineDirection::Cauchy, l1 / ratio, 8).unwrap();
                 check(&family, l1, 50_000, &format!("Cauchy in {dimension} dimensions"));
             }
             // Two points more, so that the ranges are wider than the pair.
             let corners = [vec![-4.0f32; dimension], vec![5.0; dimension]].concat();
             let values = [two.values(), &corners].concat();
             let vectors = Vectors::new(dimension, values).unwrap();
-            let family = Levels::observed(&vectors, 3).unwrap();
+            let family = UnaryLevels::observed(&vectors, 3).unwrap();
             assert!((family.agreement(l1) - (1.0 - l1 / (9.0 * dimension as f64))).abs() < 1e-9);
             check(&family, l1, 50_000, "levels");
         }
     }
     assert!(cauchy_line(1.0, 4.0) > cauchy_line(2.0, 4.0));
-    assert!(Levels::observed(&pair(&[1.0], &[1.0]), 0).is_err());
+    assert!(UnaryLevels::observed(&pair(&[1.0], &[1.0]), 0).is_err());
 }
 
 fn sets(of: &[Vec<u64>]) -> Sets {
@@ -481,7 +483,7 @@ fn s6_equal_keys_agree_and_others_do_not() {
 }
 
 /// The share of tables in which item 1's values are among the first `count` probes of item 0.
-fn probed_rate(family: &dyn Probing, rows: usize, count: usize, tables: usize) -> f64 {
+fn probed_rate(family: &dyn ProbeFamily, rows: usize, count: usize, tables: usize) -> f64 {
     let (mut probes, mut values) = (Vec::new(), vec![0; rows]);
     let found = (0..tables).filter(|table| {
         probes.clear();
@@ -493,7 +495,7 @@ fn probed_rate(family: &dyn Probing, rows: usize, count: usize, tables: usize) -
     found.count() as f64 / tables as f64
 }
 
-fn check_probes(family: &dyn Probing, distance: f64, rows: usize, what: &str) {
+fn check_probes(family: &dyn ProbeFamily, distance: f64, rows: usize, what: &str) {
     let tables = 10_000;
     for count in [1, 2, 10, 50] {
         let (rate, chance) = (
@@ -510,12 +512,12 @@ fn check_probes(family: &dyn Probing, distance: f64, rows: usize, what: &str) {
 fn s6_probing_finds_what_it_should() {
     let (vectors, distance) = apart(20, 1.0, 5);
     for (line, width, rows) in [
-        (Line::Gaussian, 2.0, 4),
-        (Line::Gaussian, 4.0, 12),
-        (Line::Unit, 0.7, 8),
-        (Line::Cauchy, 20.0, 6),
+        (LineDirection::Gaussian, 2.0, 4),
+        (LineDirection::Gaussian, 4.0, 12),
+        (LineDirection::Unit, 0.7, 8),
+        (LineDirection::Cauchy, 20.0, 6),
     ] {
-        let distance = if line == Line::Cauchy {
+        let distance = if line == LineDirection::Cauchy {
             norm::l1(vectors.get(0), vectors.get(1)).unwrap()
         } else {
             distance
@@ -536,9 +538,9 @@ fn s6_probing_finds_what_it_should() {
 #[test]
 fn s6_probes_are_different_rows() {
     let (vectors, _) = apart(5, 1.0, 5);
-    let lines = Lines::new(&vectors, Line::Gaussian, 1.0, 2).unwrap();
+    let lines = Lines::new(&vectors, LineDirection::Gaussian, 1.0, 2).unwrap();
     let planes = Hyperplanes::new(&vectors, Normals::Gaussian, 2);
-    for (family, all) in [(&lines as &dyn Probing, 27), (&planes, 8)] {
+    for (family, all) in [(&lines as &dyn ProbeFamily, 27), (&planes, 8)] {
         let (mut probes, mut own) = (Vec::new(), [0; 3]);
         family.probes(1, 40, 3, 100, &mut probes);
         family.hash(1, 40, &mut own);

@@ -1,13 +1,13 @@
 //! S7.8: a fixed key set in two levels: O(n) space, one probe.
 
 use nearkin::family::hash::SplitMix;
-use nearkin::textbook::Perfect;
+use nearkin::textbook::PerfectHash;
 use proptest::collection::hash_set;
 use proptest::prelude::*;
 
 /// Every key is at its place, and nothing else is.
-fn assert_serves(keys: &[u64], others: impl IntoIterator<Item = u64>) -> Perfect {
-    let table = Perfect::new(keys, 7).expect("the keys differ");
+fn assert_serves(keys: &[u64], others: impl IntoIterator<Item = u64>) -> PerfectHash {
+    let table = PerfectHash::new(keys, 7).expect("the keys differ");
     assert_eq!((table.len(), table.is_empty()), (keys.len(), keys.is_empty()));
     for (place, &key) in keys.iter().enumerate() {
         assert_eq!(table.get(key), Some(place as u32), "{key}");
@@ -74,7 +74,7 @@ fn s7_8_space_is_linear_at_every_size() {
     for n in 1..300 {
         for seed in 0..20 {
             let keys: Vec<u64> = SplitMix::new(seed).take(n).collect();
-            let table = Perfect::new(&keys, seed).expect("the keys differ");
+            let table = PerfectHash::new(&keys, seed).expect("the keys differ");
             assert!((n..=4 * n).contains(&table.slots()), "{n} keys: {} slots", table.slots());
             assert!(table.bytes() <= 56 * n + 12, "{n} keys: {} bytes", table.bytes());
         }
@@ -84,15 +84,15 @@ fn s7_8_space_is_linear_at_every_size() {
 #[test]
 fn s7_8_same_seed_same_table() {
     let keys: Vec<u64> = SplitMix::new(5).take(10_000).collect();
-    assert_eq!(Perfect::new(&keys, 9).ok(), Perfect::new(&keys, 9).ok());
+    assert_eq!(PerfectHash::new(&keys, 9).ok(), PerfectHash::new(&keys, 9).ok());
 }
 
 #[test]
 fn s7_8_a_repeated_key_is_an_error() {
-    let few = Perfect::new(&[4, 9, 4], 1).expect_err("4 is there twice");
-    assert_eq!(few.to_string(), "`keys` is 4 twice; it must be different");
+    let few = PerfectHash::new(&[4, 9, 4], 1).expect_err("4 is there twice");
+    assert_eq!(few.to_string(), "keys is 4 twice; it must be different");
     // So many copies that no draw would ever keep to the bound.
-    assert!(Perfect::new(&[4; 10_000], 1).is_err());
+    assert!(PerfectHash::new(&[4; 10_000], 1).is_err());
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use nearkin::family::hash::SplitMix;
 use nearkin::join::sets::{
-    Bounds, Counts, Filters, Hit, Scratch, SetIndex, SetJoin, components, pairs,
+    Bounds, Filters, QueryScratch, SetIndex, SetJoin, SetJoinCounts, SetPair, components, pairs,
 };
 use nearkin::verify::{Limit, Measure, Verifier};
 
@@ -189,9 +189,9 @@ fn join<'a>(verifier: &'a Verifier, filters: Filters, split: Option<u32>) -> Set
     SetJoin { verifier, filters, split, stopped: &|| false }
 }
 
-fn run(sets: &[&[u64]], join: &SetJoin<'_>) -> (Vec<Hit>, Counts) {
+fn run(sets: &[&[u64]], join: &SetJoin<'_>) -> (Vec<SetPair>, SetJoinCounts) {
     let hits = Mutex::new(Vec::new());
-    let found = |portion: &[Hit]| {
+    let found = |portion: &[SetPair]| {
         hits.lock().unwrap().extend_from_slice(portion);
         Ok(())
     };
@@ -204,7 +204,7 @@ fn run(sets: &[&[u64]], join: &SetJoin<'_>) -> (Vec<Hit>, Counts) {
 /// What two sets of these sizes and this overlap are, in whole numbers: similar or not.
 type Decide<'a> = &'a dyn Fn(usize, usize, usize) -> bool;
 
-fn brute_force(sets: &[&[u64]], split: Option<u32>, decide: Decide<'_>) -> Vec<Hit> {
+fn brute_force(sets: &[&[u64]], split: Option<u32>, decide: Decide<'_>) -> Vec<SetPair> {
     let mut hits = Vec::new();
     let mut sorted: Vec<Vec<u64>> = sets.iter().map(|set| set.to_vec()).collect();
     sorted.iter_mut().for_each(|set| set.sort_unstable());
@@ -216,7 +216,7 @@ fn brute_force(sets: &[&[u64]], split: Option<u32>, decide: Decide<'_>) -> Vec<H
             let shared = sets[a].iter().filter(|x| sorted[b].binary_search(x).is_ok()).count();
             let empty = sets[a].is_empty() || sets[b].is_empty();
             if !empty && decide(shared, sets[a].len(), sets[b].len()) {
-                hits.push(Hit { a: a as u32, b: b as u32, shared: shared as u32 });
+                hits.push(SetPair { a: a as u32, b: b as u32, shared: shared as u32 });
             }
         }
     }
@@ -278,12 +278,12 @@ fn check_collection(
     // The sets behind the split as queries, among the others.
     let (held, queries) = slices.split_at(split.map_or(slices.len() / 2, |split| split as usize));
     let index = SetIndex::new(held, verifier, filters).unwrap();
-    let mut scratch = Scratch::default();
+    let mut scratch = QueryScratch::default();
     let mut answers = Vec::new();
     for (at, query) in (held.len() as u32..).zip(queries) {
         let mut found = Vec::new();
         index.query(query, &mut scratch, &mut found);
-        answers.extend(found.into_iter().map(|(a, shared)| Hit { a, b: at, shared }));
+        answers.extend(found.into_iter().map(|(a, shared)| SetPair { a, b: at, shared }));
     }
     answers.sort_unstable();
     let expected = brute_force(&slices, Some(held.len() as u32), decide);
@@ -411,8 +411,8 @@ fn s7_7_larger_collections_are_joined_alike_by_all() {
     for (measure, threshold, decide) in cases {
         let verifier = Verifier::new(measure, Limit::Similarity(threshold)).unwrap();
         let size = |set: u32| sets[set as usize].len();
-        let similar = |hit: &&Hit| decide(hit.shared as usize, size(hit.a), size(hit.b));
-        let expected: Vec<Hit> = overlapping.iter().filter(similar).copied().collect();
+        let similar = |hit: &&SetPair| decide(hit.shared as usize, size(hit.a), size(hit.b));
+        let expected: Vec<SetPair> = overlapping.iter().filter(similar).copied().collect();
         assert!(expected.len() > 1000, "{} pairs", expected.len());
         for filters in Filters::all() {
             assert_eq!(run(&slices, &join(&verifier, filters, None)).0, expected, "{filters}");
@@ -424,17 +424,17 @@ fn s7_7_larger_collections_are_joined_alike_by_all() {
 fn s7_7_nothing_comes_of_nothing_and_errors_stop_the_join() {
     let verifier = jaccard(0.5);
     let default = join(&verifier, Filters::default(), None);
-    assert_eq!(run(&[], &default), (Vec::new(), Counts::default()));
-    assert_eq!(run(&[&[], &[]], &default), (Vec::new(), Counts::default()));
+    assert_eq!(run(&[], &default), (Vec::new(), SetJoinCounts::default()));
+    assert_eq!(run(&[&[], &[]], &default), (Vec::new(), SetJoinCounts::default()));
     assert_eq!(components(&[&[], &[1], &[1]], &default).unwrap().0, [0, 1, 1]);
     let index = SetIndex::new(&[], &verifier, Filters::default()).unwrap();
     let mut found = Vec::new();
-    index.query(&[1, 2], &mut Scratch::default(), &mut found);
-    index.query(&[], &mut Scratch::default(), &mut found);
+    index.query(&[1, 2], &mut QueryScratch::default(), &mut found);
+    index.query(&[], &mut QueryScratch::default(), &mut found);
     assert_eq!(found, []);
     let wrong = Filters { prefix: false, ..Filters::default() };
     assert!(pairs(&[&[1], &[1]], &join(&verifier, wrong, None), &|_| Ok(())).is_err());
-    let refuse = |_: &[Hit]| Err(nearkin::Error::Closed);
+    let refuse = |_: &[SetPair]| Err(nearkin::Error::Closed);
     assert!(pairs(&[&[1], &[1]], &default, &refuse).is_err());
     let stop = SetJoin { stopped: &|| true, ..default };
     assert!(pairs(&[&[1], &[1]], &stop, &|_| Ok(())).is_err());
@@ -451,12 +451,12 @@ fn one_scratch_serves_several_indexes() {
         SetIndex::new(&sets, &verifier(least), Filters::default()).unwrap()
     };
     let indexes = [index(&sets[0], 0.9), index(&sets[1], 0.5), index(&sets[0], 0.2)];
-    let mut scratch = Scratch::default();
+    let mut scratch = QueryScratch::default();
     for query in sets.iter().flatten() {
         for index in &indexes {
             let (mut shared, mut own) = (Vec::new(), Vec::new());
             index.query(query, &mut scratch, &mut shared);
-            index.query(query, &mut Scratch::default(), &mut own);
+            index.query(query, &mut QueryScratch::default(), &mut own);
             assert_eq!(shared, own);
         }
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr)] // to say that a test is skipped
 
 use nearkin::item::Strings;
-use nearkin::join::strings::{self, Counts};
+use nearkin::join::strings::{self, JoinCounts};
 use nearkin::measure::{edit, hamming};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::Settings;
@@ -17,7 +17,7 @@ fn never() -> bool {
     false
 }
 
-fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<Found>, Counts)> {
+fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<Found>, JoinCounts)> {
     strings::join(space, &Join { limit, split, stopped: &never })
 }
 

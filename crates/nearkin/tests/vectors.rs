@@ -2,7 +2,7 @@
 
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
-use nearkin::join::{self, Blocks, Dense, Prepared, Top, top};
+use nearkin::join::{self, Blocks, DenseJoin, TopQuery, VectorJoin, top};
 use nearkin::measure::{cosine, norm};
 use nearkin::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ fn expected(all: &[Found], form: Form, limit: f64, split: Option<u32>) -> Vec<Fo
 
 fn compare_joins(vectors: &Vectors, measure: VectorMeasure) {
     let space = VectorSpace::new(vectors, measure).expect("vectors in range");
-    let (blocks, dense) = (Blocks::new(&space), Dense::new(&space));
+    let (blocks, dense) = (Blocks::new(&space), DenseJoin::new(&space));
     let items = space.len() as u32;
     let (all, form) = (all_pairs(&space), space.form());
     for limit in limits(&all, form) {
@@ -137,7 +137,7 @@ fn joins_of_few_and_equal_vectors() {
             let all = count * count.saturating_sub(1) / 2;
             let found = [
                 Blocks::new(&space).within(&join(limit, None)).expect("pairs").0,
-                Dense::new(&space).within(&join(limit, None)).expect("pairs"),
+                DenseJoin::new(&space).within(&join(limit, None)).expect("pairs"),
             ];
             assert!(found.iter().all(|found| found.len() == all), "{count} vectors: {found:?}");
         }
@@ -150,10 +150,10 @@ fn the_closest_are_those_of_comparing_all() {
         let vectors = cloud(count, dimension, 3);
         for measure in MEASURES {
             let space = VectorSpace::new(&vectors, measure).expect("vectors in range");
-            let (blocks, dense) = (Blocks::new(&space), Dense::new(&space));
+            let (blocks, dense) = (Blocks::new(&space), DenseJoin::new(&space));
             for (count, split) in [(1, None), (7, None), (500, None), (3, Some(30)), (3, Some(140))]
             {
-                let top = Top { count, split, stopped: &|| false };
+                let top = TopQuery { count, split, stopped: &|| false };
                 let expected = closest(&space, count, split);
                 let what = format!("{measure:?}, {count}, {split:?}");
                 assert_eq!(top::brute_force(&space, &top).expect("found"), expected, "{what}");
@@ -191,9 +191,9 @@ fn the_cheapest_way_is_chosen() {
         let prepared = join::prepare(&space, &join).0;
         let (found, _) = prepared.within(&space, &join).expect("pairs");
         let way = match prepared {
-            Prepared::Blocks(_) => "blocks",
-            Prepared::Dense => "dense",
-            Prepared::BruteForce => "brute force",
+            VectorJoin::Blocks(_) => "blocks",
+            VectorJoin::Dense => "dense",
+            VectorJoin::BruteForce => "brute force",
         };
         assert_eq!(found, join::brute_force(&space, &join).expect("pairs"), "{measure:?}");
         assert_eq!(way, expected, "{measure:?}, {} found", found.len());
@@ -249,7 +249,7 @@ fn the_closest_of_real_queries_are_the_known_ones() {
     let known = array("sift_5k/gt_l2_dist.npy").expect("an array");
     let known: Vec<f32> =
         known.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
-    let top = Top { count: 100, split: Some(500), stopped: &|| false };
+    let top = TopQuery { count: 100, split: Some(500), stopped: &|| false };
     let (found, counts) = Blocks::new(&space).closest(&top).expect("found");
     assert_eq!(found.len(), known.len());
     for (found, square) in found.iter().zip(known) {
@@ -273,7 +273,7 @@ fn joins_of_real_vectors_find_what_comparing_all_finds() {
             let expected = join::brute_force(&space, &join).expect("pairs");
             assert!(expected.len() > 1000, "{name} {measure:?}: {}", expected.len());
             assert_eq!(Blocks::new(&space).within(&join).expect("pairs").0, expected);
-            assert_eq!(Dense::new(&space).within(&join).expect("pairs"), expected);
+            assert_eq!(DenseJoin::new(&space).within(&join).expect("pairs"), expected);
         }
     }
 }
@@ -330,8 +330,10 @@ fn what_has_no_value_is_refused() {
     assert!(VectorSpace::new(&vectors, VectorMeasure::Lr(f64::NAN)).is_err());
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
     assert!(Blocks::new(&space).within(&join(f64::NAN, None)).is_err());
-    assert!(Dense::new(&space).within(&join(f64::NAN, None)).is_err());
-    assert!(top::brute_force(&space, &Top { count: 0, split: None, stopped: &|| false }).is_err());
+    assert!(DenseJoin::new(&space).within(&join(f64::NAN, None)).is_err());
+    assert!(
+        top::brute_force(&space, &TopQuery { count: 0, split: None, stopped: &|| false }).is_err()
+    );
 }
 
 #[test]
@@ -341,7 +343,7 @@ fn a_join_can_be_stopped() {
     let join = Join { limit: 1.0, split: None, stopped: &|| true };
     assert!(matches!(join::brute_force(&space, &join), Err(nearkin::Error::Interrupted)));
     assert!(matches!(Blocks::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
-    assert!(matches!(Dense::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
+    assert!(matches!(DenseJoin::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
 }
 
 /// Random bit strings of which every third is a copy with a few bits turned.
@@ -422,7 +424,7 @@ proptest! {
     fn the_limit_is_exact(seed: u64, dimension in 1usize..150, at in 0usize..7) {
         let vectors = cloud(70, dimension, seed);
         let space = VectorSpace::new(&vectors, MEASURES[at]).expect("vectors in range");
-        let (blocks, dense) = (Blocks::new(&space), Dense::new(&space));
+        let (blocks, dense) = (Blocks::new(&space), DenseJoin::new(&space));
         for (a, b) in [(3, 40), (20, 21)] {
             let value = space.value(a, b);
             let closer = if space.form() == Form::Distance { value.next_down() } else { value.next_up() };

@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
+use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
 use nearkin::observe::{NoObserver, Observer, Watched};
 use nearkin::options::{Goal, Options};
 use nearkin::plan::{Forecast, Survey, sample, survey};
@@ -251,7 +251,7 @@ struct Plan<'a> {
     choices: Vec<Bands>,
     /// Functions for estimates from sketches alone.
     functions: usize,
-    sensitive: Option<Sensitive>,
+    sensitive: Option<Sensitivity>,
     corpus: Option<Corpus>,
 }
 
@@ -275,7 +275,7 @@ impl<'a> Plan<'a> {
         let corpus = (!request.inputs.is_empty())
             .then(|| Corpus::of(request, &settings, &expression, observer))
             .transpose()?;
-        let base = view.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
+        let base = view.sensitive.map(|(near, far)| Sensitivity::minhash(near, far)).transpose()?;
         Ok(Self {
             options,
             view,

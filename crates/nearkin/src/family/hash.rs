@@ -71,9 +71,9 @@ impl Iterator for SplitMix {
 
 /// What is hashed here is a hash already; one multiplication spreads those that were cut to 32 bits.
 #[derive(Default)]
-pub(crate) struct Spread(u64);
+pub(crate) struct ElementHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for ElementHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
     }

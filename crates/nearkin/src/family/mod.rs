@@ -37,10 +37,10 @@ use std::ops::Range;
 pub use bit_sampling::BitSampling;
 pub use equality::Equality;
 pub use hyperplane::{Hyperplanes, Normals};
-pub use line::{Line, Lines};
+pub use line::{LineDirection, Lines};
 pub use min_hashes::MinHashes;
 pub use one_permutation::OnePermutation;
-pub use probe::Probing;
+pub use probe::ProbeFamily;
 pub use sparse_hyperplanes::SparseHyperplanes;
 pub use squares::Squares;
 
@@ -73,7 +73,7 @@ pub trait Family: Send + Sync {
     fn agreement(&self, distance: f64) -> f64;
 
     /// The same functions, where they can say which further buckets a close item is likely to be in.
-    fn probing(&self) -> Option<&dyn Probing> {
+    fn probing(&self) -> Option<&dyn ProbeFamily> {
         None
     }
 }

@@ -12,7 +12,7 @@ use nearkin_kernels::shared;
 
 use super::Hosts;
 use crate::Result;
-use crate::join::sets::{Filters, Hit, SetJoin, pairs};
+use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::verify::{Limit, Measure, Verifier};
 
 /// What is looked for.
@@ -68,13 +68,13 @@ impl Hosts {
         let (filters, stopped) = (Filters::default(), search.stopped);
         let join = SetJoin { verifier: &verifier, filters, split: None, stopped };
         let found = Mutex::new(Vec::new());
-        let counts = pairs(&sets, &join, &|hits: &[Hit]| {
+        let counts = pairs(&sets, &join, &|hits: &[SetPair]| {
             found.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(hits);
             Ok(())
         })?;
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable();
-        let mirror = |hit: &Hit| {
+        let mirror = |hit: &SetPair| {
             let [a, b] = [hit.a, hit.b].map(|set| judged[set as usize]);
             let [first, second] = [a, b].map(|host| self.shingles(host).len());
             let overlap = Measure::overlap(hit.shared as usize, first, second);

@@ -1,7 +1,7 @@
 //! A collection in memory that grows and shrinks, and is asked what is similar to something.
 //!
 //! Texts or sets come in with their ids; a query gives the ids of those that are similar to it, each compared exactly.
-//! The search is that of [`Search::pairs`](crate::search::Search::pairs) by bands: the same bands for the same settings, the
+//! The search is that of [`RecordSearch::pairs`](crate::search::Search::pairs) by bands: the same bands for the same settings, the
 //! same sketches, the same first look at them, the same comparison. An item of a collection that is in an index is
 //! therefore found by just those queries with which that run would report it as a pair.
 //!
@@ -24,7 +24,6 @@
 //! ```
 
 mod file;
-mod table;
 
 use std::collections::HashSet;
 
@@ -35,6 +34,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::amplify::Bands;
 use crate::candidates::KEY_BITS;
 use crate::candidates::bands::Banding;
+use crate::candidates::bucket_table::BucketTable;
 use crate::candidates::element_record::RecordLayout;
 use crate::family::weighted::numbered;
 use crate::item::Id;
@@ -42,7 +42,6 @@ use crate::parallel::in_pool;
 use crate::settings::{Settings, Strategy};
 use crate::verify::{Limit, Verifier};
 use crate::{Error, Result};
-use table::Table;
 
 /// What is added to an index, or asked for.
 #[derive(Debug, Clone, Copy)]
@@ -66,25 +65,25 @@ impl<'a> From<&'a [u64]> for Content<'a> {
 }
 
 /// The ids of similar items, each with its similarity, or its distance where that is limited.
-pub type Found<'a> = Vec<(&'a Id, f64)>;
+pub type SimilarIds<'a> = Vec<(&'a Id, f64)>;
 
 /// A collection that grows and shrinks, and is asked what is similar to something.
 #[derive(Debug)]
 pub struct Index {
     settings: Settings,
-    search: Search,
+    search: RecordSearch,
     /// By the keys of each band.
-    tables: Vec<Table>,
+    tables: Vec<BucketTable>,
     /// By a hash of the id.
-    names: Table,
+    names: BucketTable,
     /// Items in the order in which they came, and the gaps that others left.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<IndexItem>>,
     live: usize,
 }
 
 /// How contents become records, and records are compared.
 #[derive(Debug)]
-struct Search {
+struct RecordSearch {
     banding: Banding,
     verifier: Verifier,
     layout: RecordLayout,
@@ -93,13 +92,13 @@ struct Search {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct IndexItem {
     id: Id,
     record: Box<[u64]>,
 }
 
 /// What there is of a content: its keys, none where it has no elements, and its record.
-struct Prepared {
+struct IndexRecord {
     keys: Vec<u64>,
     record: Box<[u64]>,
 }
@@ -123,15 +122,22 @@ impl Index {
         }
         let bands = settings.bands()?;
         let layout = RecordLayout::without_keys(bands);
-        let search = Search {
+        let search = RecordSearch {
             banding: Banding::new(bands, settings.seed)?,
             verifier: Verifier::new(settings.measure, settings.limit())?,
             agreement: layout
                 .least_agreement(settings.jaccard_threshold(), settings.overlooked(bands)),
             layout,
         };
-        let tables = (0..bands.count).map(|_| Table::new()).collect();
-        Ok(Self { settings, search, tables, names: Table::new(), slots: Vec::new(), live: 0 })
+        let tables = (0..bands.count).map(|_| BucketTable::default()).collect();
+        Ok(Self {
+            settings,
+            search,
+            tables,
+            names: BucketTable::default(),
+            slots: Vec::new(),
+            live: 0,
+        })
     }
 
     /// How the index was set up.
@@ -186,13 +192,13 @@ impl Index {
     pub fn bytes(&self) -> usize {
         /// What an allocation takes beside its bytes.
         const ALLOCATED: usize = 16;
-        let own = |slot: &Slot| {
+        let own = |slot: &IndexItem| {
             let name = if let Id::Text(text) = &slot.id { text.len() + ALLOCATED } else { 0 };
             size_of_val(&*slot.record) + name + ALLOCATED
         };
-        let tables = self.tables.iter().chain([&self.names]).map(Table::bytes);
+        let tables = self.tables.iter().chain([&self.names]).map(BucketTable::bytes);
         tables.sum::<usize>()
-            + self.slots.capacity() * size_of::<Option<Slot>>()
+            + self.slots.capacity() * size_of::<Option<IndexItem>>()
             + self.items().map(own).sum::<usize>()
     }
 
@@ -263,8 +269,8 @@ impl Index {
 
     /// The items that are similar, the most similar first, of equals the one that came first; the first `k` of them,
     /// if so many are enough.
-    pub fn query<'a>(&self, content: impl Into<Content<'a>>, k: Option<usize>) -> Found<'_> {
-        let Prepared { keys, record } = self.search.prepare(content.into(), &self.settings);
+    pub fn query<'a>(&self, content: impl Into<Content<'a>>, k: Option<usize>) -> SimilarIds<'_> {
+        let IndexRecord { keys, record } = self.search.prepare(content.into(), &self.settings);
         let candidates = self.candidates(&keys).into_iter();
         let mut found: Vec<(u32, f64)> =
             candidates.filter_map(|slot| Some((slot, self.compare(&record, slot)?))).collect();
@@ -282,12 +288,16 @@ impl Index {
     ///
     /// # Errors
     /// When no threads can be started.
-    pub fn query_many(&self, contents: &[Content<'_>], k: Option<usize>) -> Result<Vec<Found<'_>>> {
+    pub fn query_many(
+        &self,
+        contents: &[Content<'_>],
+        k: Option<usize>,
+    ) -> Result<Vec<SimilarIds<'_>>> {
         let query = |content: &Content<'_>| self.query(*content, k);
         in_pool(self.settings.threads, || Ok(contents.par_iter().map(query).collect()))
     }
 
-    fn items(&self) -> impl Iterator<Item = &Slot> {
+    fn items(&self) -> impl Iterator<Item = &IndexItem> {
         self.slots.iter().flatten()
     }
 
@@ -295,7 +305,7 @@ impl Index {
     fn slot(&self, id: &Id) -> Option<u32> {
         let has =
             |slot: &u32| self.slots[*slot as usize].as_ref().is_some_and(|slot| slot.id == *id);
-        self.names.with(key_of(id)).find(has)
+        self.names.items(key_of(id)).find(has)
     }
 
     fn check_new(&self, id: &Id) -> Result<()> {
@@ -320,20 +330,20 @@ impl Index {
     }
 
     /// Adds an item that is not there.
-    fn insert(&mut self, id: Id, prepared: Prepared) {
+    fn insert(&mut self, id: Id, prepared: IndexRecord) {
         for (number, table) in self.tables.iter_mut().enumerate() {
             table.push(prepared.keys.get(number).copied());
         }
         self.place(id, prepared.record);
     }
 
-    fn prepare_many(&self, contents: &[Content<'_>]) -> Vec<Prepared> {
+    fn prepare_many(&self, contents: &[Content<'_>]) -> Vec<IndexRecord> {
         let (search, settings) = (&self.search, &self.settings);
         contents.par_iter().map(|content| search.prepare(*content, settings)).collect()
     }
 
     /// Adds items that are not there, one table a thread.
-    fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<Prepared>) {
+    fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<IndexRecord>) {
         self.tables.par_iter_mut().enumerate().for_each(|(number, table)| {
             let keys = prepared.iter().map(|prepared| prepared.keys.get(number).copied());
             keys.for_each(|key| table.push(key));
@@ -344,7 +354,7 @@ impl Index {
     fn place(&mut self, id: Id, record: Box<[u64]>) {
         self.live += 1;
         self.names.push(Some(key_of(&id)));
-        self.slots.push(Some(Slot { id, record }));
+        self.slots.push(Some(IndexItem { id, record }));
     }
 
     /// Moves the items together.
@@ -361,7 +371,7 @@ impl Index {
         let mut candidates = Vec::new();
         let mut known = 0;
         for (table, &key) in self.tables.iter().zip(keys) {
-            candidates.extend(table.with(key));
+            candidates.extend(table.items(key));
             // Those of a large bucket come again in every table: a few times as many is all there ever are.
             if candidates.len() > 2 * known + 1024 {
                 candidates.sort_unstable();
@@ -376,7 +386,7 @@ impl Index {
 
     /// How similar a record is to that of a slot, if it is.
     fn compare(&self, record: &[u64], slot: u32) -> Option<f64> {
-        let Search { layout, verifier, agreement, .. } = &self.search;
+        let RecordSearch { layout, verifier, agreement, .. } = &self.search;
         let other = &*self.slots[slot as usize].as_ref()?.record;
         let bytes = |record| layout.bytes_of(layout.head_of(record));
         if equal_bytes_of(bytes(record), bytes(other)) < *agreement {
@@ -387,8 +397,8 @@ impl Index {
     }
 }
 
-impl Search {
-    fn prepare(&self, content: Content<'_>, settings: &Settings) -> Prepared {
+impl RecordSearch {
+    fn prepare(&self, content: Content<'_>, settings: &Settings) -> IndexRecord {
         let elements = match content {
             Content::Text(text) => settings.elements(text),
             Content::Elements(elements) => as_set(elements, settings.measure.counts_repeats()),
@@ -397,7 +407,7 @@ impl Search {
     }
 
     /// The keys and the record of a set.
-    fn record(&self, elements: &[u64]) -> Prepared {
+    fn record(&self, elements: &[u64]) -> IndexRecord {
         let (mut sketch, mut keys) = (Vec::new(), Vec::new());
         self.banding.keys(elements, &mut sketch, &mut keys);
         let mut record = Vec::with_capacity(self.layout.words(elements.len()));
@@ -405,7 +415,7 @@ impl Search {
         self.layout.put_head(&[], &sketch, &mut record);
         let length = self.layout.finish(&mut record);
         record.truncate(length);
-        Prepared { keys, record: record.into() }
+        IndexRecord { keys, record: record.into() }
     }
 }
 

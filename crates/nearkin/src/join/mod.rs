@@ -29,12 +29,12 @@ pub mod sparse;
 pub mod strings;
 pub mod top;
 
-pub use blocks::{Blocks, Counts};
-pub use brute_force::brute_force;
-pub use dense::Dense;
+pub use blocks::{BlockCounts, Blocks};
+pub use brute_force::{brute_force, every_pair};
+pub use dense::DenseJoin;
 pub(crate) use element_index::{ElementIndex, make_room};
-pub use estimate::{Estimate, Prepared, prepare, prepare_closest};
-pub use top::Top;
+pub use estimate::{JoinEstimate, VectorJoin, prepare, prepare_closest};
+pub use top::TopQuery;
 
 use rayon::prelude::*;
 

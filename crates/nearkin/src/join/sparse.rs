@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
-use super::strings::Counts;
+use super::strings::JoinCounts;
 use crate::space::{Found, Join, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 
@@ -45,7 +45,7 @@ const CHUNK: usize = 1024;
 ///
 /// # Errors
 /// When the limit is not a number, or the join was stopped.
-pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
+pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
     if join.limit.is_nan() {
         let must = "a cosine or an angle in degrees";
         return Err(Error::parameter("the limit", join.limit, must));
@@ -57,7 +57,7 @@ pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
     let copies = fold(space, join.split);
     let compared = AtomicU64::new(0);
     let pairs = if cosine > 2.0 * SLACK {
-        let heads = Heads::new(space, &copies, cosine - SLACK);
+        let heads = VectorHeads::new(space, &copies, cosine - SLACK);
         pairs(space, &copies, join, &compared, |groups, with| {
             heads.candidates(groups, &copies, with)
         })
@@ -68,7 +68,7 @@ pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
             });
         })
     }?;
-    let counts = Counts {
+    let counts = JoinCounts {
         distinct: copies.len() as u64,
         candidates: compared.into_inner(),
         close: pairs.len() as u64,
@@ -119,7 +119,7 @@ fn pairs(
 
 /// An entry of a vector: of its head with a dimension, or of the list of a dimension with a group.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct WeightEntry {
     /// The dimension's place in the order, or the group.
     at: u32,
     /// The weight, with the vector at length 1.
@@ -129,21 +129,21 @@ struct Entry {
 }
 
 /// The heads of all vectors, by vector and by dimension.
-struct Heads {
+struct VectorHeads {
     least: f64,
     /// By group, where its head begins in `entries`, and the end of all.
     ends: Vec<usize>,
-    entries: Vec<Entry>,
+    entries: Vec<WeightEntry>,
     /// By place of a dimension, where its list begins in `lists`, and the end of all.
     list_ends: Vec<usize>,
-    lists: Vec<Entry>,
+    lists: Vec<WeightEntry>,
 }
 
-impl Heads {
+impl VectorHeads {
     fn new(space: &SparseSpace, copies: &EqualItems, least: f64) -> Self {
-        let order = Order::new(space, copies);
+        let order = DimensionOrder::new(space, copies);
         let groups = (0..copies.len() as u32).into_par_iter();
-        let heads: Vec<Vec<Entry>> =
+        let heads: Vec<Vec<WeightEntry>> =
             groups.map(|group| head(space, copies.first(group), &order, least)).collect();
         let mut ends = vec![0];
         ends.extend(heads.iter().scan(0, |end, head| {
@@ -155,17 +155,17 @@ impl Heads {
         entries.iter().for_each(|entry| list_ends[entry.at as usize + 1] += 1);
         (1..list_ends.len()).for_each(|at| list_ends[at] += list_ends[at - 1]);
         let mut next = list_ends.clone();
-        let mut lists = vec![Entry::default(); entries.len()];
+        let mut lists = vec![WeightEntry::default(); entries.len()];
         for group in 0..copies.len() {
             for entry in &entries[ends[group]..ends[group + 1]] {
-                lists[next[entry.at as usize]] = Entry { at: group as u32, ..*entry };
+                lists[next[entry.at as usize]] = WeightEntry { at: group as u32, ..*entry };
                 next[entry.at as usize] += 1;
             }
         }
         Self { least, ends, entries, list_ends, lists }
     }
 
-    fn of(&self, group: u32) -> &[Entry] {
+    fn of(&self, group: u32) -> &[WeightEntry] {
         &self.entries[self.ends[group as usize]..self.ends[group as usize + 1]]
     }
 
@@ -219,12 +219,12 @@ impl Heads {
 }
 
 /// The dimensions that occur, and the place of each in the order in which they are looked at.
-struct Order {
+struct DimensionOrder {
     dimensions: Vec<u32>,
     places: Vec<u32>,
 }
 
-impl Order {
+impl DimensionOrder {
     /// Those that few of the distinct vectors have come first.
     fn new(space: &SparseSpace, copies: &EqualItems) -> Self {
         let groups = 0..copies.len() as u32;
@@ -247,14 +247,14 @@ impl Order {
 }
 
 /// The entries of a vector until its rest is shorter than `least`.
-fn head(space: &SparseSpace, item: u32, order: &Order, least: f64) -> Vec<Entry> {
+fn head(space: &SparseSpace, item: u32, order: &DimensionOrder, least: f64) -> Vec<WeightEntry> {
     let (dimensions, weights) = space.vectors().get(item as usize);
     let length = space.vectors().squares(item as usize).sqrt();
     let entry = |(&dimension, &weight): (&u32, &f32)| {
         let weight = (f64::from(weight) / length) as f32;
-        Entry { at: order.place(dimension), weight, rest: 0.0 }
+        WeightEntry { at: order.place(dimension), weight, rest: 0.0 }
     };
-    let mut entries: Vec<Entry> = dimensions.iter().zip(weights).map(entry).collect();
+    let mut entries: Vec<WeightEntry> = dimensions.iter().zip(weights).map(entry).collect();
     entries.sort_unstable_by_key(|entry| entry.at);
     let mut squares = 0.0;
     let mut needed = 0;

@@ -50,7 +50,7 @@ use crate::{Error, Result};
 
 /// What a join took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct JoinCounts {
     /// Items that are not copies of an earlier one.
     pub distinct: u64,
     /// Pairs of distinct items that were compared, those not counted that a glance told apart.
@@ -66,14 +66,14 @@ const MOST_EDITS: usize = 255;
 ///
 /// # Errors
 /// When the limit is negative or not a number, or the join was stopped.
-pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, Counts)> {
+pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }
     let copies = fold(space, join.split);
-    let search = Search::new(space, &copies, join);
+    let search = SegmentSearch::new(space, &copies, join);
     let pairs = search.pairs(join)?;
-    let counts = Counts {
+    let counts = JoinCounts {
         distinct: copies.len() as u64,
         candidates: search.compared.into_inner(),
         close: pairs.len() as u64,
@@ -94,34 +94,34 @@ fn fold(space: &StringSpace, split: Option<u32>) -> EqualItems {
 }
 
 /// Distinct strings, by length, and where to find who has which segment.
-struct Search<'a> {
+struct SegmentSearch<'a> {
     space: &'a StringSpace,
     copies: &'a EqualItems,
-    cut: Cut,
+    cut: Segmentation,
     /// Lengths that occur, ascending, and the first group of each.
     lengths: Vec<(usize, u32)>,
     /// By group, which characters are odd in number.
     odd: Vec<u64>,
-    table: Table,
+    table: SegmentTable,
     powers: Vec<u64>,
     compared: AtomicU64,
 }
 
 /// Buffers that one thread keeps from string to string.
 #[derive(Default)]
-struct Scratch {
+struct SegmentScratch {
     hashes: Vec<u64>,
     candidates: Vec<u32>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SegmentSearch<'a> {
     fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &Join) -> Self {
         let groups = 0..copies.len() as u32;
         let length = |group| space.strings().length(copies.first(group) as usize);
         let mut lengths: Vec<(usize, u32)> = groups.map(|group| (length(group), group)).collect();
         lengths.dedup_by_key(|(length, _)| *length);
         let longest = lengths.last().map_or(0, |&(length, _)| length);
-        let cut = Cut::new(space.measure(), (join.limit as usize).min(2 * longest));
+        let cut = Segmentation::new(space.measure(), (join.limit as usize).min(2 * longest));
         let powers = std::iter::successors(Some(1u64), |power| Some(power.wrapping_mul(BASE)));
         let mut search = Self {
             space,
@@ -129,18 +129,18 @@ impl<'a> Search<'a> {
             cut,
             lengths,
             odd: (0..copies.len() as u32).map(|group| space.odd(copies.first(group))).collect(),
-            table: Table::default(),
+            table: SegmentTable::default(),
             powers: powers.take(longest + 1).collect(),
             compared: AtomicU64::new(0),
         };
-        search.table = Table::new(search.entries(), &search.odd);
+        search.table = SegmentTable::new(search.entries(), &search.odd);
         search
     }
 
     /// The hashes of all segments, each with its group.
     fn entries(&self) -> Vec<u64> {
         let groups = (0..self.copies.len() as u32).into_par_iter();
-        let entries = groups.map_init(Scratch::default, |scratch, group| {
+        let entries = groups.map_init(SegmentScratch::default, |scratch, group| {
             let length = self.hash(group, &mut scratch.hashes);
             let segments = if self.cut.fits(length) { self.cut.segments } else { 0 };
             let entries = (0..segments).map(|i| {
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
         }
         let groups = (0..self.copies.len() as u32).into_par_iter();
         let pairs = groups
-            .map_init(Scratch::default, |scratch, group| {
+            .map_init(SegmentScratch::default, |scratch, group| {
                 if (join.stopped)() { Vec::new() } else { self.pairs_of(group, scratch) }
             })
             .flatten_iter()
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
     }
 
     /// The groups before this one that are close to it.
-    fn pairs_of(&self, group: u32, scratch: &mut Scratch) -> Vec<(u32, u32, f64)> {
+    fn pairs_of(&self, group: u32, scratch: &mut SegmentScratch) -> Vec<(u32, u32, f64)> {
         self.candidates(group, scratch);
         self.compared.fetch_add(scratch.candidates.len() as u64, Ordering::Relaxed);
         let item = self.copies.first(group);
@@ -207,7 +207,7 @@ impl<'a> Search<'a> {
     }
 
     /// Collects the groups before this one that may be close to it, each once.
-    fn candidates(&self, group: u32, scratch: &mut Scratch) {
+    fn candidates(&self, group: u32, scratch: &mut SegmentScratch) {
         scratch.candidates.clear();
         let length = self.hash(group, &mut scratch.hashes);
         let shortest = match self.space.measure() {
@@ -234,8 +234,8 @@ impl<'a> Search<'a> {
     }
 
     /// Collects the groups with strings of `other` characters that share a segment with a string of `length`.
-    fn look_up(&self, group: u32, other: usize, length: usize, scratch: &mut Scratch) {
-        let Scratch { hashes, candidates } = scratch;
+    fn look_up(&self, group: u32, other: usize, length: usize, scratch: &mut SegmentScratch) {
+        let SegmentScratch { hashes, candidates } = scratch;
         let own = (group, self.odd[group as usize]);
         for i in 0..self.cut.segments {
             let (start, end) = self.cut.segment(other, i);
@@ -263,7 +263,7 @@ impl<'a> Search<'a> {
 const BASE: u64 = 0x9e6c_63d0_876a_68e5;
 
 /// How strings are cut.
-struct Cut {
+struct Segmentation {
     measure: StringMeasure,
     edits: usize,
     segments: usize,
@@ -273,7 +273,7 @@ struct Cut {
     lookups: Vec<u32>,
 }
 
-impl Cut {
+impl Segmentation {
     fn new(measure: StringMeasure, edits: usize) -> Self {
         let gap = usize::from(measure == StringMeasure::Mutation);
         let segments = if edits > MOST_EDITS { 0 } else { edits + 1 };
@@ -319,7 +319,7 @@ impl Cut {
 
 /// Who has a segment with this key: entries sorted by key, and where to begin for its first bits.
 #[derive(Default)]
-struct Table {
+struct SegmentTable {
     entries: Vec<u64>,
     /// By entry, the odd characters of its group: beside it, so that long runs are gone through in order.
     odd: Vec<u64>,
@@ -327,7 +327,7 @@ struct Table {
     shift: u32,
 }
 
-impl Table {
+impl SegmentTable {
     /// Entries have a key in their high half and a group in their low half, and come by ascending group.
     fn new(mut entries: Vec<u64>, odd: &[u64]) -> Self {
         sort_by_high_half(&mut entries, &mut Vec::new());

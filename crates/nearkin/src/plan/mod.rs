@@ -22,7 +22,7 @@ pub(crate) mod tables;
 pub use sample::{Sample, sample};
 pub use survey::{Estimate, Forecast, Survey, survey};
 
-use crate::amplify::{Bands, Expected, Expression};
+use crate::amplify::{Bands, ExpectedPairs, Expression};
 use crate::settings::Strategy;
 
 /// How pairs are found, and why.
@@ -68,7 +68,7 @@ pub struct TablesPlan {
     /// What it is expected to cost, where that was asked.
     pub cost: Option<SearchCost>,
     /// Pairs that are expected to become candidates, to be missed and to be compared in vain.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedPairs>,
     /// The chance of a pair to be found at some distances, those that the functions go by: degrees for
     /// angles, differing bits for bit strings.
     pub curve: Vec<(f64, f64)>,

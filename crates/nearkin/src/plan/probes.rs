@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::space::{SearchSpace, SpaceQuery};
 use super::tables::{CURVE, MOST_FUNCTIONS, PairSample, work};
 use super::{SearchCost, TablesPlan};
-use crate::amplify::{Expected, Expression, Work};
-use crate::candidates::probed::Shape;
-use crate::family::{Family, Probing};
+use crate::amplify::{ExpectedPairs, Expression, WorkCosts};
+use crate::candidates::probed::TableShape;
+use crate::family::{Family, ProbeFamily};
 use crate::{Error, Result};
 
 /// Most probes that are considered.
@@ -39,12 +39,12 @@ const WORTH: f64 = 2e8;
 /// Tables with several probes that cost less than plain ones with so many rows, if there are any.
 pub(crate) fn cheaper<S: SearchSpace>(
     space: &S,
-    family: &dyn Probing,
+    family: &dyn ProbeFamily,
     query: &SpaceQuery<'_>,
     sample: &PairSample,
     rows: usize,
     cost: f64,
-) -> Option<Shape> {
+) -> Option<TableShape> {
     if cost < WORTH {
         return None;
     }
@@ -57,19 +57,19 @@ pub(crate) fn cheaper<S: SearchSpace>(
         let (grid, work) = (&grid, &work);
         (1..=MOST_PROBES.ilog2()).map(|power| 1 << power).filter_map(move |probes| {
             let tables = tables_for(query.recall, *at_limit.get(probes - 1)?, rows)?;
-            let shape = Shape { tables, rows, probes };
+            let shape = TableShape { tables, rows, probes };
             let met = grid.of_each(&chances, probes).sum::<f64>() * sample.weight;
             Some((cost_of(&shape, work, met), shape))
         })
     });
-    let costs: Vec<(f64, Shape)> = costs.collect();
+    let costs: Vec<(f64, TableShape)> = costs.collect();
     let (least, shape) = costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
     if least > CLEARLY * cost {
         return None;
     }
     // What the promise rests on is not taken from few cases.
     let p = family.probed_agreement(limit, shape.rows, shape.probes);
-    Some(Shape { tables: tables_for(query.recall, p, shape.rows)?, ..shape })
+    Some(TableShape { tables: tables_for(query.recall, p, shape.rows)?, ..shape })
 }
 
 /// The fewest tables that keep the recall, if that is not too many.
@@ -79,7 +79,7 @@ fn tables_for(recall: f64, p: f64, rows: usize) -> Option<usize> {
 }
 
 /// Nanoseconds that such tables take, when so many pairs meet in one.
-fn cost_of(shape: &Shape, work: &Work, met: f64) -> f64 {
+fn cost_of(shape: &TableShape, work: &WorkCosts, met: f64) -> f64 {
     let of_item = work.function * shape.rows as f64 + TABLE + PROBE * shape.probes as f64;
     shape.tables as f64 * (work.items * of_item + work.comparison * met)
 }
@@ -88,15 +88,15 @@ fn cost_of(shape: &Shape, work: &Work, met: f64) -> f64 {
 pub(crate) fn expectation<S: SearchSpace>(
     space: &S,
     name: &str,
-    shape: &Shape,
-    family: &dyn Probing,
+    shape: &TableShape,
+    family: &dyn ProbeFamily,
     query: &SpaceQuery<'_>,
     sample: &PairSample,
 ) -> TablesPlan {
     let limit = space.distance(query.limit);
     let grid = Grid::new(&sample.distances, GRID);
     let chances = grid.chances(family, shape.rows, shape.probes, FEW);
-    let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
+    let mut expected = ExpectedPairs { missed: 0.0, wasted: 0.0, candidates: 0.0 };
     let mut met = 0.0;
     for (&distance, p) in sample.distances.iter().zip(grid.of_each(&chances, shape.probes)) {
         let chance = in_one_of(shape.tables, p);
@@ -122,7 +122,7 @@ pub(crate) fn expectation<S: SearchSpace>(
 }
 
 /// The chance that a pair at a distance is found.
-pub(crate) fn chance(shape: &Shape, family: &dyn Probing, distance: f64) -> f64 {
+pub(crate) fn chance(shape: &TableShape, family: &dyn ProbeFamily, distance: f64) -> f64 {
     in_one_of(shape.tables, family.probed_agreement(distance, shape.rows, shape.probes))
 }
 
@@ -133,7 +133,7 @@ fn in_one_of(tables: usize, p: f64) -> f64 {
 /// The functions, if they can be probed.
 pub(crate) fn of<'a>(
     (name, family): &'a (String, Box<dyn Family + '_>),
-) -> Result<&'a dyn Probing> {
+) -> Result<&'a dyn ProbeFamily> {
     family.probing().ok_or_else(|| {
         let must =
             format!("left out with {name}, which does not say which value would be the next best");
@@ -145,7 +145,7 @@ pub(crate) fn of<'a>(
 ///
 /// # Errors
 /// When the expression is not of that form.
-pub(crate) fn asked(expression: &Expression, probes: usize) -> Result<(Shape, &str)> {
+pub(crate) fn asked(expression: &Expression, probes: usize) -> Result<(TableShape, &str)> {
     if !(1..=1 << 16).contains(&probes) {
         return Err(Error::parameter("probes", probes, "from 1 to 65,536"));
     }
@@ -158,7 +158,7 @@ pub(crate) fn asked(expression: &Expression, probes: usize) -> Result<(Shape, &s
         other => (1, other),
     };
     match inside {
-        Expression::Function(name) => Ok((Shape { tables, rows, probes }, name)),
+        Expression::Function(name) => Ok((TableShape { tables, rows, probes }, name)),
         _ => {
             let must = "or(b, and(r, function)) where there are several probes a table";
             Err(Error::parameter("the expression", expression, must))
@@ -193,7 +193,7 @@ impl Grid {
     /// The chances at the points, for 1, 2, … probes.
     fn chances(
         &self,
-        family: &dyn Probing,
+        family: &dyn ProbeFamily,
         rows: usize,
         probes: usize,
         samples: usize,

@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use crate::amplify::Expression;
 use crate::error::{Advice, Error, Result};
-use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, MinHashes, Normals};
+use crate::family::{BitSampling, Family, Hyperplanes, LineDirection, Lines, MinHashes, Normals};
 use crate::item::Vectors;
-use crate::join::estimate::{self, Prepared};
-use crate::join::sets::{Filters, Hit, SetJoin, pairs};
-use crate::join::{self, Top, bits, sparse, strings, top};
+use crate::join::estimate::{self, VectorJoin};
+use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
+use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
     BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
@@ -74,13 +74,13 @@ impl<'a> SpaceQuery<'a> {
 /// A space that can be searched completely, and perhaps by tables.
 pub(crate) trait SearchSpace: Space {
     /// What the complete way needs, and the seconds it will take on one core.
-    fn prepare(&self, join: &Join<'_>) -> (Prepared<'_>, f64);
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64);
 
     /// Every pair that reaches the limit, and how many were compared.
-    fn complete(&self, prepared: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)>;
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
-    fn closest(&self, top: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>>;
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>>;
 
     /// A value of this space as the distance that its families go by.
     fn distance(&self, value: f64) -> f64;
@@ -125,16 +125,16 @@ fn argument(name: &str) -> Option<(&str, Option<f64>)> {
 }
 
 /// What is drawn for lines under a measure, where there are lines for it.
-fn line_of(measure: VectorMeasure) -> Option<Line> {
+fn line_of(measure: VectorMeasure) -> Option<LineDirection> {
     match measure {
-        VectorMeasure::L1 => Some(Line::Cauchy),
-        VectorMeasure::L2 => Some(Line::Gaussian),
+        VectorMeasure::L1 => Some(LineDirection::Cauchy),
+        VectorMeasure::L2 => Some(LineDirection::Gaussian),
         _ => None,
     }
 }
 
 /// The width of the stretches of lines, in four digits, so that it can be written down.
-fn width_for(space: &VectorSpace<'_>, line: Line, limit: f64, far: f64) -> f64 {
+fn width_for(space: &VectorSpace<'_>, line: LineDirection, limit: f64, far: f64) -> f64 {
     let vectors = space.vectors();
     let limit = limit.max(f64::MIN_POSITIVE);
     let contrast = (far / limit).clamp(1.1, 100.0);
@@ -162,15 +162,15 @@ fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
 }
 
 impl SearchSpace for VectorSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (Prepared<'_>, f64) {
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
         estimate::prepare(self, join)
     }
 
-    fn complete(&self, prepared: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
         prepared.within(self, join)
     }
 
-    fn closest(&self, top: &Top<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
         estimate::prepare_closest(self, top).0.closest(self, top)
     }
 
@@ -222,19 +222,19 @@ impl SearchSpace for VectorSpace<'_> {
 }
 
 impl SearchSpace for BitSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (Prepared<'_>, f64) {
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
         // About a nanosecond for eight words of a pair.
         let pairs = join::pairs_of(self.len(), join.split);
         let words = self.bits().words_each() as f64;
-        (Prepared::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
+        (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
-    fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
         let found = bits::within(self, join)?;
         Ok((found, join::pairs_of(self.len(), join.split) as u64))
     }
 
-    fn closest(&self, top: &Top<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
         top::brute_force(self, top)
     }
 
@@ -267,12 +267,12 @@ impl SearchSpace for BitSpace<'_> {
 }
 
 impl SearchSpace for SetSpace<'_> {
-    fn prepare(&self, _: &Join<'_>) -> (Prepared<'_>, f64) {
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
         // Ranking elements, and then looking up a share of them.
-        (Prepared::Dense, 60e-9 * self.sets().elements() as f64)
+        (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
     }
 
-    fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
         let limit = match self.form() {
             Form::Similarity => Limit::Similarity(join.limit),
             Form::Distance => Limit::Distance(join.limit),
@@ -282,7 +282,7 @@ impl SearchSpace for SetSpace<'_> {
         let (split, stopped, filters) = (join.split, join.stopped, Filters::default());
         let search = SetJoin { verifier: &verifier, filters, split, stopped };
         let found = Mutex::new(Vec::new());
-        let pair = |&Hit { a, b, shared }: &Hit| {
+        let pair = |&SetPair { a, b, shared }: &SetPair| {
             let [first, second] = [a, b].map(|set| sets[set as usize].len());
             let overlap = Measure::overlap(shared as usize, first, second);
             Found { a, b, value: verifier.value(overlap) }
@@ -297,7 +297,7 @@ impl SearchSpace for SetSpace<'_> {
         Ok((found, counts.verified))
     }
 
-    fn closest(&self, top: &Top<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
         top::brute_force(self, top)
     }
 
@@ -339,18 +339,18 @@ pub(crate) fn no_tables(query: &SpaceQuery<'_>) -> Result<()> {
 }
 
 impl SearchSpace for StringSpace {
-    fn prepare(&self, _: &Join<'_>) -> (Prepared<'_>, f64) {
-        (Prepared::BruteForce, 0.0)
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
         let (found, counts) = strings::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
     /// Within one edit, two and so on, until there are enough, and for those that have not enough within eight by comparing
     /// all.
-    fn closest(&self, top: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
         const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
         let limit = limit.unwrap_or(f64::INFINITY);
         let mut open: Vec<u32> = top.asking(self.len()).collect();
@@ -403,16 +403,16 @@ impl SearchSpace for StringSpace {
 }
 
 impl SearchSpace for SparseSpace {
-    fn prepare(&self, _: &Join<'_>) -> (Prepared<'_>, f64) {
-        (Prepared::BruteForce, 0.0)
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &Prepared<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
         let (found, counts) = sparse::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
-    fn closest(&self, top: &Top<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = Join { limit, split: top.split, stopped: top.stopped };
         let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);

@@ -12,7 +12,7 @@ use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Result;
-use crate::family::hash::{Spread, mix64};
+use crate::family::hash::{ElementHasher, mix64};
 use crate::item::Source;
 use crate::parallel::in_order;
 
@@ -108,7 +108,7 @@ pub fn survey<S: Source>(source: &S, sample: &Sample, settings: &Settings) -> Re
 /// Which drawn items have which elements.
 struct SampleIndex {
     /// Where the drawn items that have an element stand in `members`.
-    places: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
+    places: HashMap<u64, (u32, u32), BuildHasherDefault<ElementHasher>>,
     members: Vec<u32>,
     /// Elements of each drawn item.
     sizes: Vec<usize>,

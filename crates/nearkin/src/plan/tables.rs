@@ -7,11 +7,11 @@
 
 use rayon::prelude::*;
 
-use crate::amplify::{Bands, Choice, Expected, Expression, Sampled, Work};
-use crate::candidates::probed::Shape;
+use crate::amplify::{Bands, ExpectedPairs, Expression, SampledPair, TunedBands, WorkCosts};
+use crate::candidates::probed::TableShape;
 use crate::family::Family;
 use crate::family::hash::{SplitMix, mix64};
-use crate::join::estimate::Prepared;
+use crate::join::estimate::VectorJoin;
 use crate::join::pairs_of;
 use crate::settings::Strategy;
 use crate::{Error, Result};
@@ -34,9 +34,9 @@ const ENTRY: f64 = 60.0;
 
 /// What is ready to run.
 pub(crate) enum ReadySearch<'a> {
-    Complete(Prepared<'a>),
+    Complete(VectorJoin<'a>),
     Tables(Expression, Vec<Named<'a>>),
-    Probed(Shape, Named<'a>),
+    Probed(TableShape, Named<'a>),
 }
 
 /// Functions and what they are called.
@@ -114,12 +114,14 @@ fn tuned<'a, S: SearchSpace>(
     if at_limit.is_nan() || at_limit <= 0.0 || space.len() < 2 {
         return Ok(None);
     }
-    let sampled =
-        |&distance: &f64| Sampled { agreement: family.agreement(distance), pairs: sample.weight };
-    let pairs: Vec<Sampled> = sample.distances.iter().map(sampled).collect();
+    let sampled = |&distance: &f64| SampledPair {
+        agreement: family.agreement(distance),
+        pairs: sample.weight,
+    };
+    let pairs: Vec<SampledPair> = sample.distances.iter().map(sampled).collect();
     // Too many functions would be needed: then there are no tables worth having.
     let choice = Bands::for_sample(at_limit, query.recall, MOST_FUNCTIONS, &pairs, &work(space));
-    let Ok(Choice { bands, cost, .. }) = choice else { return Ok(None) };
+    let Ok(TunedBands { bands, cost, .. }) = choice else { return Ok(None) };
     if let Some(probes) = family.probing()
         && let Some(shape) = probes::cheaper(space, probes, query, sample, bands.rows, cost)
     {
@@ -176,7 +178,7 @@ fn expectation<S: SearchSpace>(
 ) -> TablesPlan {
     let limit = space.distance(query.limit);
     let chance = |distance: f64| expression.probability_with(&agreement(families, distance));
-    let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
+    let mut expected = ExpectedPairs { missed: 0.0, wasted: 0.0, candidates: 0.0 };
     for &distance in &sample.distances {
         let chance = chance(distance);
         expected.candidates += sample.weight * chance;
@@ -206,9 +208,9 @@ pub(crate) const CURVE: [f64; 9] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3
 /// Which of them is the limit itself.
 const AT_LIMIT: usize = 3;
 
-pub(crate) fn work<S: SearchSpace>(space: &S) -> Work {
+pub(crate) fn work<S: SearchSpace>(space: &S) -> WorkCosts {
     let (function, comparison) = space.costs();
-    Work { items: space.len() as f64, function, entry: ENTRY, comparison }
+    WorkCosts { items: space.len() as f64, function, entry: ENTRY, comparison }
 }
 
 /// The chance that a function of a name agrees at a distance.

@@ -1,10 +1,10 @@
 //! Hash functions that stand in for random permutations.
 //!
 //! An element comes in with the number of a function, its place in that function's order goes out.
-//! [`Universal`] is the textbook family ax + b mod p (Carter and Wegman 1979; its use for minhashing:
+//! [`UniversalHashes`] is the textbook family ax + b mod p (Carter and Wegman 1979; its use for minhashing:
 //! Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.3.5). It is cheap to reason about,
 //! but on regular sets such as runs of integers it is visibly not min-wise independent, as
-//! [`min_wise`](super::min_wise) measures. [`Mixed`] is the stronger default: [`mix64`](crate::family::hash::mix64) under
+//! [`min_wise`](super::min_wise) measures. [`MixHashes`] is the stronger default: [`mix64`](crate::family::hash::mix64) under
 //! different seeds.
 
 use nearkin_kernels::{minima, scalar::mix};
@@ -42,17 +42,17 @@ impl<F: HashFamily + ?Sized> HashFamily for &F {
     }
 }
 
-/// The Mersenne prime 2⁶¹ − 1, the default modulus of [`Universal`].
+/// The Mersenne prime 2⁶¹ − 1, the default modulus of [`UniversalHashes`].
 pub const MERSENNE: u64 = (1 << 61) - 1;
 
 /// The functions (a·x + b) mod p.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Universal {
+pub struct UniversalHashes {
     coefficients: Vec<(u64, u64)>,
     modulus: u64,
 }
 
-impl Universal {
+impl UniversalHashes {
     /// `functions` functions modulo 2⁶¹ − 1 with random a ≠ 0 and b. Elements that are equal modulo
     /// p share their values: among n hashed elements about n²/2⁶² pairs.
     pub fn new(functions: usize, seed: u64) -> Self {
@@ -84,7 +84,7 @@ fn modulo_mersenne(x: u128) -> u64 {
     if twice >= MERSENNE { twice - MERSENNE } else { twice }
 }
 
-impl HashFamily for Universal {
+impl HashFamily for UniversalHashes {
     fn hash(&self, function: usize, x: u64) -> u64 {
         let (a, b) = self.coefficients[function];
         if self.modulus == MERSENNE && a < MERSENNE && b < MERSENNE {
@@ -101,18 +101,18 @@ impl HashFamily for Universal {
 
 /// The functions [`mix64`](crate::family::hash::mix64) under different seeds: the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mixed {
+pub struct MixHashes {
     keys: Vec<u64>,
 }
 
-impl Mixed {
+impl MixHashes {
     /// `functions` functions, their seeds derived from `seed`.
     pub fn new(functions: usize, seed: u64) -> Self {
         Self { keys: SplitMix::new(seed).take(functions).map(key).collect() }
     }
 }
 
-impl HashFamily for Mixed {
+impl HashFamily for MixHashes {
     fn hash(&self, function: usize, x: u64) -> u64 {
         mix(x, self.keys[function])
     }

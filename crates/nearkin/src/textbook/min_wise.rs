@@ -128,7 +128,7 @@ pub fn halving(n: usize) -> Result<impl Iterator<Item = Permutation>> {
     if !n.is_power_of_two() {
         return Err(Error::parameter("universe", n, "a power of two"));
     }
-    let stages: Vec<Stage> = widths(n).map(Stage::new).collect();
+    let stages: Vec<HalvingStage> = widths(n).map(HalvingStage::new).collect();
     let size: usize = stages.iter().map(|stage| stage.strings.len()).product();
     Ok((0..size).map(move |mut number| {
         let mut order: Vec<usize> = (0..n).collect();
@@ -141,12 +141,12 @@ pub fn halving(n: usize) -> Result<impl Iterator<Item = Permutation>> {
 }
 
 /// One stage of the halving: parts of `width` places, and all the strings that can split them.
-struct Stage {
+struct HalvingStage {
     width: usize,
     strings: Vec<usize>,
 }
 
-impl Stage {
+impl HalvingStage {
     fn new(width: usize) -> Self {
         let half_ones = |mask: &usize| mask.count_ones() as usize * 2 == width;
         Self { width, strings: (0..1usize << width).filter(half_ones).collect() }

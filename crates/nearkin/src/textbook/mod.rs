@@ -11,12 +11,12 @@
 //! | [`hash_family`] | hash functions to choose from: ax + b mod p, and a stronger one | S3.3 | [`mix64`](crate::family::hash::mix64) |
 //! | [`min_wise`] | how far a family is from min-wise; families that are exactly so | S3.3 | |
 //! | [`signature`] | signatures and the three rules of ∞ | S3.4, S3.7 | sketches of 32 bits a value |
-//! | [`grouped`] | plain one-permutation hashing, and its variance | S3.5 | the form that fills groups |
+//! | [`group_minima`] | plain one-permutation hashing, and its variance | S3.5 | the form that fills groups |
 //! | [`unary`] | L1 as a Hamming distance | S6.4 | [`Lines`](crate::family::Lines) |
 //! | [`near_neighbour`] | the (c, r) near-neighbour index | S6.5 | joins that are complete or have a stated recall |
 //! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps and sorted tables |
 
-pub mod grouped;
+pub mod group_minima;
 pub mod hash_family;
 pub mod min_wise;
 pub mod minhash;
@@ -26,10 +26,10 @@ pub mod permutation;
 pub mod signature;
 pub mod unary;
 
-pub use grouped::Grouped;
-pub use hash_family::{HashFamily, Mixed, Universal};
+pub use group_minima::GroupMinima;
+pub use hash_family::{HashFamily, MixHashes, UniversalHashes};
 pub use minhash::MinHash;
 pub use near_neighbour::NearIndex;
-pub use perfect::Perfect;
+pub use perfect::PerfectHash;
 pub use permutation::Permutation;
 pub use signature::{Agreement, Signature};

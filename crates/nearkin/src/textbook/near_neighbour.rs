@@ -12,6 +12,8 @@
 
 use rayon::prelude::*;
 
+use crate::candidates::KEY_BITS;
+use crate::candidates::bucket_table::BucketTable;
 use crate::family::hash::mix64;
 use crate::family::{Family, INFINITY};
 use crate::join::go_on;
@@ -20,7 +22,7 @@ use crate::{Error, Result};
 
 /// How many functions and tables an index has, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct NearIndexShape {
     /// The chance that a function agrees on two items at r.
     pub p1: f64,
     /// The chance that a function agrees on two items at c·r.
@@ -36,7 +38,7 @@ pub struct Shape {
 /// Most functions of all tables together: beyond, the index would be larger than any collection.
 const MOST_FUNCTIONS: f64 = 1e7;
 
-impl Shape {
+impl NearIndexShape {
     /// The shape for `items` items, from the chances that a function agrees at r and at c·r.
     ///
     /// # Errors
@@ -64,14 +66,14 @@ pub struct NearIndex<'a, S, F> {
     space: &'a S,
     family: &'a F,
     far: f64,
-    shape: Shape,
-    /// For each table, keys and items in order.
-    tables: Vec<Vec<(u64, u32)>>,
+    shape: NearIndexShape,
+    items: u32,
+    tables: Vec<BucketTable>,
 }
 
 /// What a search has found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct NearAnswer {
     /// The item asked for, an item within c·r, and their distance.
     pub found: Option<Found>,
     /// Items farther than c·r that were looked at.
@@ -103,41 +105,41 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
             return Err(Error::parameter("r", r, "above 0"));
         }
         let items = items.min(space.len() as u32);
-        let shape = Shape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
-        let mut index = Self { space, family, far: c * r, shape, tables: Vec::new() };
+        let shape =
+            NearIndexShape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
+        let mut index = Self { space, family, far: c * r, shape, items, tables: Vec::new() };
         let tables = (0..shape.tables).into_par_iter().map(|table| {
             go_on(stopped)?;
-            Ok(index.table(items, table))
+            Ok(index.table(table))
         });
         index.tables = tables.collect::<Result<_>>()?;
         Ok(index)
     }
 
-    fn table(&self, items: u32, table: usize) -> Vec<(u64, u32)> {
+    /// Items are entered from the last to the first, so that the first of a bucket is looked at first.
+    fn table(&self, number: usize) -> BucketTable {
         let rows = self.shape.rows;
-        let mut values = vec![0; items as usize * rows];
-        self.family.hash_many(0..items, table * rows, rows, &mut values);
-        let keys = values.chunks_exact(rows).map(key).zip(0..items);
-        let mut entries: Vec<_> = keys.filter_map(|(key, item)| Some((key?, item))).collect();
-        entries.sort_unstable();
-        entries
+        let mut values = vec![0; self.items as usize * rows];
+        self.family.hash_many(0..self.items, number * rows, rows, &mut values);
+        let mut table = BucketTable::with_capacity(self.items as usize);
+        values.chunks_exact(rows).rev().for_each(|values| table.push(key(values)));
+        table
     }
 
     /// How many functions and tables it has.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> NearIndexShape {
         self.shape
     }
 
     /// Looks for an item near to `item`, which may be any other item of the space.
-    pub fn query(&self, item: u32) -> Answer {
-        let mut answer = Answer { found: None, far: 0, gave_up: false };
+    pub fn query(&self, item: u32) -> NearAnswer {
+        let mut answer = NearAnswer { found: None, far: 0, gave_up: false };
         let mut values = vec![0; self.shape.rows];
         for (number, table) in self.tables.iter().enumerate() {
             self.family.hash(item, number * self.shape.rows, &mut values);
             let Some(key) = key(&values) else { continue };
-            let from = table.partition_point(|entry| entry.0 < key);
-            let bucket = table[from..].iter().take_while(|entry| entry.0 == key);
-            for &(_, other) in bucket.filter(|entry| entry.1 != item) {
+            let bucket = table.items(key).map(|entered| self.items - 1 - entered);
+            for other in bucket.filter(|&other| other != item) {
                 if let Some(value) = self.space.reaching(item, other, self.far) {
                     answer.found = Some(Found { a: item, b: other, value });
                     return answer;
@@ -154,8 +156,8 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
 }
 
 /// The key of an item in a table: a hash of its values under the table's functions. Different values share one
-/// with a chance of 2⁻⁶⁴. None for an item that agrees with nothing.
+/// with a chance of 2⁻³⁷. None for an item that agrees with nothing.
 fn key(values: &[u64]) -> Option<u64> {
-    let key = values.iter().fold(0, |key, &value| mix64(value, key));
+    let key = values.iter().fold(0, |key, &value| mix64(value, key)) >> (64 - KEY_BITS);
     (!values.contains(&INFINITY)).then_some(key)
 }

@@ -41,11 +41,11 @@ const FACTOR: u64 = 0xbf58_476d_1ce4_e5b9;
 
 /// The places of fixed keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Perfect {
+pub struct PerfectHash {
     seed: u64,
     keys: usize,
     buckets: Vec<Bucket>,
-    slots: Vec<Slot>,
+    slots: Vec<KeySlot>,
 }
 
 /// Where the slots of a bucket start, how many they are, and which function chooses one.
@@ -58,13 +58,13 @@ struct Bucket {
 
 /// A key, in two halves so that a slot takes twelve bytes, and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slot {
+struct KeySlot {
     high: u32,
     low: u32,
     place: u32,
 }
 
-impl Slot {
+impl KeySlot {
     const FREE: Self = Self { high: 0, low: 0, place: EMPTY };
 
     fn new(key: u64, place: u32) -> Self {
@@ -76,7 +76,7 @@ impl Slot {
     }
 }
 
-impl Perfect {
+impl PerfectHash {
     /// The table of these keys. The seed decides where keys lie and nothing else.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Perfect {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.buckets.len() * size_of::<Bucket>() + self.slots.len() * size_of::<Slot>()
+        self.buckets.len() * size_of::<Bucket>() + self.slots.len() * size_of::<KeySlot>()
     }
 
     /// The table under one function of the first level; none where its buckets are too uneven.
@@ -148,7 +148,7 @@ impl Perfect {
             }
             start = end;
         }
-        table.slots.push(Slot::FREE);
+        table.slots.push(KeySlot::FREE);
         Ok(Some(table))
     }
 
@@ -174,14 +174,14 @@ impl Perfect {
     fn place(&mut self, members: &[Member]) -> bool {
         let start = self.slots.len();
         let Ok(slots) = u16::try_from(members.len().pow(2)) else { return false };
-        self.slots.resize(start + usize::from(slots), Slot::FREE);
+        self.slots.resize(start + usize::from(slots), KeySlot::FREE);
         for function in 0..=u16::MAX {
             let bucket = Bucket { start: start as u32, slots, function };
             if self.fill(bucket, members) {
                 self.buckets.push(bucket);
                 return true;
             }
-            self.slots[start..].fill(Slot::FREE);
+            self.slots[start..].fill(KeySlot::FREE);
         }
         false
     }
@@ -191,7 +191,7 @@ impl Perfect {
         members.iter().all(|member| {
             let slot = &mut self.slots[bucket.slot(member.hash)];
             let free = slot.place == EMPTY;
-            *slot = Slot::new(member.key, member.place);
+            *slot = KeySlot::new(member.key, member.place);
             free
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! Written in unary, a whole number x from 0 to m is x ones and m − x zeros, so that two numbers differ in as many
 //! bits as they are apart, and vectors in as many as their L1 distance is (Indyk and Motwani 1998). [`code`] writes
-//! the codes out, for everything that takes bit strings. [`Levels`] samples bits of codes that are never written: bit
+//! the codes out, for everything that takes bit strings. [`UnaryLevels`] samples bits of codes that are never written: bit
 //! l of coordinate i says whether vᵢ ≥ l. Nothing in that needs whole numbers, so it takes any, each coordinate with a
 //! range of its own: levels are spread evenly over the ranges of all coordinates laid end to end.
 
@@ -49,7 +49,7 @@ fn check(vectors: &Vectors, maximum: u32) -> Result<usize> {
 
 /// Whether a random coordinate reaches a random level, for the vectors of a collection. The distance is L1.
 #[derive(Debug, Clone)]
-pub struct Levels<'a> {
+pub struct UnaryLevels<'a> {
     vectors: &'a Vectors,
     seed: u64,
     ranges: Ranges,
@@ -63,7 +63,7 @@ enum Ranges {
     Observed { least: Vec<f32>, ends: Vec<f64> },
 }
 
-impl<'a> Levels<'a> {
+impl<'a> UnaryLevels<'a> {
     /// For whole numbers from 0 to `maximum`: [`BitSampling`](crate::family::BitSampling) of their [`code`] with the same
     /// seed, value for value.
     ///
@@ -121,7 +121,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-impl Family for Levels<'_> {
+impl Family for UnaryLevels<'_> {
     fn hash(&self, item: u32, from: usize, values: &mut [u64]) {
         let vector = self.vectors.get(item as usize);
         for (function, value) in (from..).zip(values) {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::cluster::UnionFind;
 use crate::item::Sides;
-use crate::join::sets::{self, Counts, Filters, Hit, Scratch, SetIndex, SetJoin};
+use crate::join::sets::{self, Filters, QueryScratch, SetIndex, SetJoin, SetJoinCounts, SetPair};
 use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::spill::{Budget, Cache};
@@ -101,7 +101,7 @@ impl ExactJoin {
         SetJoin { verifier: &self.verifier, filters: self.filters, split: None, stopped }
     }
 
-    fn count(&self, stats: &mut Stats, counts: Counts, similar: u64) {
+    fn count(&self, stats: &mut Stats, counts: SetJoinCounts, similar: u64) {
         stats.in_candidates = self.texts.len() as u64;
         stats.candidates = counts.candidates;
         stats.verified = counts.verified;
@@ -113,16 +113,16 @@ impl ExactJoin {
         &self,
         observer: &dyn Observer,
         found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
-    ) -> Result<Counts> {
+    ) -> Result<SetJoinCounts> {
         let stopped = || observer.stopped();
-        let mut counts = Counts::default();
+        let mut counts = SetJoinCounts::default();
         for block in self.blocks() {
             let mut buffer = Vec::new();
             let sets = self.sets(block.clone(), &mut buffer)?;
             // With two collections, what is in both stands on both sides.
             let (numbers, split) = self.in_order_of_sides(sets.len(), block.start);
             let ordered: Vec<&[u64]> = numbers.iter().map(|&at| sets[at as usize]).collect();
-            let pair = |&Hit { a, b, shared }: &Hit| {
+            let pair = |&SetPair { a, b, shared }: &SetPair| {
                 let twice =
                     |at: u32| split.is_some() && self.is_on_both_sides(block.start as u32 + at);
                 let (a, b) = (numbers[a as usize], numbers[b as usize]);
@@ -168,23 +168,23 @@ impl ExactJoin {
         sets: &[&[u64]],
         observer: &dyn Observer,
         found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
-    ) -> Result<Counts> {
+    ) -> Result<SetJoinCounts> {
         /// Groups that a thread looks up at a time.
         const PORTION: usize = 1 << 10;
         let rest = block.end..self.texts.len();
         if rest.is_empty() {
-            return Ok(Counts::default());
+            return Ok(SetJoinCounts::default());
         }
         let index = SetIndex::new(sets, &self.verifier, self.filters)?;
         let portions: Vec<Range<usize>> =
             rest.clone().step_by(PORTION).map(|at| at..(at + PORTION).min(rest.end)).collect();
         let counts = portions.into_par_iter().map_init(
-            || (Cache::one(), Scratch::default(), Vec::new()),
+            || (Cache::one(), QueryScratch::default(), Vec::new()),
             |(cache, scratch, hits), portion| {
                 if observer.stopped() {
                     return Err(Error::Interrupted);
                 }
-                let (mut pairs, mut counts) = (Vec::new(), Counts::default());
+                let (mut pairs, mut counts) = (Vec::new(), SetJoinCounts::default());
                 for group in portion {
                     let elements = self.texts.body(group as u32, cache)?.elements;
                     hits.clear();
@@ -204,7 +204,7 @@ impl ExactJoin {
                 found(&pairs).map(|()| counts)
             },
         );
-        counts.try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
+        counts.try_reduce(SetJoinCounts::default, |a, b| Ok(a.plus(b)))
     }
 
     /// Stretches of groups whose elements, and what the join makes of them, fit in memory.

@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use crate::audit::true_partners::{self, AuditScale, Partner, TruePartners};
 use crate::candidates::cascade::Cascade;
-use crate::candidates::probed::Probed;
+use crate::candidates::probed::ProbedTables;
 use crate::cluster::{Closeness, Comparison, UnionFind};
 use crate::family::Family;
 use crate::item::{Copies, Members};
-use crate::join::{Top, pairs_of};
+use crate::join::{TopQuery, pairs_of};
 use crate::matches::{Collection, CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
@@ -160,7 +160,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
                 (found, counts.verified)
             }
             ReadySearch::Probed(shape, named) => {
-                let probed = Probed::new(probes::of(named)?, *shape, self.space.len())?;
+                let probed = ProbedTables::new(probes::of(named)?, *shape, self.space.len())?;
                 let (found, counts) = probed.join(self.space, &join)?;
                 (found, counts.verified)
             }
@@ -260,7 +260,7 @@ pub(super) fn closest<S: SearchSpace>(
     let stopped = || search.observer.stopped();
     let query = query(search, collection, &stopped);
     let limit = query.limit.is_finite().then_some(query.limit);
-    let top = Top { count, split: query.split, stopped: &stopped };
+    let top = TopQuery { count, split: query.split, stopped: &stopped };
     let mut found = space.closest(&top, limit)?;
     if let Some(limit) = limit {
         found.retain(|found| !space.form().closer(limit, found.value));

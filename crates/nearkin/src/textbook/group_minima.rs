@@ -11,13 +11,13 @@ use crate::{Error, Result};
 
 /// Plain one-permutation hashing, with function 0 of a family.
 #[derive(Debug, Clone)]
-pub struct Grouped<F> {
+pub struct GroupMinima<F> {
     family: F,
     groups: usize,
     rows: Option<u64>,
 }
 
-impl<F: HashFamily> Grouped<F> {
+impl<F: HashFamily> GroupMinima<F> {
     /// The rows 0, 1, 2, … in consecutive groups of `rows` each: element x belongs to group
     /// x / `rows`. Elements after the last group are left out.
     ///
@@ -60,7 +60,7 @@ impl<F: HashFamily> Grouped<F> {
     }
 }
 
-/// The variance of the similarity estimated from [`Grouped::by_hash`] signatures of `groups` groups,
+/// The variance of the similarity estimated from [`GroupMinima::by_hash`] signatures of `groups` groups,
 /// for sets of the given similarity whose union has `union` elements.
 ///
 /// The m groups that hold something have m different elements of the union as minima, drawn without

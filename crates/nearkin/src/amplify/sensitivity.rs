@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// A (d1, d2, p1, p2)-sensitive family: pairs at most `d1` apart agree with a probability of at least `p1`,
 /// pairs at least `d2` apart with one of at most `p2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sensitive {
+pub struct Sensitivity {
     /// The distance of close pairs.
     pub d1: f64,
     /// The distance of distant pairs, above d1.
@@ -18,7 +18,7 @@ pub struct Sensitive {
     pub p2: f64,
 }
 
-impl Sensitive {
+impl Sensitivity {
     /// What a family with this chance of agreeing at a distance promises at `d1` and `d2`.
     ///
     /// # Errors
