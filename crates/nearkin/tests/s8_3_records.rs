@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nearkin::item::{ColumnBuilder, RecordTable};
 use nearkin::records::{
-    Alternative, CheckRule, Distance, FieldRule, GroupingRule, Limits, LostAt, Match, Outcome,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, Limits, LostAt, Match, MatchResult,
     Records, Rules, resolve,
 };
 
@@ -76,7 +76,7 @@ fn rules(candidates: &[&str], threshold: f64, grouping: GroupingRule) -> Rules {
 const LIMITS: Limits<'_> = Limits { memory: 1 << 30, stopped: &|| false };
 
 /// What came of it, and the pairs.
-fn run(a: &[Row], b: Option<&[Row]>, rules: &Rules) -> (Outcome, Vec<Match>) {
+fn run(a: &[Row], b: Option<&[Row]>, rules: &Rules) -> (MatchResult, Vec<Match>) {
     let (a, b) = (table(a), b.map(table));
     let records = Records { a: &a, b: b.as_ref() };
     let (outcome, scorer) = resolve(&records, rules, &LIMITS).expect("a run");
