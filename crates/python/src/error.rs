@@ -19,7 +19,7 @@ impl Wording for PythonWording {
     }
 
     fn with(&self, key: &str) -> String {
-        format!("{}=...", self.option(key))
+        format!("{}=", self.option(key))
     }
 
     fn set(&self, key: &str, values: &[&str]) -> String {

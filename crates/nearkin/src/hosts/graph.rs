@@ -52,10 +52,10 @@ impl Graph {
         place
     }
 
-    /// Reads the texts of pages that links name; the ids of the collection are URLs. How many there are.
+    /// Reads the texts of pages that links name; the ids of the collection are URLs. Returns how many there are.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when an id is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when an id is no URL of a page, unless bad records are skipped.
     pub fn read_texts<S: Source>(
         &mut self,
         pages: &S,

@@ -15,7 +15,7 @@ use crate::Result;
 use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::verify::{Limit, Measure, Verifier};
 
-/// What is looked for.
+/// Which pairs of hosts are mirrors.
 #[derive(Clone, Copy)]
 pub struct MirrorSearch<'a> {
     /// The Jaccard similarity that two hosts must reach.
@@ -56,7 +56,7 @@ impl Hosts {
     /// Every pair of hosts that are similar enough.
     ///
     /// # Errors
-    /// When the threshold is none, and when it was stopped.
+    /// When the threshold is out of range, and when it was stopped.
     pub fn mirrors(&self, search: &MirrorSearch<'_>) -> Result<Mirrors> {
         let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(search.threshold))?;
         let enough = |host: &u32| {

@@ -96,7 +96,7 @@ impl Hosts {
     /// comes again, the first counts.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when an id is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when an id is no URL of a page, unless bad records are skipped.
     pub fn check<S: Source>(
         &self,
         pairs: &[Mirror],
@@ -146,7 +146,7 @@ impl Hosts {
     }
 }
 
-/// The shingles of the pages to which `key` gives a key, by that.
+/// The shingles of the pages to which `key` gives a key, by that key.
 pub(super) fn shingled<S: Source, K: Eq + std::hash::Hash + Send>(
     pages: &S,
     check: &Check,
@@ -170,7 +170,7 @@ pub(super) fn shingled<S: Source, K: Eq + std::hash::Hash + Send>(
     Ok(texts)
 }
 
-/// Calls `each` with the address and the text of every page, and gives what was left out.
+/// Calls `each` with the address and the text of every page; returns what was skipped.
 pub(super) fn each_page(
     batch: &mut Batch<'_>,
     on_error: OnError,

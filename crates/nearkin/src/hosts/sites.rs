@@ -32,7 +32,7 @@ impl Hosts {
     /// Reads a collection whose texts are URLs. Empty texts are passed over.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when a text is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when a text is no URL of a page, unless bad records are skipped.
     pub fn read<S: Source>(
         source: &S,
         shingles: &UrlShingles,
@@ -86,7 +86,7 @@ impl Hosts {
         self.names.find(name)
     }
 
-    /// The hashes of a host's distinct paths, sorted: one a URL.
+    /// The hashes of a host's distinct paths, sorted: one per URL.
     pub fn paths(&self, host: u32) -> &[u64] {
         &self.sites[host as usize].paths.hashes
     }
@@ -136,7 +136,7 @@ impl BatchUrls {
             part.shingles.extend(of_path.drain(..).map(|shingle| (host, shingle)));
             part.urls += 1;
         }
-        // Here, where many threads work: most shingles are those of a folder, and come again.
+        // Sorted here, on many threads: most shingles are those of a folder, and come again.
         part.shingles.sort_unstable();
         part.shingles.dedup();
         Ok(part)

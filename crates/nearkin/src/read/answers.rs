@@ -1,8 +1,8 @@
 //! Answers with gaps: yes, no and unknown to a list of questions, as bits.
 //!
-//! A question has two bits: 11 for yes, 00 for no, 01 for an answer that is not known. Opposite answers are
-//! then two bits apart and an answer and a gap one, so the Hamming distance of the bits is twice the
-//! distance of the answers, in which a gap counts half.
+//! A question has two bits: 11 for yes, 00 for no, 01 for an unknown answer. Opposite answers are then two bits
+//! apart, an answer and a gap one bit. The Hamming distance of the bits is therefore twice the distance of the
+//! answers, in which a gap counts half.
 
 use super::{
     Input, Place, ReadOptions,
@@ -14,7 +14,7 @@ use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Bits;
 use std::collections::HashMap;
 
-/// Answers as bits, two a question, and the questions in the order of their bits.
+/// Answers as bits, two per question, and the questions in the order of their bits.
 #[derive(Debug)]
 pub struct Answers {
     /// The answers of each record.
@@ -28,7 +28,7 @@ pub struct Answers {
 /// are named, or all but the id.
 ///
 /// # Errors
-/// When a value is none of these, a question is in no record, and when a file cannot be read.
+/// When a value is none of these, when no record has a question, and when a file cannot be read.
 pub fn load_answers(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
@@ -76,7 +76,7 @@ impl AnswersBuilder {
         Ok(())
     }
 
-    /// The place of a question, which gets one where all questions count.
+    /// The place of a question. A new question gets a place if all questions count.
     fn place(&mut self, question: &str) -> Option<usize> {
         match (self.places.get(question), &mut self.chosen) {
             (Some(&place), chosen) => {

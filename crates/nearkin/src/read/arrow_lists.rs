@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType};
 pub(super) struct ArrowLists<'a> {
     column: &'a ArrayRef,
     pub(super) values: ArrayRef,
-    /// Values of the array that the column is a part of, before the first of its own.
+    /// How many values the underlying array has before the first of this column.
     before: usize,
 }
 
@@ -70,7 +70,7 @@ fn range(column: &ArrayRef, row: usize) -> (usize, usize) {
     }
 }
 
-/// The type of the values of a list, none for what is no list.
+/// The type of the values of a list, `None` if it is no list.
 pub(super) fn value_type(kind: &DataType) -> Option<&DataType> {
     match kind {
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
@@ -148,7 +148,7 @@ impl<'a> ElementRows<'a> {
         Ok(Some(Self { lists, texts, counts }))
     }
 
-    /// Appends what stands for a row.
+    /// Appends the list text of a row.
     pub(super) fn push(&self, row: usize, arena: &mut String) -> Result<(), Problem> {
         start_list(arena);
         let (start, end) = self.lists.range(row);

@@ -5,7 +5,7 @@ use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Item, TextColumn, Value};
 use std::path::Path;
 
-/// What is asked of the records of one file.
+/// What to read from the records of one file.
 #[derive(Clone, Copy)]
 pub(super) struct ReadRequest<'a> {
     pub(super) path: &'a Path,
@@ -19,7 +19,7 @@ impl ReadRequest<'_> {
     }
 }
 
-/// The items gathered so far. Texts go into `arena`.
+/// The items read so far. Their texts go into `arena`.
 pub(super) struct BatchBuilder<'a> {
     asked: ReadRequest<'a>,
     pub(super) arena: String,
@@ -44,7 +44,7 @@ impl<'a> BatchBuilder<'a> {
         self.batch.items.push(Item { ordinal, line, id, value, at });
     }
 
-    /// A record that cannot be used: the end, or one more to count.
+    /// Ends the run at a record that cannot be used, or skips it.
     pub(super) fn bad(&mut self, line: u64, problem: Problem) -> Result<()> {
         self.bad_record(self.asked.error(line, problem))
     }
@@ -59,16 +59,16 @@ impl<'a> BatchBuilder<'a> {
         }
     }
 
-    /// With the texts in the arena.
+    /// The batch, with the texts of the arena.
     pub(super) fn finish(mut self, records: u32) -> Batch<'static> {
         if self.arena.len() < self.arena.capacity() / 2 {
-            self.arena.shrink_to_fit(); // few of many were wanted: do not keep the room for all
+            self.arena.shrink_to_fit(); // few of many records were wanted: do not keep room for all
         }
         let texts = TextColumn::Arena(std::mem::take(&mut self.arena));
         self.finish_with(records, texts)
     }
 
-    /// With the texts in these bytes, if all of them are UTF-8.
+    /// The batch, with texts in these bytes; `None` if they are not UTF-8.
     pub(super) fn finish_utf8(mut self, records: u32, arena: Vec<u8>) -> Option<Batch<'static>> {
         self.arena = nearkin_kernels::utf8(arena)?;
         let whole = |&(start, end): &(usize, usize)| {
@@ -78,7 +78,7 @@ impl<'a> BatchBuilder<'a> {
         whole.then(|| self.finish(records))
     }
 
-    /// With the texts somewhere else.
+    /// The batch, with these texts.
     pub(super) fn finish_with(
         mut self,
         records: u32,

@@ -1,10 +1,10 @@
-//! Memory for chunks that is used again: fresh memory costs a page fault every 4 KiB, and clearing.
+//! Reuses the memory of chunks, because fresh memory costs a page fault every 4 KiB, and must be cleared.
 
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The buffers of one scan that nobody uses at the moment.
+/// The free buffers of one scan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -35,7 +35,7 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// Appends the next `count` bytes, or those that are left. How many.
+    /// Appends the next `count` bytes, or those that are left; returns how many.
     pub(super) fn read_from(&mut self, reader: &mut dyn Read, count: usize) -> io::Result<usize> {
         let start = self.len;
         let mut room = self.room(count);

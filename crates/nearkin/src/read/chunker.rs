@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into chunks of whole records.
 //!
 //! A chunk ends with the last record that ends within its first `chunk_bytes`; where none does, it
-//! grows until one ends. So the cuts depend on the bytes alone and are the same in every scan.
+//! grows until one ends. The cuts depend on the bytes alone, so they are the same in every scan.
 
 use super::{
     buffer::{Buffer, BufferPool},
@@ -65,8 +65,8 @@ impl Chunker {
         })
     }
 
-    /// Passes over the chunk that [`next`](Self::next) would give, of lines in a file that is not packed, without reading
-    /// more than its end. Whether it could: not where the file or its last line ends.
+    /// Skips the chunk that [`next`](Self::next) would give, and reads only its end. This needs lines in a file that is
+    /// not compressed. Returns false at the end of the file, where it cannot.
     pub(super) fn pass(&mut self, text: &mut TextReader) -> Result<bool> {
         let carried = self.carry.len() as u64;
         let from = text.place() - carried;

@@ -1,8 +1,8 @@
 //! The columns that the kept records of a collection have in common, for outputs that need to know
 //! them before the first row: CSV and Parquet.
 //!
-//! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
-//! scan over the kept records, in the order in which they first appear.
+//! Most files list their columns in their first bytes. JSON lines do not: one more scan over the kept
+//! records finds them, in the order in which they first appear.
 
 use super::{
     Format, Input, InputFile, Kind, RecordFormat, Syntax, copy::header_row, csv::Delimiter,
@@ -51,7 +51,7 @@ impl Input {
     }
 }
 
-/// What all sources agree on; `None` where all are empty. The JSON files count as one.
+/// What all files agree on; `None` if all are empty. The JSON files count as one.
 fn common<T>(
     input: &Input,
     json: impl Fn() -> Result<T>,
@@ -83,7 +83,7 @@ fn common<T>(
     Ok(first.map(|(_, columns)| columns))
 }
 
-/// The columns of every record, where the file says so once for all.
+/// The columns of every record, if the file lists them once.
 fn schema(source: &InputFile) -> Option<SchemaRef> {
     let texts = |names: &[&str]| {
         let fields = names.iter().map(|name| Field::new(*name, DataType::Utf8, true));
@@ -199,8 +199,8 @@ fn json_schema(input: &Input, kept: IsKept) -> Result<SchemaRef> {
     Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
 }
 
-/// The inference hands fields of nested objects out in any order: sorts them by name. What was null
-/// in every record becomes text, which every reader of Parquet knows.
+/// Sorts the fields of nested objects by name, because the inference gives them in any order. What was
+/// null in every record becomes text, which every reader of Parquet knows.
 fn settled(field: &Field) -> Field {
     let kind = match field.data_type() {
         DataType::Struct(fields) => {

@@ -1,7 +1,7 @@
 //! Whole records, as they came or in another format.
 //!
-//! Where a file has the format that is asked for, its records are copied byte for byte. Else every
-//! format can be written as JSON lines, and JSON lines as rows of CSV or columns of Parquet.
+//! If a file already has the target's format, its records are copied byte for byte. Otherwise they become
+//! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
 use super::{
     Chunk, InputFile, Kind, Syntax, Wanted, batch_builder::ReadRequest, csv, folder, lines,
@@ -16,7 +16,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 /// The format that records are copied to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordFormat {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Rows with these columns between delimiters.
     Delimited {

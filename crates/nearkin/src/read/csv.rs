@@ -61,7 +61,7 @@ pub(super) struct Header {
     pub(super) row: Vec<u8>,
     /// Its length in the file, blank lines before it included.
     pub(super) bytes: usize,
-    /// The same in lines.
+    /// Its lines in the file, blank lines before it included.
     pub(super) lines: u64,
     text: usize,
     pub(super) id: Option<usize>,
@@ -71,7 +71,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the first row; where it is no row of names it is a record like others, and the columns have numbers.
+    /// Reads the first row. If it is not a row of names, it is a record, and the columns have numbers.
     pub(super) fn read(
         path: &Path,
         delimiter: Delimiter,
@@ -168,7 +168,7 @@ impl Header {
     }
 }
 
-/// Where the columns stand that are asked for by name or by number, from 1; or all but the ids.
+/// The places of columns that were requested by name or by number, from 1; or of all but the ids.
 pub(super) fn columns(
     path: &Path,
     asked: &[String],
@@ -371,7 +371,7 @@ fn value(text: &str, field: &str) -> Result<Option<Value>, Problem> {
     }
 }
 
-/// The message for a value that has no place in an order.
+/// The problem of a value that cannot be ordered.
 pub(super) fn not_a_number(field: &str) -> Problem {
     Problem::new(format!("field `{field}` is NaN, which has no order"))
         .or("write a number or leave it empty")

@@ -8,8 +8,8 @@
 //! `meta.body`, else the key `body` of the object under `meta`. Where a key is repeated the last one
 //! counts, as in most JSON libraries.
 //!
-//! Most objects go the fast way of [`json_fast`]; serde_json does the rest: sonic-rs 0.5, built for any x86-64, was no faster. Four runs each with
-//! every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of source
+//! [`json_fast`] reads most objects, serde_json the others. sonic-rs 0.5, built for any x86-64, was no faster: four
+//! runs each with every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of source
 //! files, 344–427 against 338–393 MB/s on 25 MB of manual pages, full of escapes.
 
 use super::json_fast;
@@ -23,7 +23,7 @@ pub(super) const WANTED: usize = 3;
 /// The wanted names; `None` where a slot is not used.
 pub(super) type WantedNames<'a> = [Option<&'a str>; WANTED];
 
-/// A value as far as a reader cares about it.
+/// What a reader needs to know of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar {
     /// A string: where it starts and ends in the arena.
@@ -55,7 +55,7 @@ impl Scalar {
     }
 }
 
-/// What an object held under the wanted names.
+/// The values that an object has under the wanted names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FieldValues {
     slots: [Option<(usize, Scalar)>; WANTED],
@@ -117,7 +117,7 @@ pub(super) fn take_any(
     }
 }
 
-/// The keys of an object, for messages; none where it is not one.
+/// The keys of an object, to show in messages; none if it is no object.
 pub(super) fn keys(json: &[u8]) -> Vec<String> {
     struct KeyList(Vec<String>);
     impl<'de> Visitor<'de> for KeyList {

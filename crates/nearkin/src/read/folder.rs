@@ -31,7 +31,7 @@ pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>>
             let path = error.path().unwrap_or(folder).to_path_buf();
             unreadable(&path, &error.into())
         })?;
-        // Through a link, so that one that leads nowhere is told and not passed over.
+        // Follows links, so that a broken link is an error and not passed over.
         let metadata =
             fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
         if entry.depth() == 0 || !metadata.is_file() {

@@ -1,5 +1,4 @@
-//! The fast way through the most common kind of line: an object in which strings and whole numbers are
-//! wanted.
+//! A fast parser for the most common kind of line: an object of which strings and whole numbers are wanted.
 //!
 //! In: bytes that start with a line. Out: what [`fields::take`](super::fields::take) would give for it and
 //! how long it is, or nothing: whatever is rare or wrong is left to the full parser, which also words the
@@ -125,7 +124,7 @@ impl<'a> JsonLine<'a> {
         Some(Scalar::Text(start, arena.len()))
     }
 
-    /// A value that nobody looks at, unless a wanted name leads into it.
+    /// A value that is not wanted, unless a wanted name leads into it.
     fn unwanted(&mut self, key: &[u8], names: &WantedNames<'_>) -> Option<()> {
         let first_step = |name: &&str| {
             let rest = name.as_bytes().strip_prefix(key);
@@ -280,7 +279,7 @@ impl<'a> JsonLine<'a> {
         digits.iter().try_fold(0, add)
     }
 
-    /// The rest of a string that nobody looks at.
+    /// The rest of a string that is not wanted.
     fn skip_string(&mut self) -> Option<()> {
         loop {
             self.at += string_special(self.rest());
@@ -299,7 +298,7 @@ impl<'a> JsonLine<'a> {
     }
 }
 
-/// These bytes are a text; most are so short that there is nothing faster than to see whether they are ASCII.
+/// Checks that these bytes are UTF-8. Most are so short that looking for ASCII is the fastest way.
 fn expect_utf8(bytes: &[u8]) -> Option<()> {
     (bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()).then_some(())
 }

@@ -1,4 +1,4 @@
-//! Formats with a record a line: JSON objects, and plain texts.
+//! Formats with one record per line: JSON objects, and plain texts.
 
 use super::{
     IdSource, Wanted,
@@ -109,8 +109,8 @@ pub(super) fn decode_jsonl(
     asked: ReadRequest,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    // That texts are UTF-8 is checked for all of them at once; only where one is not, or something else is
-    // wrong, every line is checked on its own, to say what and where.
+    // All texts are checked for UTF-8 at once. Only if one is not, or something else is wrong, each line is
+    // checked on its own, to say what is wrong and where.
     let decode = |trust| Jsonl::new(asked, data.len(), trust).decode(data, first, wanted);
     match decode(true) {
         Ok(Some(batch)) => Ok(batch),
@@ -136,7 +136,7 @@ impl<'a> Jsonl<'a> {
         Self { asked, names, trust, arena, gather: BatchBuilder::new(asked, 0) }
     }
 
-    /// Nothing where a trusted text is not UTF-8.
+    /// The batch; `None` if a trusted text is not UTF-8.
     fn decode(mut self, data: &[u8], first: u64, wanted: Wanted) -> Result<Option<Batch<'static>>> {
         let (mut at, mut number, mut ordinal) = (0, first, 0);
         while at < data.len() {
@@ -197,7 +197,7 @@ impl<'a> Jsonl<'a> {
         Ok(self.append(&text))
     }
 
-    /// Where what stands for a list lies.
+    /// Where the list text of a list lies.
     fn list(&mut self, start: usize, end: usize) -> Result<(usize, usize), Problem> {
         if self.asked.options.shape == Shape::Value {
             return Ok((start, end));

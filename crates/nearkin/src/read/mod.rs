@@ -1,11 +1,10 @@
-//! From files to texts: JSONL, Parquet, CSV, TSV, plain lines, folders and standard input, packed
+//! From files to texts: JSONL, Parquet, CSV, TSV, plain lines, folders and standard input, compressed
 //! with gzip or zstd or not.
 //!
 //! An [`Input`] is one collection made of one or more files. It can be scanned as often as needed:
 //! [`Input::scan`] gives raw [`Chunk`]s in order, which costs little; [`Input::decode`] takes a chunk
 //! apart, on many threads at once; [`Input::copy`] gives the whole records back as they came. A
-//! record's position is its number over all chunks of all files, from 0; records that are bad keep
-//! theirs.
+//! record's position is its number over all chunks of all files, from 0; bad records count too.
 //!
 //! Ids: a field named by the user must be in every record. Else, where the first record of the
 //! collection has a field `id`, every record must have one; where it has none, none may. Documents of
@@ -84,7 +83,7 @@ pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
 pub struct ReadOptions {
     /// The field that holds the text.
     pub text: String,
-    /// Names of fields that hold it instead, where the first record of the collection has one of them.
+    /// Fields that hold the text instead, if the first record of the collection has one of them.
     pub rather: Vec<String>,
     /// What the field holds.
     pub shape: Shape,
@@ -97,7 +96,7 @@ pub struct ReadOptions {
     /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`],
     /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
-    /// The options by which the user names the fields, for messages.
+    /// The options by which the user names the fields. Messages name them.
     pub keys: FieldKeys,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
@@ -107,8 +106,8 @@ pub struct ReadOptions {
     pub delimiter: Option<String>,
     /// Whether CSV and TSV files begin with a row of names; without, columns are called 1, 2, 3 and so on.
     pub header: bool,
-    /// What no column is called: a CSV file in whose first row this says yes to a value has no row of names. The first such
-    /// column is then the text's.
+    /// Recognises values that are no column names. If a CSV file has one in its first row, it has no row of names, and the
+    /// column of the first such value holds the text.
     pub is_value: Option<fn(&str) -> bool>,
     /// What to do with a bad record.
     pub on_error: OnError,
@@ -232,7 +231,7 @@ enum IdSource {
     Field(String),
     /// No record has an id.
     None,
-    /// Whatever ids there are do not count.
+    /// Ids do not count, even if there are some.
     Ignored,
 }
 
@@ -260,7 +259,7 @@ impl Input {
         self.sources.iter().map(InputFile::bytes).sum()
     }
 
-    /// Names, sizes and ages of all files, by which a change shows; none where something came from a pipe.
+    /// Names, sizes and ages of all files, to notice changes; `None` if something came from a pipe.
     pub fn stamp(&self) -> Option<String> {
         let stamps: Option<Vec<String>> = self
             .sources
@@ -314,8 +313,7 @@ impl Input {
         Ok(batch)
     }
 
-    /// The position of each chunk's first record and where it ends, for the first chunks, as far as they were
-    /// decoded.
+    /// The positions at which chunks start and end, up to the first chunk that was not decoded yet.
     pub(crate) fn positions(&self) -> Vec<u64> {
         let mut positions = vec![0];
         let mut end = 0;

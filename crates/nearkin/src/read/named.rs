@@ -123,11 +123,11 @@ pub(super) struct NamesBuilder {
     position: u64,
 }
 
-/// Takes a row at its position up, or says what is wrong with it.
+/// Takes a row at its position, or says what is wrong with it.
 pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut NamesBuilder, u64, Row) -> Result<(), Refusal>;
 
 impl NamesBuilder {
-    /// Hands every row of a table to `take`; those that it refuses end it, or are skipped.
+    /// Hands every row of a table to `take`. A row that it refuses ends the run, or is skipped.
     pub(super) fn read(&mut self, input: &Input, take: TakeRow) -> Result<()> {
         let Some(source) = input.sources.first() else { return Ok(()) };
         let path = &source.name;

@@ -109,7 +109,7 @@ pub enum Digits {
     Hex,
 }
 
-/// How a bit string was written, where another in the same collection could be misunderstood.
+/// How a bit string was written. `Binary` and `Hex` are guesses that another one may contradict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BitNotation {
     Clear,
@@ -168,7 +168,7 @@ pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, BitNotat
     bits.end(BitNotation::Clear)
 }
 
-/// The same for a byte a bit.
+/// Appends the words of a bit string that is given as one byte per bit.
 pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, BitNotation), Problem> {
     let mut bits = BitWords::new(out);
     bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte != 0), 1))?;

@@ -90,7 +90,7 @@ fn table_source(table: &Arc<MemoryTable>) -> InputFile {
     }
 }
 
-/// A file of vectors, where the path is one: by the format that was asked for, or its name.
+/// The file of vectors at this path, if its format or its name says that it is one.
 pub(super) fn vectors_file(
     path: &Path,
     options: &ReadOptions,
@@ -210,7 +210,7 @@ fn header(
     csv::Header::read(&stored.name, delimiter, options, &mut text).map(Syntax::Csv)
 }
 
-/// The name of the text field that the first record has, where one of several is taken.
+/// Which of several names the text field has in the first record.
 fn rather(sources: &[InputFile], options: &ReadOptions) -> Result<Option<String>> {
     for name in &options.rather {
         for source in sources {
@@ -224,7 +224,7 @@ fn rather(sources: &[InputFile], options: &ReadOptions) -> Result<Option<String>
     Ok(None)
 }
 
-/// The field with the ids: the one that the user named, else `id` where the first record has it.
+/// The field with the ids: the one that the user named, else `id` if the first record has it.
 fn ids(sources: &[InputFile], options: &ReadOptions) -> Result<IdSource> {
     if options.positions {
         return Ok(IdSource::Ignored);
@@ -268,7 +268,7 @@ fn first_has(source: &InputFile, name: &str, options: &ReadOptions) -> Result<Op
 /// How much is read at a time to find the first record.
 const FIRST_LOOK: usize = 64 << 10;
 
-/// Finds the columns that are asked for, where a file has columns.
+/// Finds the requested columns, if a file has columns.
 fn bind(source: &mut InputFile, options: &ReadOptions, ids: &IdSource) -> Result<()> {
     let name = source.name.clone();
     let failed = |what: &str| Err(Error::file(name.clone(), what));

@@ -117,7 +117,7 @@ fn is_sound(metadata: &ArrowReaderMetadata, len: u64) -> bool {
 }
 
 /// Flipping bytes made parquet 60 panic in its page index, which is not read here for that reason.
-/// Should another place panic on a broken file, that is an error like any other.
+/// If another place panics on a broken file, that becomes an error like any other.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(ParquetError::General("its data makes no sense to the decoder".to_owned()))

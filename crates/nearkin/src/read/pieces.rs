@@ -1,4 +1,4 @@
-//! Pieces of files with a record a line, for whoever reads only a part of a file: another machine, say.
+//! Pieces of files with one record per line. A machine that reads only its part of a file uses them.
 
 use super::{
     Format, IdSource, OnError, ReadOptions, Wanted,
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use memchr::{memchr, memrchr};
 use std::{fs::File, io::Read, ops::Range, path::PathBuf, sync::Arc};
 
-/// How the records of a file with one a line are read, where its bytes come from elsewhere.
+/// Reads the records of a file that has one per line, from bytes that the caller brings.
 #[derive(Debug)]
 pub struct Pieces {
     path: PathBuf,
@@ -91,13 +91,13 @@ impl Pieces {
     /// Opens the file.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When it cannot be opened.
     pub fn open(&self) -> Result<Arc<File>> {
         File::open(&self.path).map(Arc::new).map_err(|error| unreadable(&self.path, &error))
     }
 
-    /// Reads these bytes of the file, which are whole lines, and calls `each` with some at a time, and with the byte at
-    /// which those start: they stay in a near cache, and nothing is allocated for more.
+    /// Reads these bytes of the file, which are whole lines. Calls `each` with some lines at a time, few enough for a near
+    /// cache, and with the byte at which they start.
     ///
     /// # Errors
     /// When the file cannot be read, or ends before.
@@ -140,7 +140,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Where the parts of a file with so many bytes start, none larger than `most` but for its last line.
+    /// Where the parts of a file of this size start. No part is larger than `most`, apart from its last line.
     ///
     /// # Errors
     /// When the file cannot be read.

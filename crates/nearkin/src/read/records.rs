@@ -59,7 +59,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The place of a column, which is missing in all records before where it is new.
+    /// The place of a column. A new one is missing in all records before.
     fn place(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             return place;

@@ -39,7 +39,7 @@ impl Rereadable {
         Self { name: path, spool: None, stamp: Stamp::of(metadata) }
     }
 
-    /// What lies in memory, and is never opened.
+    /// Something in memory, which is never opened.
     pub(super) fn in_memory(name: PathBuf, len: u64) -> Self {
         Self { name, spool: None, stamp: Stamp { len, modified: None } }
     }
@@ -64,7 +64,7 @@ impl Rereadable {
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
 
-    /// Its name, size and age, by which a change shows; none for what was copied from a pipe.
+    /// Its name, size and age, to notice changes; `None` if it came from a pipe.
     pub(super) fn stamp(&self) -> Option<String> {
         let age = self.stamp.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         let stamp = format!("{} {} {}", self.name.display(), self.stamp.len, age.as_nanos());

@@ -82,7 +82,7 @@ pub(super) fn null(column: &str) -> Problem {
 /// Takes a row, or what is wrong with the row at a line.
 pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, Problem>) -> Result<()>;
 
-/// Calls `each` with every row of a chunk. How many there are.
+/// Calls `each` with every row of a chunk; returns how many there are.
 pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
     let source = &input.sources[chunk.source];
     match (&source.kind, &chunk.data) {

@@ -67,7 +67,7 @@ impl<'a> Scan<'a> {
         Self { input, skip, source: 0, number: 0, passed: 0, cursor, counts_lines, failed }
     }
 
-    /// The same chunks with any lines, so that what is skipped need not be read.
+    /// Like this scan, without line numbers, so that skipped chunks need not be read.
     pub(super) fn without_lines(mut self) -> Self {
         self.counts_lines = false;
         self
@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
             }),
             None => Self::Cut(Box::new(FirstScan {
                 stored,
-                // Where that saves nothing, they are counted for the next scan.
+                // If that saves nothing, lines are counted for the next scan.
                 passes: !counts_lines && text.is_plain() && matches!(syntax.ends(), Ends::Lines),
                 text,
                 cutter: Chunker::new(syntax.ends(), chunk_bytes),
@@ -219,7 +219,7 @@ struct FirstScan<'a> {
     stored: &'a Rereadable,
     text: TextReader<'a>,
     cutter: Chunker,
-    /// Whether it passes over chunks that are skipped. Their lines are not known then, nor those behind them.
+    /// Whether it passes over skipped chunks. Line numbers are unknown from there on.
     passes: bool,
     line: u64,
     taken: u64,

@@ -1,7 +1,7 @@
 //! What the field of a record holds: a text, or a list that stands for a set, a bag, a vector or bits.
 //!
-//! Whatever it holds, what leaves the reader is a text: for sets and bags a
-//! [list text](crate::shingle::elements), for vectors and bits the value as it was written.
+//! The reader turns each into a text: sets and bags into a [list text](crate::shingle::elements), vectors and
+//! bits into the value as it was written.
 
 use crate::error::{Advice, Problem};
 use crate::shingle::elements::{checked_count, push_element, push_plain, start_list};
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// The same for a cell of a table or a line: JSON where `may_be_json` and it looks so.
+    /// Appends what stands for a cell of a table or a line, which is JSON if `may_be_json` and it looks like it.
     pub(super) fn push_text(
         self,
         text: &str,

@@ -41,9 +41,9 @@ impl Source for Input {
 /// A collection: the records of files, or the groups of a table.
 #[derive(Debug)]
 pub enum AnyInput {
-    /// A record an item.
+    /// Each record is an item.
     Records(Box<Input>),
-    /// A group an item.
+    /// Each group is an item.
     Groups(Box<Groups>),
 }
 

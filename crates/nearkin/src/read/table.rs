@@ -1,7 +1,7 @@
 //! Tables: the needed columns of some rows at a time, from a Parquet file or from memory.
 //!
-//! A chunk is a stretch of rows that holds about `chunk_bytes` of the columns asked for. Of a table in memory nothing is
-//! copied but the rows that are read a second time.
+//! A chunk is a stretch of rows with about `chunk_bytes` in the requested columns. Rows of a table in memory are only
+//! copied when they are read a second time.
 
 use super::{
     IdSource, ReadOptions, Wanted,
@@ -240,7 +240,7 @@ impl ArrowTable {
         }
     }
 
-    /// The values and the ids of the rows of a stretch, for those who read other things than texts.
+    /// The values and the ids of the rows of a stretch, for items that are no texts.
     pub(super) fn values(
         &self,
         stored: &Rereadable,

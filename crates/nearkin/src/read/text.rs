@@ -36,7 +36,7 @@ enum Bytes {
 }
 
 impl<'a> TextReader<'a> {
-    /// The same bytes, a byte-order mark included: for files that are no text and are read in small pieces.
+    /// Opens a file that is no text, to be read in small pieces. A byte-order mark is part of it.
     pub(super) fn bytes(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let mut bytes = Self::from_start(stored, compression)?;
         if let Bytes::Plain(FileCursor { file, offset }) = bytes.bytes {
@@ -130,7 +130,7 @@ impl<'a> TextReader<'a> {
         }
     }
 
-    /// Where the last line ends that ends between two places of the file; none if the file ends before the second.
+    /// The last line end between two places of the file; `None` if the file ends before the second.
     pub(super) fn last_line_end(&self, from: u64, to: u64) -> Result<Option<u64>> {
         const STEP: u64 = 16 << 10;
         if to > self.stored.len() {

@@ -1,6 +1,6 @@
 //! Files of vectors: `.npy`, and `.fvecs` with its sisters.
 //!
-//! `.npy` is NumPy's format for one array (NEP 1; versions 1 to 3), here of two dimensions, a vector a row.
+//! `.npy` is NumPy's format for one array (NEP 1; versions 1 to 3), here of two dimensions, one vector per row.
 //! `.fvecs`, `.bvecs` and `.ivecs` (Jégou, Douze and Schmid 2011) hold vectors one after the other, each
 //! after its dimension as a little-endian 32-bit number: floats, bytes, whole numbers.
 //!
@@ -210,7 +210,7 @@ pub(super) fn rows(
     each: EachVector,
 ) -> Result<()> {
     let mut file = TextReader::bytes(stored, compression)?;
-    // What is not packed can be held against its size beforehand.
+    // The size of a file that is not compressed is known beforehand.
     let size = (compression == Compression::Plain).then(|| stored.len());
     match format {
         Format::Npy => npy(stored, &mut file, size, each),

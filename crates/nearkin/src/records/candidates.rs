@@ -44,7 +44,7 @@ enum Test {
     Apart(f64),
 }
 
-/// Records of which each is paired with each of others, or with those behind it.
+/// Records that are all paired with others, or with each other.
 #[derive(Clone, Copy)]
 enum PairBlock<'a> {
     Across(&'a [u32], &'a [u32]),
@@ -61,8 +61,8 @@ struct ByValue {
 const MOST_CANDIDATES: u64 = 30_000_000_000;
 /// Pairs that one thread looks at before it takes others, about.
 const TASK: usize = 1 << 14;
-/// Equal fields find the pairs of an alternative that also has similar ones as long as they find at most so many a
-/// record.
+/// If an alternative has conditions on equal and on similar fields, the equal fields find its pairs, as long as they find
+/// at most this many per record.
 const FEW: u64 = 50;
 
 impl<'a> CandidateSearch<'a> {
@@ -81,7 +81,7 @@ impl<'a> CandidateSearch<'a> {
         Self { scorer, alternatives, names, split, distinct, stopped }
     }
 
-    /// The pairs that score at least so much, up to `most` of them, in order, and how many each alternative found.
+    /// The pairs that reach a score, up to `most` of them, in order, and how many each alternative found.
     ///
     /// # Errors
     /// When they are too many, or it was stopped.
@@ -100,8 +100,8 @@ impl<'a> CandidateSearch<'a> {
         Ok((sorted(parts.concat()), counts))
     }
 
-    /// Calls `each` with every pair, from many threads, until it says no. What was gathered, in parts that do not depend
-    /// on the threads, and how many pairs each alternative found.
+    /// Calls `each` with every pair, from many threads, until it says no. Returns what was gathered, in parts that do not
+    /// depend on the threads, and how many pairs each alternative found.
     pub(super) fn visit<T: Send>(
         &self,
         start: impl Fn() -> T + Sync,
@@ -185,7 +185,7 @@ impl<'a> CandidateSearch<'a> {
         }
     }
 
-    /// What comes of blocks, unless nobody could wait for them.
+    /// What comes of blocks, unless there are too many pairs to wait for.
     fn taken<R>(
         &self,
         number: usize,
@@ -305,7 +305,7 @@ impl<'a> CandidateSearch<'a> {
         Ok(pairs)
     }
 
-    /// Numbers at most so far apart.
+    /// Numbers that are close enough.
     fn apart(
         &self,
         field: &Field,
@@ -411,7 +411,7 @@ impl PairBlock<'_> {
 /// Rows of a block.
 type Task<'a> = (PairBlock<'a>, usize, usize);
 
-/// Blocks in lists of about as many pairs, the same whoever works on them.
+/// Divides blocks into tasks of about equally many pairs; the number of threads does not matter.
 fn batches<'a>(blocks: &[PairBlock<'a>]) -> Vec<Vec<Task<'a>>> {
     let mut batches: Vec<Vec<Task<'a>>> = Vec::new();
     let mut room = 0;

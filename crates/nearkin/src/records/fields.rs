@@ -1,7 +1,7 @@
 //! The values of a field, ready to be compared.
 //!
-//! Values of texts are lower-cased words with a blank between, without accents and apostrophes: capitals make no
-//! difference, and punctuation is as good as a blank. Numbers and dates are what is written, however it is written; what cannot be read as one is missing.
+//! Texts become lower-cased words with a blank between, without accents and apostrophes, so neither capitals nor
+//! punctuation make a difference. Numbers and dates are read in many notations; what cannot be read is missing.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -138,7 +138,7 @@ impl Field {
         }
     }
 
-    /// Whether two values are at most so many edits apart, tables not counted.
+    /// Whether two values are at most this many edits apart, tables not counted.
     pub fn distance_within(&self, a: u32, b: u32, most: usize) -> bool {
         match &self.forms {
             Forms::Strings { space, .. } => space.within(a, b, most).is_some(),
@@ -179,7 +179,7 @@ impl Field {
 
     /// What the words of a group that two values have in different forms add to the cosine.
     fn shared(&self, space: &SparseSpace, words: &Values, a: u32, b: u32) -> f64 {
-        // In one order, for a word of the one may go with several of the other.
+        // In one order, because a word of one value may go with several of the other.
         let (a, b) = (a.min(b), a.max(b));
         let vectors = space.vectors();
         let (dims_a, weights_a) = vectors.get(a as usize);
@@ -272,7 +272,7 @@ fn column<'a>(table: &'a RecordTable, which: &str, name: &str) -> Result<&'a Rec
     })
 }
 
-/// Adds a column's records, with their values as they are compared. How many could not be read.
+/// Adds a column's records, with their values as they are compared; returns how many could not be read.
 fn add(
     builder: &mut ColumnBuilder,
     column: &RecordColumn,

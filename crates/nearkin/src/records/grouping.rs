@@ -111,7 +111,7 @@ fn average(xs: &[u32], ys: &[u32], scorer: &Scorer, floor: f64) -> f64 {
     xs.iter().map(of).sum::<f64>() / (xs.len() * ys.len()) as f64
 }
 
-/// Calls `each` with every pair of two records of one cluster, and its score. How many there are.
+/// Calls `each` with every pair of two records of one cluster, and its score; returns how many there are.
 pub(super) fn pairs_within(
     clusters: &[u32],
     scorer: &Scorer,

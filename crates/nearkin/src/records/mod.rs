@@ -2,7 +2,7 @@
 //!
 //! Records come in with [`Rules`]: which pairs are looked at (equal fields, similar fields, joined by AND and OR),
 //! what each field is worth, and how what matches is grouped. Pairs go out with their score and each field's part in
-//! it. (The method is that of *Mining of Massive Datasets*, 3.8.1–3.8.3: points a field, a penalty that grows with the
+//! it. (The method is that of *Mining of Massive Datasets*, 3.8.1–3.8.3: points per field, a penalty that grows with the
 //! square of a distance, tables that soften it, and the share of true matches from a field that was not scored.)
 //!
 //! | file | answers |
@@ -78,7 +78,7 @@ pub struct Match {
     pub score: f64,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct MatchResult {
     /// What is the same.
@@ -111,7 +111,7 @@ impl MatchGroups {
         }
     }
 
-    /// Calls `each` with every pair that is the same, by the first record, then the second. How many there are.
+    /// Calls `each` with every pair that is the same, by the first record, then the second; returns how many there are.
     ///
     /// # Errors
     /// Those of `each`.
@@ -145,8 +145,8 @@ impl Limits<'_> {
 /// Finds the records that are the same.
 ///
 /// # Errors
-/// When the rules name a column that a table does not have, more pairs than memory holds reach the threshold, more than
-/// anybody waits for are candidates, or it was stopped.
+/// When the rules name a column that a table does not have, when more pairs reach the threshold than memory holds, when
+/// there are too many candidates to wait for, or when it was stopped.
 pub fn resolve(
     records: &Records<'_>,
     rules: &Rules,

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use crate::shingle::Shingling;
 use crate::{Error, Result};
 
-/// Columns of the output that no field can be called like.
+/// Names of output columns, which no field can have.
 pub const TAKEN: [&str; 3] = ["a", "b", "score"];
 
-/// What conditions are written with, and names of fields in them are not.
+/// Signs of conditions, which no name of a field may contain.
 pub(super) const SIGNS: [&str; 6] = ["&", "~", "|", " and ", " within ", " by "];
 
 /// How records are matched.
@@ -49,7 +49,7 @@ pub struct Alternative(pub Vec<FieldCondition>);
 pub struct FieldCondition {
     /// The field, by its place among the fields.
     pub field: usize,
-    /// What of it.
+    /// The condition.
     pub how: How,
 }
 
@@ -58,9 +58,9 @@ pub struct FieldCondition {
 pub enum How {
     /// They are equal.
     Equal,
-    /// They are at least so similar, by the field's own measure or by these shingles.
+    /// They reach this similarity, by the field's own measure or by these shingles.
     Similar(f64, Option<Shingling>),
-    /// They are at most so far apart, in edits, units or days.
+    /// They are at most this far apart, in edits, units or days.
     Within(f64),
 }
 
@@ -109,7 +109,7 @@ pub enum Distance {
 /// The distance at which all of the penalty is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LostAt {
-    /// So much.
+    /// This distance.
     Distance(f64),
     /// This share of the length of the longer value, or of the larger number.
     Share(f64),

@@ -20,7 +20,7 @@ pub(crate) struct Lists<T> {
     file: Option<TempFile>,
 }
 
-/// Lists one behind the other, and how long each is.
+/// Lists one after the other, and how long each is.
 #[derive(Debug)]
 pub(crate) struct Joined<T> {
     pub(crate) list: Vec<T>,
@@ -67,7 +67,7 @@ impl<T: Plain> Lists<T> {
         self.places.len()
     }
 
-    /// So many numbers will be appended, in so many lists.
+    /// Reserves room for this many numbers in this many lists.
     pub(crate) fn reserve(&mut self, numbers: usize, lists: usize) {
         self.pieces[0].reserve(numbers.min(self.limit / T::BYTES));
         self.places.reserve(lists);
@@ -87,7 +87,7 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Appends lists that lie one behind the other.
+    /// Appends lists that lie one after the other.
     pub(crate) fn push_all(&mut self, Joined { list, lengths }: Joined<T>) -> Result<()> {
         if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
@@ -136,8 +136,8 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Brings everything to the file, where some of it is there already and will last. Where each list is
-    /// then, and the file's checksum.
+    /// Brings everything to the file, if some of it is there already and will last. Returns where each list
+    /// is, and the file's checksum.
     pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
         if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
             return Ok(None);

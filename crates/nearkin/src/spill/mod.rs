@@ -1,9 +1,9 @@
 //! More than memory holds.
 //!
 //! Two shapes of data outgrow memory. [`Partitions`] takes fixed-size entries in any order and gives them
-//! back partition by partition, for whoever wants to sort a part at a time. [`Lists`] takes lists and gives
-//! each back by its number. Both hold what they get in memory up to a limit and write it to a temporary
-//! file beyond, in large pieces, once.
+//! back partition by partition, so that each can be sorted on its own. [`Lists`] takes lists and gives each
+//! back by its number. Both hold data in memory up to a limit. Beyond it they write to a temporary file, in
+//! large pieces, once.
 
 mod budget;
 mod file;

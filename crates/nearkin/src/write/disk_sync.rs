@@ -1,4 +1,4 @@
-//! Has the disk take up a file while it is still being written, so that the end need not wait for all of it.
+//! Syncs a file to disk while it is still being written, so that less is left to wait for at the end.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 /// Bytes between two calls to the disk.
 const STEP: usize = 4 << 20;
 
-/// What is known of the bytes of one file that are not on disk yet.
+/// Syncs one file from a thread of its own.
 #[derive(Debug, Default)]
 pub(super) struct DiskSync {
     waiting: usize,
@@ -32,7 +32,7 @@ impl DiskSync {
         }
     }
 
-    /// Waits for the disk, and says what went wrong: the system tells each failure once.
+    /// Waits for the disk, and returns what went wrong: the system reports each failure once.
     pub(super) fn finish(self) -> io::Result<()> {
         let Some((ask, thread)) = self.disk else { return Ok(()) };
         drop(ask);

@@ -98,7 +98,7 @@ impl Output {
         &self.name
     }
 
-    /// Writes all of it, with an error that names the file.
+    /// Writes these bytes; an error names the file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
     }
@@ -123,14 +123,14 @@ impl Ready {
     }
 }
 
-/// Whether records or a table could be written under this name: a folder that is not there, or a name that
-/// tells no format, is better told before the work than after it.
+/// Checks that records or a table can be written under this name, before the work starts: that the folder exists,
+/// and that the name tells the format.
 pub fn check_table(target: &Path) -> Result<()> {
     check(target)?;
     output_format(Some(target), None).map(|_| ())
 }
 
-/// Whether a file of this name could be created.
+/// Checks that a file of this name can be created.
 pub fn check(target: &Path) -> Result<()> {
     let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
     if !special {
@@ -142,7 +142,7 @@ pub fn check(target: &Path) -> Result<()> {
 /// Temporary files that are there now.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the temporary files of outputs that are not finished. For a program that has to leave at once.
+/// Removes the temporary files of unfinished outputs, for a program that has to end at once.
 pub fn remove_temporary_files() {
     let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     files.drain(..).for_each(|file| drop(fs::remove_file(file)));
@@ -211,8 +211,8 @@ fn open(target: &Path) -> io::Result<RawSink> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = loop {
         let file = builder.tempfile_in(folder_of(target))?;
-        // Whoever finds the file unlocked may know that nobody writes it any more, and remove it; as it may
-        // have been in the moment before the lock.
+        // A run that finds the file unlocked knows that nobody writes it any more, and removes it. That may have
+        // happened in the moment before the lock.
         let _ = file.as_file().try_lock();
         if file.path().exists() {
             break file;
@@ -226,7 +226,7 @@ fn open(target: &Path) -> io::Result<RawSink> {
     Ok(RawSink::Temporary(file, DiskSync::default()))
 }
 
-/// Removes temporary files of this output that runs left which were killed.
+/// Removes temporary files of this output that killed runs left behind.
 fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

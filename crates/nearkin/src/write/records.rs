@@ -18,8 +18,8 @@ use std::{
 };
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
-/// threads. `progress` is told of the bytes read after each chunk, and may end the copying. The file is
-/// complete, and has yet to appear.
+/// threads. `progress` gets the bytes read after each chunk, and may end the copying. The file is
+/// then complete, but does not appear yet.
 pub fn records(
     input: &Input,
     target: Option<&Path>,

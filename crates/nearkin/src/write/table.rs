@@ -108,14 +108,13 @@ impl RowFormat {
     }
 }
 
-/// Rows a batch, so that memory stays small.
+/// Rows per batch; few, so that memory stays small.
 const BATCH: usize = 1 << 14;
 /// Bytes that are formatted before they are handed on.
 const BUFFER: usize = 64 << 10;
 
 impl TableWriter {
-    /// Creates the table. The format is told by the name where it is not given; standard output gets
-    /// JSONL.
+    /// Creates the table. The name tells the format if it is not given; standard output gets JSONL.
     pub fn create(
         target: Option<&Path>,
         format: Option<Format>,
@@ -378,7 +377,7 @@ impl ColumnBuilders {
         Self { schema: Arc::new(Schema::new(fields)), builders, rows: 0 }
     }
 
-    /// Takes a row up; a batch where it is full.
+    /// Adds a row; returns the batch when it is full.
     fn row(&mut self, cells: &[Cell], name: &Path) -> Result<Option<RecordBatch>> {
         for (builder, cell) in self.builders.iter_mut().zip(cells) {
             builder.push(*cell, name)?;

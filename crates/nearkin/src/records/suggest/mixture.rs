@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::neighbours::Neighbours;
 use super::{MATCHES, Scorer};
 
-/// Two kinds of pairs, and how often the fields of each are so far apart.
+/// Matches and other pairs, and how far apart the fields of each kind are.
 pub(super) struct Mixture {
     /// By field, what it is worth, in bits.
     pub(super) worth: Vec<Worth>,

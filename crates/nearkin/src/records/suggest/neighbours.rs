@@ -33,7 +33,7 @@ pub(super) struct Neighbours {
     pub(super) random: Vec<(u32, u32)>,
 }
 
-/// The words of a field: who of the second table has them?
+/// Which records of the second table have each word of a field.
 struct WordIndex {
     field: Field,
     having: HashMap<u32, Vec<u32>>,
