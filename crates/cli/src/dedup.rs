@@ -81,10 +81,29 @@ impl DedupArgs {
     }
 }
 
+/// Where the kept records go.
+#[derive(Debug, Clone, Copy, Default)]
+enum KeptTarget<'a> {
+    /// Nowhere: whoever called asks for them, or wants the groups alone.
+    #[default]
+    Nowhere,
+    Stdout,
+    File(&'a Path),
+}
+
+impl<'a> KeptTarget<'a> {
+    fn path(self) -> Option<&'a Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nowhere | Self::Stdout => None,
+        }
+    }
+}
+
 /// The files that a run writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DedupOutputs<'a> {
-    kept: Option<&'a Path>,
+    kept: KeptTarget<'a>,
     clusters: Option<&'a Path>,
     stats: Option<&'a Path>,
 }
@@ -92,7 +111,11 @@ pub(crate) struct DedupOutputs<'a> {
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let outputs = DedupOutputs {
-        kept: args.output.as_deref(),
+        kept: match (&args.output, &args.clusters) {
+            (Some(path), _) => KeptTarget::File(path),
+            (None, None) => KeptTarget::Stdout,
+            (None, Some(_)) => KeptTarget::Nowhere,
+        },
         clusters: args.clusters.as_deref(),
         stats: args.run.stats.as_deref(),
     };
@@ -159,6 +182,7 @@ pub(crate) fn find(
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
     };
     let DedupOutputs { kept, clusters, stats } = outputs;
+    let kept = kept.path();
     // The kept records may take the place of the input; nothing else may.
     check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
     match &source {
@@ -202,8 +226,8 @@ fn records_in_memory(
     }
     match VectorFiles::open(inputs, &options.read_options())? {
         Some(files) => {
-            if outputs.kept.is_some() {
-                write::check_vectors(outputs.kept, files.format())?;
+            if !matches!(outputs.kept, KeptTarget::Nowhere) {
+                write::check_vectors(outputs.kept.path(), files.format())?;
             }
             Ok(RecordSource::Vectors(files))
         }
