@@ -283,7 +283,11 @@ fn measures_and_limits_that_do_not_go_together_are_refused() {
     place.fails("pairs in.jsonl --as vector -t 0.8", &["--threshold", "--within"]);
     place.fails("pairs in.jsonl --as vector --measure hamming --within 2", &["hamming", "l2"]);
     place.fails("pairs in.jsonl --as vector --within -1", &["--within", "0"]);
-    place.fails("dedup in.jsonl --as vector -o out.jsonl", &["--as", "text"]);
+    place.fails("dedup in.jsonl --as vector -o out.jsonl", &["--within", "largest distance"]);
+    place.fails(
+        "dedup in.jsonl --as vector --within 1 --keep longest -o out.jsonl",
+        &["--keep", "longest", "equally long"],
+    );
     place.fails("pairs in.jsonl --measure edit", &["--measure", "--as"]);
     assert_eq!(place.run("pairs in.jsonl --measure l0.5").code, Some(2));
     place.write("empty.jsonl", "");
