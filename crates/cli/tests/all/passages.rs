@@ -1,11 +1,9 @@
 //! `nearkin compare --passages`: what two texts share, side by side and as JSON.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Place, record};
+use crate::common::{Place, record};
 use serde_json::{Value, json};
 
 const A: &str = "Swing bridge to close.

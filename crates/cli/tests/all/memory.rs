@@ -1,11 +1,9 @@
 //! `--memory` and `--temp`: the same bytes at every limit, and after every kill.
 
-mod common;
-
 use std::fs;
 use std::process::{Command, Stdio};
 
-use common::{Place, record};
+use crate::common::{Place, record};
 
 /// Some megabytes of texts: families of near copies, and copies.
 fn collection(families: usize) -> String {

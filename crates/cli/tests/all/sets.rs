@@ -2,12 +2,10 @@
 
 #![allow(clippy::print_stderr)]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 
-use common::{Place, data};
+use crate::common::{Place, data};
 use serde_json::Value;
 
 type Pairs = BTreeMap<(String, String), f64>;

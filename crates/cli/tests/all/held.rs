@@ -1,8 +1,6 @@
 //! Vectors, bits, strings, answers and tf-idf on the command line: what they find, and what bad ones get.
 
-mod common;
-
-use common::{Place, record, three};
+use crate::common::{Place, record, three};
 use serde_json::Value;
 
 fn rows(text: &str) -> Vec<Value> {

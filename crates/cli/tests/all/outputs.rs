@@ -1,12 +1,10 @@
 //! What the command writes, for every kind of input and output, and that it does not depend on how it
 //! is run.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 
-use common::{Place, record, three};
+use crate::common::{Place, record, three};
 use serde_json::Value;
 
 fn json_lines(text: &str) -> Vec<Value> {

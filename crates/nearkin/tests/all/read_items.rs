@@ -2,8 +2,7 @@
 #![cfg(feature = "files")]
 #![allow(clippy::print_stderr)]
 
-mod read_files;
-
+use crate::common::files::{files, gz, options, parquet, paths, zst};
 use arrow_array::{
     ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array,
     LargeListArray, ListArray, StringArray,
@@ -18,7 +17,6 @@ use nearkin::read::{
 };
 use nearkin::shingle::{Shingling, elements::each_element};
 use nearkin::{Result, item::Vectors};
-use read_files::{files, gz, options, parquet, paths, zst};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 

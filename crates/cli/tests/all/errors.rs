@@ -3,12 +3,10 @@
 
 #![allow(clippy::print_stderr)]
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 
-use common::{Place, record, three};
+use crate::common::{Place, record, three};
 
 const RUN: &str = "dedup in.jsonl -o out.jsonl --clusters clusters.csv --stats stats.json";
 

@@ -1,8 +1,7 @@
 //! What comes out of each kind of input.
 #![cfg(feature = "files")]
 
-mod read_files;
-
+use crate::common::files::{Seen, all, files, gz, options, parquet, paths, read, read_with, zst};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, StringArray,
     StringViewArray, UInt64Array, types::Int32Type,
@@ -10,7 +9,6 @@ use arrow_array::{
 use nearkin::item::{Id, Source, Value};
 use nearkin::read::{Format, Input, OnError, ReadOptions};
 use proptest::prelude::*;
-use read_files::{Seen, all, files, gz, options, parquet, paths, read, read_with, zst};
 use std::{fs, path::PathBuf, sync::Arc};
 
 const LINES: &str = concat!(

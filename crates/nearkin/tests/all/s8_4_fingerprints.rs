@@ -2,15 +2,15 @@
 
 #![allow(dead_code, reason = "the example uses the rest")]
 
-#[path = "../../../examples/rust/fingerprints/align.rs"]
+#[path = "../../../../examples/rust/fingerprints/align.rs"]
 mod align;
-#[path = "../../../examples/rust/fingerprints/frames.rs"]
+#[path = "../../../../examples/rust/fingerprints/frames.rs"]
 mod frames;
-#[path = "../../../examples/rust/fingerprints/generated.rs"]
+#[path = "../../../../examples/rust/fingerprints/generated.rs"]
 mod generated;
-#[path = "../../../examples/rust/fingerprints/identify.rs"]
+#[path = "../../../../examples/rust/fingerprints/identify.rs"]
 mod identify;
-#[path = "../../../examples/rust/fingerprints/prints.rs"]
+#[path = "../../../../examples/rust/fingerprints/prints.rs"]
 mod prints;
 
 use std::io::Write;

@@ -2,13 +2,11 @@
 
 #![allow(clippy::print_stderr)]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Place, data};
+use crate::common::{Place, data};
 use serde_json::Value;
 
 const A: &str = "id,name,street,phone

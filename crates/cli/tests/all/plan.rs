@@ -1,12 +1,10 @@
 //! `nearkin plan`: what it prints, draws and refuses.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Place, data, record, three};
+use crate::common::{Place, data, record, three};
 use serde_json::Value;
 
 /// Runs in a place with a locale, and gives what was printed.

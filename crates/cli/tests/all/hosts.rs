@@ -2,14 +2,12 @@
 
 #![allow(clippy::print_stderr)]
 
-mod common;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use common::{Place, data};
+use crate::common::{Place, data};
 use serde_json::{Value, json};
 
 fn rows(text: &str) -> Vec<Value> {

@@ -3,13 +3,11 @@
 
 #![allow(clippy::print_stderr)]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 
-use common::{Place, data};
+use crate::common::{Place, data};
 use serde_json::Value;
 
 type Pairs = BTreeMap<(String, String), f64>;

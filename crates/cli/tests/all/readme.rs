@@ -1,11 +1,9 @@
 //! The README's first command does what the README says.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::Place;
+use crate::common::Place;
 
 #[test]
 fn the_first_command_prints_what_the_readme_shows() {

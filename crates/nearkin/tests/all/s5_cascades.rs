@@ -3,9 +3,7 @@
 //!
 //! Values not printed in the book were computed apart from this code, with 50 digits.
 
-mod expressions;
-
-use expressions::{any_expression, expression, near};
+use crate::common::expressions::{any_expression, expression, near};
 use nearkin::Error;
 use nearkin::amplify::{Bands, Expression, Sampled, Sensitive, Work};
 use proptest::prelude::*;

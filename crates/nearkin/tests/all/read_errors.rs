@@ -1,11 +1,9 @@
 //! What bad input gets: one line that says where it is, what is wrong and what to do.
 #![cfg(feature = "files")]
 
-mod read_files;
-
+use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use nearkin::read::{Format, Input, OnError, ReadOptions};
-use read_files::{all, failure, files, gz, options, parquet, paths, zst};
 use std::{fs, sync::Arc};
 
 /// The error for a file with this content.
@@ -401,7 +399,7 @@ fn flipped_bytes_never_panic() {
                 let mut bad = good.clone();
                 bad[at] ^= flip;
                 let dir = files(&[(name, &bad)]);
-                if let Err(error) = read_files::read_with(&dir, &[name], options()) {
+                if let Err(error) = read_with(&dir, &[name], options()) {
                     assert!(!error.to_string().contains('\n'), "{error}");
                 }
             }

@@ -1,8 +1,7 @@
 //! Outputs appear whole or not at all, packed as their names say; tables in each format.
 #![cfg(feature = "files")]
 
-mod read_files;
-
+use crate::common::files::files;
 use arrow_array::{cast::AsArray, types::Float64Type, types::Int64Type};
 use nearkin::{
     Error,
@@ -11,7 +10,6 @@ use nearkin::{
     write::{Cell, Column, ColumnKind, Output, TableWriter},
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use read_files::files;
 use std::{
     fs::{self, File},
     io::{Read, Write},

@@ -1,11 +1,9 @@
 //! The exact search, and the audit of the approximate one.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use common::{Place, data};
+use crate::common::{Place, data, record};
 use serde_json::Value;
 
 /// Texts in families of near-duplicates: words change here and there.
@@ -324,7 +322,7 @@ fn audits_see_the_same_while_reading_and_after() {
 fn one_huge_text_does_not_end_the_audit() {
     let place = Place::new();
     let huge: String = (0..130_000).map(|word| format!("v{word} ")).collect();
-    place.write("in.jsonl", families() + &common::record("huge", &huge));
+    place.write("in.jsonl", families() + &record("huge", &huge));
     let line =
         "pairs in.jsonl -t 0.6 --approximate --audit 1000000 --stats stats.json -o out.jsonl";
     place.ok(&format!("{line} --memory 1G"));

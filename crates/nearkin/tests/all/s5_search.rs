@@ -1,11 +1,9 @@
 //! Row S5.2 of the syllabus: cascades of AND and OR as a running search, against their curves and against
 //! brute force.
 
-mod expressions;
-
 use std::collections::BTreeSet;
 
-use expressions::{any_expression, expression, near};
+use crate::common::expressions::{any_expression, expression, near};
 use nearkin::Error;
 use nearkin::amplify::{Expression, Sensitive};
 use nearkin::candidates::brute_force;

@@ -516,7 +516,7 @@ proptest! {
 
 /// Cells of the fixture's rows of one kind, without the kind.
 fn rows(kind: &str) -> Vec<Vec<&'static str>> {
-    let lines = include_str!("fixtures/measures.tsv").lines();
+    let lines = include_str!("../fixtures/measures.tsv").lines();
     let cells = lines.map(|line| line.split('\t').collect::<Vec<_>>());
     let rows: Vec<_> = cells.filter(|c| c[0] == kind).map(|c| c[1..].to_vec()).collect();
     assert!(rows.len() >= 40, "only {} rows of {kind}", rows.len());

@@ -1,12 +1,10 @@
 //! Kept records come out with all their fields as they came, or in another format.
 #![cfg(feature = "files")]
 
-mod read_files;
-
+use crate::common::files::{files, gz, options, parquet, paths, zst};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use nearkin::{read::Input, read::ReadOptions, write};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use read_files::{files, gz, options, parquet, paths, zst};
 use std::{fs, fs::File, sync::Arc};
 use tempfile::TempDir;
 
