@@ -1,10 +1,8 @@
 //! Runs the command as a user would, in a folder of its own.
 
-#![allow(dead_code, unreachable_pub, clippy::print_stderr)]
-
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A folder for one test, removed with it.
@@ -103,17 +101,6 @@ impl Place {
         }
         assert_eq!(outcome.stdout, "");
         assert_eq!(self.files(), before, "nothing is left behind");
-    }
-}
-
-/// The folder with the larger data sets, or a line that says it is not there.
-pub fn data(name: &str) -> Option<PathBuf> {
-    match std::env::var_os("NEARKIN_DATA") {
-        Some(folder) => Some(Path::new(&folder).join(name)),
-        None => {
-            eprintln!("skipped: NEARKIN_DATA is not set, so {name} cannot be read");
-            None
-        }
     }
 }
 

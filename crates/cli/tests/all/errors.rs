@@ -1,12 +1,11 @@
 //! What bad input gets: one line that names the file and the line and says what to do, exit status 1,
 //! and no output.
 
-#![allow(clippy::print_stderr)]
-
 use std::fs;
 use std::io::Write;
 
 use crate::common::{Place, record, three};
+use crate::data::skipped;
 
 const RUN: &str = "dedup in.jsonl -o out.jsonl --clusters clusters.csv --stats stats.json";
 
@@ -184,7 +183,7 @@ fn an_unreadable_folder_is_named() {
     if fs::read_dir(&closed).is_err() {
         place.fails("pairs docs", &["docs/closed"]);
     } else {
-        eprintln!("skipped in part: this user may read everything");
+        skipped("in part, for this user may read everything");
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -229,7 +228,7 @@ fn a_disk_that_fills_up_leaves_no_half_file() {
         .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs", &small])
         .output();
     if !mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this user may not mount a small file system");
+        skipped("this user may not mount a small file system");
         return;
     }
     let many: String = (0..5000)

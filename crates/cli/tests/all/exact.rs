@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::common::{Place, data, record};
+use crate::common::{Place, record};
+use crate::data::data;
 use serde_json::Value;
 
 /// Texts in families of near-duplicates: words change here and there.

@@ -1,13 +1,12 @@
 //! `nearkin hosts`: mirrors from URLs, from pages, from links.
 
-#![allow(clippy::print_stderr)]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Place, data};
+use crate::common::Place;
+use crate::data::data;
 use serde_json::{Value, json};
 
 fn rows(text: &str) -> Vec<Value> {

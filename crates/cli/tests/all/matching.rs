@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Place, data};
+use crate::common::Place;
+use crate::data::data;
 use serde_json::Value;
 
 const A: &str = "id,name,street,phone

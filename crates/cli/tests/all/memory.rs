@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use crate::common::{Place, record};
+use crate::data::skipped;
 
 /// Some megabytes of texts: families of near copies, and copies.
 fn collection(families: usize) -> String {
@@ -120,7 +121,7 @@ fn a_folder_too_small_for_temporary_files_is_told_with_what_is_needed() {
     let mount =
         Command::new("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs", &small]).output();
     if !mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: this user may not mount a small file system");
+        skipped("this user may not mount a small file system");
         return;
     }
     let line = "dedup in.jsonl -o kept.jsonl --memory 16M --temp small";

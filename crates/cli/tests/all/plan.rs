@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Place, data, record, three};
+use crate::common::{Place, record, three};
+use crate::data::data;
 use serde_json::Value;
 
 /// Runs in a place with a locale, and gives what was printed.

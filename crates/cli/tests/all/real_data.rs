@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 
-use crate::common::{Place, data};
+use crate::common::Place;
+use crate::data::data;
 use serde_json::Value;
 
 type Pairs = BTreeMap<(String, String), f64>;

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 
-use crate::common::{Place, data};
+use crate::common::Place;
+use crate::data::data;
 use serde_json::Value;
 
 type Pairs = BTreeMap<(String, String), f64>;

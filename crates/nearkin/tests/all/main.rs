@@ -2,6 +2,8 @@
 //! running most of them. Files that begin with `s` and a number follow the syllabus of the subject, row by row, and so do the
 //! names of their tests.
 
+#![allow(unreachable_pub, reason = "nothing is reached from outside a test")]
+
 mod common;
 
 // The subject.

@@ -2,8 +2,7 @@
 #![cfg(feature = "files")]
 #![allow(clippy::print_stderr)]
 
-use std::path::{Path, PathBuf};
-
+use crate::common::data::data;
 use nearkin::family::{Hyperplanes, Normals};
 use nearkin::item::Vectors;
 use nearkin::near::{Items, Search, Way, pairs, plan};
@@ -12,14 +11,6 @@ use nearkin::space::{Form, Found, VectorMeasure};
 
 const RECALL: f64 = 0.95;
 const SEEDS: u64 = 6;
-
-fn data(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("NEARKIN_DATA");
-    if folder.is_none() {
-        eprintln!("skipped: NEARKIN_DATA is not set, so {name} cannot be read");
-    }
-    folder.map(|folder| Path::new(&folder).join(name))
-}
 
 fn load(name: &str) -> Option<Vectors> {
     let loaded = load_vectors(&[data(name)?], &ReadOptions::default());

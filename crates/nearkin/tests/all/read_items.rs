@@ -1,7 +1,7 @@
 //! Vectors, bit strings and strings from every kind of file, and what bad ones get.
 #![cfg(feature = "files")]
-#![allow(clippy::print_stderr)]
 
+use crate::common::data::data;
 use crate::common::files::{files, gz, options, parquet, paths, zst};
 use arrow_array::{
     ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array,
@@ -543,11 +543,8 @@ fn s2_10_answers_with_gaps() {
 
 #[test]
 fn the_real_vectors() {
-    let Some(folder) = std::env::var_os("NEARKIN_DATA") else {
-        eprintln!("skipped: NEARKIN_DATA is not set");
-        return;
-    };
-    let path = |name: &str| vec![PathBuf::from(&folder).join("vectors").join(name)];
+    let Some(folder) = data("vectors") else { return };
+    let path = |name: &str| vec![folder.join(name)];
     for (name, count, dimension) in [
         ("fashion_8k.npy", 8000, 784),
         ("sift_5k/base.npy", 4500, 128),

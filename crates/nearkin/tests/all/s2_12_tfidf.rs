@@ -1,9 +1,10 @@
 //! Documents as tf-idf vectors, and the complete join of sparse vectors.
 
-#![allow(clippy::print_stderr)] // to say that a test is skipped
+#![allow(clippy::print_stderr)] // what the join did, for whoever asks for output
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::data::data;
 use nearkin::Error;
 use nearkin::candidates::weights;
 use nearkin::family::hash::mix64;
@@ -174,26 +175,18 @@ fn s2_12_join_is_complete_on_small_vectors() {
     assert!(pairs > 100_000, "only {pairs} pairs were tried");
 }
 
-/// Titles of papers and citations, or nothing where there is no data.
-fn citations() -> Vec<String> {
-    let Some(folder) = std::env::var_os("NEARKIN_DATA") else {
-        eprintln!("skipped: NEARKIN_DATA is not set, so citations cannot be read");
-        return Vec::new();
-    };
-    let read = |path: &str| {
-        std::fs::read_to_string(std::path::Path::new(&folder).join("records").join(path)).unwrap()
-    };
+/// Titles of papers and citations, if the larger data sets are here.
+fn citations() -> Option<Vec<String>> {
+    let folder = data("records")?;
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
     let cora = read("dirty_cora/cora.csv");
     let papers = read("D4_dblp_acm/dblp.csv");
-    cora.lines().skip(1).chain(papers.lines().skip(1)).map(str::to_owned).collect()
+    Some(cora.lines().skip(1).chain(papers.lines().skip(1)).map(str::to_owned).collect())
 }
 
 #[test]
 fn s2_12_join_is_complete_on_citations() {
-    let texts = citations();
-    if texts.is_empty() {
-        return;
-    }
+    let Some(texts) = citations() else { return };
     let vocabulary = Vocabulary::new(&texts, Shingling::words(1));
     let vectors = vocabulary.vectors(&texts, Repeats::Raw).unwrap();
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
@@ -211,7 +204,8 @@ fn s2_12_join_is_complete_on_citations() {
 /// The same cosines from words as strings and sums in maps, which share no code with the library.
 #[test]
 fn s2_12_agrees_with_the_plain_formula_on_citations() {
-    let texts: Vec<String> = citations().into_iter().take(200).collect();
+    let Some(mut texts) = citations() else { return };
+    texts.truncate(200);
     let words: Vec<BTreeMap<String, f64>> = texts
         .iter()
         .map(|text| {
@@ -290,11 +284,7 @@ fn s2_12_hyperplanes_agree_as_the_angle_says() {
 #[test]
 fn s2_12_join_is_complete_on_articles() {
     use std::io::Read;
-    let Some(folder) = std::env::var_os("NEARKIN_DATA") else {
-        eprintln!("skipped: NEARKIN_DATA is not set, so articles cannot be read");
-        return;
-    };
-    let folder = std::path::Path::new(&folder).join("text");
+    let Some(folder) = data("text") else { return };
     let file = std::fs::File::open(folder.join("articles.jsonl.gz")).unwrap();
     let mut lines = String::new();
     flate2::read::MultiGzDecoder::new(file).read_to_string(&mut lines).unwrap();

@@ -16,6 +16,7 @@ mod prints;
 use std::io::Write;
 use std::path::Path;
 
+use crate::common::data::data;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use generated::{Generated, independent, on_grid};
@@ -253,13 +254,8 @@ fn bad_files_of_prints_say_where_and_what_to_do() {
 /// that a change for the worse is noticed.
 #[test]
 fn s8_4_real_prints_are_identified() {
-    let Some(folder) = std::env::var_os("NEARKIN_DATA") else {
-        eprintln!(
-            "skipped: NEARKIN_DATA is not set, so fingerprints/minutiae.jsonl.gz cannot be read"
-        );
-        return;
-    };
-    let prints = prints::read(&Path::new(&folder).join("fingerprints/minutiae.jsonl.gz")).unwrap();
+    let Some(file) = data("fingerprints/minutiae.jsonl.gz") else { return };
+    let prints = prints::read(&file).unwrap();
     let [_, expression] = groups();
     let report = identify(&prints, &expression, 1).unwrap();
     assert_eq!((report.prints, report.fingers), (80, 10));

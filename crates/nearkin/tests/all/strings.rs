@@ -1,7 +1,6 @@
 //! The complete join of strings, against comparing everything with everything.
 
-#![allow(clippy::print_stderr)] // to say that a test is skipped
-
+use crate::common::data::data;
 use nearkin::candidates::segments::{self, Counts};
 use nearkin::item::Strings;
 use nearkin::measure::{edit, hamming};
@@ -196,12 +195,9 @@ fn a_limit_that_is_none_is_an_error_and_any_other_works() {
 
 /// The values of some columns of the persons of FEBRL, and the names and streets of restaurants.
 fn records() -> Option<Vec<Vec<String>>> {
-    let Some(folder) = std::env::var_os("NEARKIN_DATA") else {
-        eprintln!("skipped: NEARKIN_DATA is not set, so records cannot be read");
-        return None;
-    };
+    let folder = data("records")?;
     let column = |path: &str, separator: char, place: usize| -> Vec<String> {
-        let path = std::path::Path::new(&folder).join("records").join(path);
+        let path = folder.join(path);
         let text = std::fs::read_to_string(path).unwrap();
         let lines = text.lines().skip(1);
         lines.filter_map(|line| Some(line.split(separator).nth(place)?.trim().to_owned())).collect()

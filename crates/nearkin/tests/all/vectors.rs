@@ -1,5 +1,6 @@
 //! Vectors and bit strings: spaces, joins and the closest, each against comparing all.
 
+use crate::common::data::data;
 use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
 use nearkin::join::{self, Blocks, Dense, Prepared, Top, top};
@@ -221,14 +222,9 @@ fn the_estimate_is_near_what_is_counted() {
     }
 }
 
-/// The bytes of an array below NEARKIN_DATA, or none where that is not set.
-#[expect(clippy::print_stderr, reason = "a test that was not run says so")]
+/// The bytes of an array of the larger data sets, if these are here.
 fn array(name: &str) -> Option<Vec<u8>> {
-    let Ok(folder) = std::env::var("NEARKIN_DATA") else {
-        eprintln!("skipped: NEARKIN_DATA is not set, so {name} cannot be read");
-        return None;
-    };
-    let bytes = std::fs::read(format!("{folder}/vectors/{name}")).expect("an array");
+    let bytes = std::fs::read(data(&format!("vectors/{name}"))?).expect("an array");
     let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     Some(bytes[header..].to_vec())
 }

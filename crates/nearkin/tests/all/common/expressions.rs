@@ -1,7 +1,5 @@
 //! Expressions to test with.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses its share")]
-
 use nearkin::amplify::Expression;
 use proptest::prelude::*;
 

@@ -1,5 +1,4 @@
 //! Files to read, and everything that comes out of them.
-#![allow(dead_code, unreachable_pub)] // each test uses its part
 
 use nearkin::{
     Result,

@@ -1,5 +1,6 @@
 //! What several tests share.
 
-pub(crate) mod expressions;
+pub mod data;
+pub mod expressions;
 #[cfg(feature = "files")]
-pub(crate) mod files;
+pub mod files;
