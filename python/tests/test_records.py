@@ -1,7 +1,6 @@
 """The example of records: what it finds is what its page says."""
 
 import json
-import os
 import pathlib
 import runpy
 import subprocess
@@ -9,9 +8,8 @@ import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
-ROOT = pathlib.Path(os.environ["NEARKIN_ROOT"])
+from common import ROOT
 
 
 def example() -> dict[str, object]:
@@ -24,11 +22,9 @@ def test_made_up_persons_are_found() -> None:
     assert values["suggested"]["f1"] > 0.98
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA is not set")
-def test_real_tables_are_matched() -> None:
-    folder = pathlib.Path(os.environ["NEARKIN_DATA"]) / "records"
+def test_real_tables_are_matched(data: pathlib.Path) -> None:
     least = {"dblp_acm": 0.97, "abt_buy": 0.45, "febrl": 0.98, "fake_1000": 0.85, "cora": 0.80}
-    found = example()["main"](folder)
+    found = example()["main"](data / "records")
     for name, wanted in least.items():
         assert found[name]["rules"]["f1"] >= wanted, name
         assert found[name]["suggested"]["f1"] >= wanted - 0.1, name
