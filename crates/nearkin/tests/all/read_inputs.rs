@@ -522,7 +522,7 @@ proptest! {
 fn on_stdin(format: &str, data: &[u8]) {
     use std::{io::Write, process::Command, process::Stdio};
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "standard_input_can_be_scanned_twice"])
+        .args(["--exact", "read_inputs::standard_input_can_be_scanned_twice"])
         .env("NEARKIN_TEST_STDIN", format)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -90,7 +90,7 @@ fn s7_8_same_seed_same_table() {
 #[test]
 fn s7_8_a_repeated_key_is_an_error() {
     let few = PerfectHash::new(&[4, 9, 4], 1).expect_err("4 is there twice");
-    assert_eq!(few.to_string(), "keys is 4 twice; it must be different");
+    assert_eq!(few.to_string(), "`keys` is 4 twice; it must be different");
     // So many copies that no draw would ever keep to the bound.
     assert!(PerfectHash::new(&[4; 10_000], 1).is_err());
 }
