@@ -75,8 +75,8 @@
 //! `observe`, `parallel` and `spill` are for all.
 //!
 //! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`candidates`] → [`join`] → [`settings`] →
-//! [`plan`] → [`audit`] → [`matches`] → [`cluster`] → [`search`] → [`distributed`], [`index`], [`passages`], [`records`],
-//! [`hosts`] → [`read`], [`write`] → [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`], [`passages`], [`records`],
+//! [`hosts`] → [`read`], [`write`](mod@write) → [`options`]. [`textbook`] has what no run uses and every student asks for.
 
 pub mod amplify;
 pub mod audit;

@@ -1,7 +1,7 @@
 //! Whole signatures from one pass and one hash: the elements are thrown into groups, and each group
 //! keeps its smallest.
 //!
-//! The plain form, [`GroupMinima`](crate::textbook::Grouped), may leave groups unfilled. [`OnePermutation`] is the form for
+//! The plain form, [`GroupMinima`](crate::textbook::GroupMinima), may leave groups unfilled. [`OnePermutation`] is the form for
 //! banding: a group that stays unfilled takes the classic minhash of the
 //! whole set, with a hash function of its own. For a group g, order all elements: first those that are
 //! thrown into g, by their value there, then the others, by their value under g's own function. That is a

@@ -130,6 +130,10 @@ fn half(bits: u16) -> f32 {
     }
 }
 
+/// Takes the number of a row over all files, from 0, the type of its components, its bytes, and its file.
+pub(crate) type EachVectorOfFiles<'a> =
+    &'a mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>;
+
 /// Files of vectors, all of one format, whose rows are copied as they came.
 #[derive(Debug)]
 pub struct VectorFiles {
@@ -184,10 +188,7 @@ impl VectorFiles {
     ///
     /// # Errors
     /// When a file is damaged, and those of `each`.
-    pub(crate) fn each_row(
-        &self,
-        each: &mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn each_row(&self, each: EachVectorOfFiles<'_>) -> Result<()> {
         let mut number = 0;
         for (stored, compression) in &self.files {
             rows(stored, *compression, self.format, &mut |_, element, bytes| {

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! There is one search for every kind of item. Two implementations stand behind it: [`Scanned`] texts, sets and bags are
-//! read from their source in passes and may exceed memory ([`disk`]); vectors, bit strings, strings and sparse vectors
-//! are [held in memory](MemoryItems). Both end in a [`Comparison`], and from there on everything is the same.
+//! read from their source in passes and may exceed memory (`disk`); vectors, bit strings, strings and sparse vectors
+//! are [held in memory](MemoryItems). Both end in a `Comparison`, and from there on everything is the same.
 
 mod disk;
 pub(crate) mod job;
