@@ -27,6 +27,7 @@ mod s8_4_fingerprints;
 
 // Whole runs.
 mod index;
+mod memory_dedup;
 mod memory_items;
 mod promise;
 mod resume;
