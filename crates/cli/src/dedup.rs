@@ -231,7 +231,7 @@ fn records_in_memory(
             }
             Ok(RecordSource::Vectors(files))
         }
-        None => options.open(inputs, None).map(RecordSource::Records),
+        None => options.open_records(inputs).map(RecordSource::Records),
     }
 }
 

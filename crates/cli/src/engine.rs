@@ -134,11 +134,14 @@ impl Deduplicated {
     /// When a file has changed, or records do not fit one table; when the observer stops it.
     pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
         let kept = |record: u64| self.0.is_record_kept(record);
-        let RecordSource::Records(source) = &self.0.source else {
-            return Err(Failure::Other("files of vectors hold no records".to_owned()));
-        };
-        let threads = self.0.settings.threads;
-        Ok(write::batches(source.input(), &kept, threads, &mut |_| go_on(observer))?)
+        let mut progress = |_| go_on(observer);
+        match &self.0.source {
+            RecordSource::Records(source) => {
+                let threads = self.0.settings.threads;
+                Ok(write::batches(source.input(), &kept, threads, &mut progress)?)
+            }
+            RecordSource::Vectors(files) => Ok(write::vector_batches(files, &kept, &mut progress)?),
+        }
     }
 
     /// A row an item: `id`, `cluster`, `kept`, `similarity`.

@@ -7,6 +7,7 @@ mod common;
 #[path = "../../../nearkin/tests/all/common/data.rs"]
 mod data;
 
+mod dedup_kinds;
 mod errors;
 mod exact;
 mod held;

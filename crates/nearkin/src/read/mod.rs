@@ -55,6 +55,7 @@ pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
 pub use records::load_records;
+pub(crate) use rows::ALL as ALL_COLUMNS;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
 pub use source::{AnyChunk, AnyInput};

@@ -85,7 +85,7 @@ impl NumberType {
     }
 
     /// Appends the components of a row as 32-bit floats, the nearest where they are of another type.
-    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), Problem> {
+    pub(crate) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), Problem> {
         if self == Self::little(Number::Float(4)) {
             let (words, _) = row.as_chunks::<4>();
             out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
@@ -166,7 +166,7 @@ impl VectorFiles {
         match other.or(others) {
             Some(name) => {
                 let what = format!(
-                    "is no {format} file like the first, and what is kept is written to one file"
+                    "is not .{format} like the first file, and what is kept goes to one file"
                 );
                 Err(Error::file(&name, Problem::new(what).or("give files of one format")))
             }
