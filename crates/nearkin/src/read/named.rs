@@ -107,12 +107,21 @@ pub(super) struct Naming {
 pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut Naming, u64, Row) -> Result<(), Refused>;
 
 impl Naming {
-    /// Hands every row of a table to `take`; those that it refuses end it, or are skipped.
-    pub(super) fn read(&mut self, input: &Input, take: TakeRow) -> Result<()> {
+    /// Hands every row of a table to `take`; those that it refuses end it, or are skipped. It ends with an
+    /// error when it is stopped.
+    pub(super) fn read(
+        &mut self,
+        input: &Input,
+        stopped: &dyn Fn() -> bool,
+        take: TakeRow,
+    ) -> Result<()> {
         let Some(source) = input.sources.first() else { return Ok(()) };
         let path = &source.name;
         self.file(path);
         for chunk in input.scan(None)? {
+            if stopped() {
+                return Err(Error::Interrupted);
+            }
             let first = self.position;
             let count = rows::rows(input, &chunk?, &mut |line, row| {
                 let taken = row.map_err(Refused::Record).and_then(|row| {
