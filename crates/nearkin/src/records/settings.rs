@@ -99,7 +99,16 @@ impl Rules {
         let failed = |what: String| Error::File { path: path.to_path_buf(), what };
         let text = std::fs::read_to_string(path)
             .map_err(|error| failed(format!("cannot read: {error}; --suggest writes one")))?;
-        Self::parse(&text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
+        Self::from_toml(&text, path, two_tables)
+    }
+
+    /// Reads rules from the text of such a file, for one table or for two. Messages call it `path`; tables of words that it
+    /// names lie beside that path.
+    ///
+    /// # Errors
+    /// With the line where something is wrong.
+    pub fn from_toml(text: &str, path: &Path, two_tables: bool) -> Result<Self> {
+        Self::parse(text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
             |(span, what)| Error::Input {
                 path: path.to_path_buf(),
                 line: 1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
