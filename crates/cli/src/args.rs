@@ -542,7 +542,10 @@ pub(crate) struct RunArgs {
 }
 
 /// Reads a number of bytes: 4G, 512M, 1.5GiB, in powers of 1024.
-fn memory(text: &str) -> std::result::Result<usize, String> {
+///
+/// # Errors
+/// In words, what to give instead.
+pub fn memory(text: &str) -> std::result::Result<usize, String> {
     let how = "give a size such as 512M or 4G";
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -566,16 +569,7 @@ fn memory(text: &str) -> std::result::Result<usize, String> {
 impl RunArgs {
     /// An error where what is held in memory takes more of it than may be used.
     pub(crate) fn fits(&self, bytes: usize) -> Result<()> {
-        match self.memory {
-            Some(memory) if bytes > memory => {
-                let must = format!(
-                    "at least {} MB, for the items are held in memory",
-                    bytes / 1_000_000 + 1
-                );
-                Err(Error::parameter("--memory", format!("{} MB", memory / 1_000_000), must))
-            }
-            _ => Ok(()),
-        }
+        fits(self.memory, bytes)
     }
 
     /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
@@ -612,6 +606,18 @@ impl RunArgs {
             taken.push(place);
         }
         Ok(())
+    }
+}
+
+/// An error where what is held in memory takes more of it than may be used.
+pub(crate) fn fits(memory: Option<usize>, bytes: usize) -> Result<()> {
+    match memory {
+        Some(memory) if bytes > memory => {
+            let must =
+                format!("at least {} MB, for the items are held in memory", bytes / 1_000_000 + 1);
+            Err(Error::parameter("--memory", format!("{} MB", memory / 1_000_000), must))
+        }
+        _ => Ok(()),
     }
 }
 

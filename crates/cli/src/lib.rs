@@ -7,11 +7,12 @@ mod command;
 mod compare;
 mod dedup;
 pub mod engine;
-mod hosts;
+pub mod hosts;
 mod items;
 mod limit;
-mod matching;
+pub mod matching;
 mod near;
+mod output;
 mod pairs;
 mod passages;
 #[cfg(feature = "plot")]
@@ -24,4 +25,5 @@ mod search;
 mod shell;
 mod top;
 
+pub use args::memory as memory_size;
 pub use command::main;
