@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._arguments import band_pair, optional, whole
+from nearkin._columns import Elements, Texts, id_column, set_column, set_text, text_column
 from nearkin._errors import ParameterError
-from nearkin._parts import (
-    Elements,
-    Texts,
-    band_pair,
-    id_column,
-    optional,
-    set_column,
-    set_text,
-    text_column,
-    whole,
-)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._arguments import optional, whole
+from nearkin._columns import Texts, matrix, set_column, set_text, text_column
 from nearkin._errors import ParameterError
-from nearkin._parts import Texts, matrix, optional, set_column, set_text, text_column, whole
 
 
 class MinHash:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearkin._inputs import Given
+from nearkin._columns import Given
 
 __version__: str
 

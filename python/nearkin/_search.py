@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._columns import Input, one_input
 from nearkin._errors import NearkinWarning
-from nearkin._inputs import Input, one_input
 from nearkin._options import DedupOptions, SearchOptions, flags
 from nearkin._progress import Progress, chosen
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
-from nearkin._parts import whole
+from nearkin._arguments import whole
 
 __all__ = ["Expression", "bands", "function", "functions_needed", "parse"]
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._columns import vector
 from nearkin._errors import ParameterError
-from nearkin._parts import vector
 
 __all__ = [
     "angle",

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearkin import _nearkin
-from nearkin._parts import Elements, set_text
+from nearkin._columns import Elements, set_text
 
 __all__ = ["chars", "elements", "hash_of", "of", "stop_words", "words"]
 
