@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +11,8 @@ import pyarrow as pa
 
 from nearkin import _nearkin
 from nearkin._columns import Input, one_input
-from nearkin._errors import NearkinWarning
 from nearkin._options import DedupOptions, SearchOptions, flags
-from nearkin._progress import Progress, chosen
+from nearkin._progress import shown, warn
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,30 +24,14 @@ __all__ = ["Deduplicated", "dedup", "pairs", "stats", "top"]
 _STATS = b"nearkin"
 
 
-@contextmanager
-def _shown(progress: bool | None) -> Iterator[Progress | None]:
-    shown = chosen(progress)
-    try:
-        yield shown
-    finally:
-        if shown:
-            shown.finish()
-
-
-def _warn(messages: list[str], above: int) -> None:
-    """Warns whoever called the function so many calls above."""
-    for message in messages:
-        warnings.warn(message, NearkinWarning, stacklevel=above + 2)
-
-
 def _search(
     job: str, words: list[str], data: Input, against: Input | None, progress: bool | None
 ) -> pa.Table:
-    with _shown(progress) as shown:
+    with shown(progress) as bar:
         table, account, messages = _nearkin.search(
-            job, words, data.given, against.given if against else [], shown
+            job, words, data.given, against.given if against else [], bar
         )
-    _warn(messages, 2)
+    warn(messages, 2)
     return table.replace_schema_metadata({_STATS: account})
 
 
@@ -221,7 +201,7 @@ def dedup(
     """
     given = one_input(data, {**options, "keep": keep})
     words = [*flags(options, DedupOptions), f"--keep={keep}"]
-    with _shown(progress) as shown:
-        found, account, messages = _nearkin.dedup(words, given.given, shown)
-    _warn(messages, 1)
+    with shown(progress) as bar:
+        found, account, messages = _nearkin.dedup(words, given.given, bar)
+    warn(messages, 1)
     return Deduplicated(found, given, account)

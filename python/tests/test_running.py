@@ -102,7 +102,7 @@ def test_progress_shows_by_itself_only_where_somebody_can_see_it(
     nk.pairs(long_job()[:2000])
     assert capfd.readouterr().err == ""
     seen: list[tuple[str, int, int]] = []
-    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Recorder(seen))
+    monkeypatch.setattr("nearkin._progress.chosen", lambda wanted: Recorder(seen))
     nk.pairs(long_job()[:8000], approximate=True)
     stages = {stage for stage, _, _ in seen}
     assert stages and stages <= {"read", "sketch", "audit", "candidates", "load", "verify", "join", "write"}
@@ -124,7 +124,7 @@ def test_an_exception_in_the_progress_stops_the_run(monkeypatch: pytest.MonkeyPa
         def __call__(self, stage: str, done: int, total: int) -> None:
             raise RuntimeError("no more")
 
-    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Breaks([]))
+    monkeypatch.setattr("nearkin._progress.chosen", lambda wanted: Breaks([]))
     with pytest.raises(RuntimeError, match="no more"):
         nk.pairs(long_job(), threshold=0.8, approximate=True)
 
