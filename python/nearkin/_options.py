@@ -7,7 +7,18 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["Comparing", "Cutting", "DedupOptions", "Options", "Reading", "SearchOptions", "flags"]
+__all__ = [
+    "Comparing",
+    "Cutting",
+    "DedupOptions",
+    "HostOptions",
+    "Options",
+    "Reading",
+    "SearchOptions",
+    "TableOptions",
+    "checked",
+    "flags",
+]
 
 
 class Reading(TypedDict, total=False):
@@ -83,18 +94,58 @@ class DedupOptions(Options, total=False):
     no_chains: bool
 
 
-def flags(options: Mapping[str, Any], allowed: type) -> list[str]:
-    """The options as words of a command line."""
+class RunOptions(TypedDict, total=False):
+    """How files are laid out, and what a run may take."""
+
+    format: str | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"]
+    threads: int | None
+    memory: str | int | None
+    temp: str | os.PathLike[str] | None
+
+
+class TableOptions(RunOptions, total=False):
+    """What `match` and `suggest_rules` take."""
+
+    id: str | None
+    positions: bool
+    no_header: bool
+
+
+class HostOptions(RunOptions, total=False):
+    """What `hosts` takes."""
+
+    url: str | None
+    text: str | None
+    link_fields: tuple[str, str] | None
+    threshold: float | None
+    least_urls: int | None
+    least_shingles: int | None
+    shingle: str | None
+    alike: float | None
+    most_pages: int | None
+    least_links: int | None
+
+
+def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:
+    """The options that are given, each of them known."""
     known: dict[str, Any] = {}
     for base in allowed.__mro__:
         known.update(getattr(base, "__annotations__", {}))
-    words = []
-    for name, value in options.items():
+    for name in options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"there is no option {name!r}{hint}")
-        if value is None or value is False:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def flags(options: Mapping[str, Any], allowed: type) -> list[str]:
+    """The options as words of a command line."""
+    words = []
+    for name, value in checked(options, allowed).items():
+        if value is False:
             continue
         flag = "--" + name.rstrip("_").replace("_", "-")
         if value is True:
