@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin import _nearkin
-from nearkin._options import Comparing, flags
+from nearkin._options import CompareOptions, ShingleOptions, as_json, checked
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,7 +28,7 @@ class Comparison(dict[str, Any]):
 
 
 def compare(
-    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[Comparing]
+    a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[CompareOptions]
 ) -> Comparison:
     """Compare two texts (or files, given as `pathlib.Path`) by every measure that applies.
 
@@ -54,8 +54,10 @@ def compare(
     >>> [(found["words"], found["b"]["text"], found["b"]["start"]) for found in both["passages"]]
     [(4, 'ONE TWO THREE FOUR', 11)]
     """
-    words = flags(options, Comparing)
+    given = checked(options, CompareOptions)
+    view = {name: given.pop(name) for name in ("passages", "least_words") if name in given}
+    cut = as_json(given, ShingleOptions)
     texts = [x if isinstance(x, str) else Path(x).read_text(encoding="utf-8") for x in (a, b)]
     names = ["a" if isinstance(a, str) else os.fspath(a), "b" if isinstance(b, str) else os.fspath(b)]
-    told = _nearkin.compare([*words, "--json"], names, texts)
-    return Comparison(json.loads(told), _nearkin.compare(words, names, texts))
+    told = json.loads(_nearkin.compare(cut, names, texts, json=True, **view))
+    return Comparison(told, _nearkin.compare(cut, names, texts, json=False, **view))

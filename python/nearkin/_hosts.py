@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin import _nearkin
 from nearkin._columns import link_input, one_input
-from nearkin._options import HostOptions, checked
+from nearkin._options import HostArguments, HostOptions, RunOptions, as_json, checked
 from nearkin._progress import shown, warn
 
 if TYPE_CHECKING:
@@ -106,16 +106,18 @@ def hosts(
     [{'a': 'a.example', 'b': 'www.b.example', 'similarity': 1.0,
       'a_urls': 50, 'b_urls': 50, 'shared_paths': 50}]
     """
-    url, text = options.get("url") or "url", options.get("text") or "text"
-    checked_options = checked(options, HostOptions)
+    given = checked(options, HostOptions)
+    arguments = {name: value for name, value in given.items() if name in HostArguments.__annotations__}
+    run = {name: value for name, value in given.items() if name not in arguments}
+    url, text = given.get("url", "url"), given.get("text", "text")
     lists = one_input(urls, {"text": url}, "<urls>").given
     texts = [] if pages is None else one_input(pages, {"text": text, "id": url}, "<pages>").given
     graph = []
     if links is not None:
-        found_links, fields = link_input(links, options.get("link_fields"))
+        found_links, fields = link_input(links, given.get("link_fields"))
         graph = found_links.given
-        checked_options |= {} if fields is None else {"link_fields": list(fields)}
+        arguments |= {} if fields is None else {"link_fields": list(fields)}
     with shown(progress) as bar:
-        found = _nearkin.hosts(lists, texts, graph, checked_options, bar)
+        found = _nearkin.hosts(lists, texts, graph, arguments, as_json(run, RunOptions), bar)
     warn(found.warnings, above=1)
     return Mirrors(found)

@@ -15,7 +15,7 @@ __version__: str
 
 def search(
     job: str,
-    flags: list[str],
+    options: str,
     inputs: list[Given],
     against: list[Given],
     progress: Callable[[str, int, int], None] | None,
@@ -27,7 +27,7 @@ class Deduplicated:
     def clusters(self) -> pa.Table: ...
 
 def dedup(
-    flags: list[str],
+    options: str,
     inputs: list[Given],
     progress: Callable[[str, int, int], None] | None,
 ) -> tuple[Deduplicated, str, list[str]]: ...
@@ -45,13 +45,13 @@ def resolve(
     a: list[Given],
     b: list[Given] | None,
     rules: str | tuple[str, list[str]],
-    options: dict[str, Any],
+    options: str,
     progress: Callable[[str, int, int], None] | None,
 ) -> Resolution: ...
 def suggest_rules(
     a: list[Given],
     b: list[Given] | None,
-    options: dict[str, Any],
+    options: str,
     progress: Callable[[str, int, int], None] | None,
 ) -> tuple[str, list[str]]: ...
 
@@ -68,14 +68,28 @@ def hosts(
     urls: list[Given],
     pages: list[Given],
     links: list[Given],
-    options: dict[str, Any],
+    arguments: dict[str, Any],
+    options: str,
     progress: Callable[[str, int, int], None] | None,
 ) -> Mirrors: ...
-def is_exact(job: str, flags: list[str], inputs: list[Given]) -> bool: ...
-def plan(flags: list[str], inputs: list[Given]) -> str: ...
-def compare(flags: list[str], names: list[str], texts: list[str]) -> str: ...
-def take_apart(words: list[str]) -> tuple[str, list[tuple[str, list[str] | bool]]]: ...
+def is_exact(job: str, options: str, inputs: list[Given]) -> bool: ...
+def plan(options: str, inputs: list[Given]) -> str: ...
+def compare(
+    options: str,
+    names: list[str],
+    texts: list[str],
+    *,
+    json: bool,
+    passages: bool = False,
+    least_words: int | None = None,
+) -> str: ...
+def take_apart(words: list[str]) -> tuple[str, str, dict[str, Any]]: ...
 def main(words: list[str]) -> int: ...
+
+# Whether messages are for someone at a command line, not for someone who calls from Python.
+
+def speak_of_flags(flags: bool) -> None: ...
+def speaks_of_flags() -> bool: ...
 
 # The parts: an index, sketches, measures, shingles, expressions.
 
@@ -257,7 +271,7 @@ class spark:
     class Keys:
         gatherers: int
         def __init__(
-            self, flags: list[str], gatherers: int, frequent: pa.RecordBatch | None = None
+            self, options: str, gatherers: int, frequent: pa.RecordBatch | None = None
         ) -> None: ...
         def add(self, batch: pa.RecordBatch) -> None: ...
         def add_lines(
@@ -267,38 +281,38 @@ class spark:
         def seen(self) -> tuple[int, int, int]: ...
 
     class Likeness:
-        def __init__(self, flags: list[str]) -> None: ...
+        def __init__(self, options: str) -> None: ...
         def compare_with_first(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...
         def compare_with_themselves(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...
 
     @staticmethod
-    def clusters(batches: list[pa.RecordBatch], flags: list[str]) -> pa.RecordBatch: ...
+    def clusters(batches: list[pa.RecordBatch], options: str) -> pa.RecordBatch: ...
     @staticmethod
     def components(batches: list[pa.RecordBatch]) -> pa.RecordBatch: ...
     @staticmethod
     def copy_lines(
-        options: dict[str, Any], bytes: tuple[int, int], without: list[int], target: str
+        reading: dict[str, Any], bytes: tuple[int, int], without: list[int], target: str
     ) -> None: ...
     @staticmethod
-    def frequent(batches: list[pa.RecordBatch], flags: list[str]) -> pa.RecordBatch: ...
+    def frequent(batches: list[pa.RecordBatch], options: str) -> pa.RecordBatch: ...
     @staticmethod
     def meet(
         blocks: list[pa.RecordBatch], places: int, heavy: int
     ) -> tuple[pa.RecordBatch, pa.RecordBatch, int]: ...
     @staticmethod
-    def misses_none(flags: list[str]) -> bool: ...
+    def misses_none(options: str) -> bool: ...
     @staticmethod
-    def pairs(batches: list[pa.RecordBatch], flags: list[str]) -> pa.RecordBatch: ...
+    def pairs(batches: list[pa.RecordBatch], options: str) -> pa.RecordBatch: ...
     @staticmethod
     def read_lines(
-        options: dict[str, Any],
+        reading: dict[str, Any],
         bytes: tuple[int, int],
         position: int,
         offsets: list[int] | None = None,
     ) -> pa.RecordBatch: ...
     @staticmethod
     def sketches(
-        batch: pa.RecordBatch, flags: list[str], functions: int, partial: bool
+        batch: pa.RecordBatch, options: str, functions: int, partial: bool
     ) -> pa.RecordBatch: ...
     @staticmethod
     def stars(batches: list[pa.RecordBatch], order: list[int]) -> pa.RecordBatch: ...

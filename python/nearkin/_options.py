@@ -1,27 +1,33 @@
-"""The options of a run: the command's flags, with `_` for `-`."""
+"""The options of a run: the command's flags, with `_` for `-`. The engine knows what they mean."""
 
 from __future__ import annotations
 
 import difflib
+import json
+import math
 import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 __all__ = [
-    "Comparing",
-    "Cutting",
+    "CompareOptions",
     "DedupOptions",
+    "HostArguments",
     "HostOptions",
+    "KeepOptions",
     "Options",
-    "Reading",
+    "ReadOptions",
+    "RunOptions",
     "SearchOptions",
+    "ShingleOptions",
     "TableOptions",
+    "TopOptions",
+    "as_json",
     "checked",
-    "flags",
 ]
 
 
-class Reading(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
     """What is read, and what an item is."""
 
     text: str | None
@@ -42,7 +48,7 @@ class Reading(TypedDict, total=False):
     digits: Literal["told", "binary", "hex"]
 
 
-class Cutting(TypedDict, total=False):
+class ShingleOptions(TypedDict, total=False):
     """How texts become shingles."""
 
     shingle: str | None
@@ -53,14 +59,14 @@ class Cutting(TypedDict, total=False):
     hash_bits: Literal[32, 64]
 
 
-class Comparing(Cutting, total=False):
+class CompareOptions(ShingleOptions, total=False):
     """What `compare` takes."""
 
     passages: bool
     least_words: int | None
 
 
-class Options(Reading, Cutting, total=False):
+class Options(ReadOptions, ShingleOptions, total=False):
     """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
 
     # What is similar, and how surely it is found
@@ -88,10 +94,22 @@ class SearchOptions(Options, total=False):
     probes: int | None
 
 
+class TopOptions(SearchOptions, total=False):
+    """What `top` takes, with the argument of its own."""
+
+    k: int
+
+
 class DedupOptions(Options, total=False):
     """What `dedup` takes."""
 
     no_chains: bool
+
+
+class KeepOptions(DedupOptions, total=False):
+    """What `dedup` takes, with the argument of its own."""
+
+    keep: str
 
 
 class RunOptions(TypedDict, total=False):
@@ -113,8 +131,8 @@ class TableOptions(RunOptions, total=False):
     no_header: bool
 
 
-class HostOptions(RunOptions, total=False):
-    """What `hosts` takes."""
+class HostArguments(TypedDict, total=False):
+    """How hosts are searched."""
 
     url: str | None
     text: str | None
@@ -126,6 +144,10 @@ class HostOptions(RunOptions, total=False):
     alike: float | None
     most_pages: int | None
     least_links: int | None
+
+
+class HostOptions(RunOptions, HostArguments, total=False):
+    """What `hosts` takes."""
 
 
 def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:
@@ -141,17 +163,20 @@ def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def flags(options: Mapping[str, Any], allowed: type) -> list[str]:
-    """The options as words of a command line."""
-    words = []
-    for name, value in checked(options, allowed).items():
-        if value is False:
-            continue
-        flag = "--" + name.rstrip("_").replace("_", "-")
-        if value is True:
-            words.append(flag)
-        elif isinstance(value, (list, tuple)):
-            words.append(f"{flag}={','.join(map(str, value))}")
-        else:
-            words.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    return words
+def as_json(options: Mapping[str, Any], allowed: type) -> str:
+    """The options as the engine reads them."""
+    given = checked(options, allowed)
+    return json.dumps({name.rstrip("_"): _plain(value) for name, value in given.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has: paths, expressions and numbers that are not finite become texts."""
+    if isinstance(value, (list, tuple)):
+        return [str(one) for one in value]
+    if hasattr(value, "item"):  # a number of NumPy
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

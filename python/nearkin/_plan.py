@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nearkin import _nearkin
 from nearkin._arguments import band_pair
 from nearkin._columns import one_input
-from nearkin._options import Options, Reading, flags
+from nearkin._options import Options, ReadOptions, as_json
 from nearkin.amplify import Expression
 from nearkin.amplify import bands as bands_of
 
@@ -149,7 +149,7 @@ def plan(
     measure: str | None = None,
     within: float | None = None,
     bands: tuple[int, int] | None = None,
-    **options: Unpack[Reading],
+    **options: Unpack[ReadOptions],
 ) -> Plan:
     """What a search will find and miss.
 
@@ -196,7 +196,7 @@ def plan(
         asked: dict[str, Any] = {**options, "measure": measure, "shingle": shingle}
         asked |= {"within": within} if within is not None else {"threshold": threshold}
         asked |= {"bands": count, "rows": rows} if bands is not None else {"recall": recall}
-        told = _nearkin.plan(flags(asked, Options), one_input(data, asked).given)
+        told = _nearkin.plan(as_json(asked, Options), one_input(data, asked).given)
         forecast = json.loads(told)["corpus"]
     return Plan(
         bands=count,

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearkin import _nearkin
 from nearkin._columns import record_input
 from nearkin._errors import ParameterError
-from nearkin._options import TableOptions, checked
+from nearkin._options import TableOptions, as_json
 from nearkin._progress import shown, warn
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def match(
     """
     sides = _sides(a, b, options)
     with shown(progress) as bar:
-        found = _nearkin.resolve(*sides, _rules(rules), checked(options, TableOptions), bar)
+        found = _nearkin.resolve(*sides, _rules(rules), as_json(options, TableOptions), bar)
     warn(found.warnings, above=1)
     return Resolution(found, values)
 
@@ -158,7 +158,7 @@ def suggest_rules(
     """
     sides = _sides(a, b, options)
     with shown(progress) as bar:
-        rules, warnings = _nearkin.suggest_rules(*sides, checked(options, TableOptions), bar)
+        rules, warnings = _nearkin.suggest_rules(*sides, as_json(options, TableOptions), bar)
     warn(warnings, above=1)
     return rules
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin import _nearkin
 from nearkin._columns import Input, one_input
-from nearkin._options import DedupOptions, SearchOptions, flags
+from nearkin._options import DedupOptions, KeepOptions, SearchOptions, TopOptions, as_json
 from nearkin._progress import shown, warn
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ _STATS = b"nearkin"
 
 
 def _search(
-    job: str, words: list[str], data: Input, against: Input | None, progress: bool | None
+    job: str, options: str, data: Input, against: Input | None, progress: bool | None
 ) -> pa.Table:
     with shown(progress) as bar:
         table, account, messages = _nearkin.search(
-            job, words, data.given, against.given if against else [], bar
+            job, options, data.given, against.given if against else [], bar
         )
     warn(messages, 2)
     return table.replace_schema_metadata({_STATS: account})
@@ -56,7 +56,7 @@ def pairs(
     progress
         Whether to show how far it is; by itself in a terminal or a notebook.
     **options
-        The flags of the command, with ``_`` for ``-``: ``threshold=0.8``, ``recall=0.99``, ``exact=True``,
+        The options of the command, with ``_`` for ``-``: ``threshold=0.8``, ``recall=0.99``, ``exact=True``,
         ``shingle="chars:5"``, ``measure="containment"``, ``as_="vector"`` and so on.
 
     Returns
@@ -79,9 +79,9 @@ def pairs(
     >>> nk.pairs({"x": {1, 2, 3}, "y": {2, 3, 4}}, as_="set", threshold=0.5).to_pylist()
     [{'a': 'x', 'b': 'y', 'similarity': 0.5}]
     """
-    words = flags(options, SearchOptions)
+    given = as_json(options, SearchOptions)
     other = None if against is None else one_input(against, options, "<against>")
-    return _search("pairs", words, one_input(data, options), other, progress)
+    return _search("pairs", given, one_input(data, options), other, progress)
 
 
 def top(
@@ -105,9 +105,9 @@ def top(
     >>> nk.top(points, k=1, as_="vector").to_pylist()
     [{'a': 0, 'b': 1, 'distance': 1.0}, {'a': 1, 'b': 0, 'distance': 1.0}, {'a': 2, 'b': 1, 'distance': 4.0}]
     """
-    words = [*flags(options, SearchOptions), f"-k={k}"]
+    given = as_json({**options, "k": k}, TopOptions)
     other = None if against is None else one_input(against, options, "<against>")
-    return _search("top", words, one_input(data, options), other, progress)
+    return _search("top", given, one_input(data, options), other, progress)
 
 
 def stats(table: pa.Table) -> dict[str, Any]:
@@ -199,9 +199,9 @@ def dedup(
     >>> result.clusters.to_pylist()[0]
     {'id': 0, 'cluster': 1, 'kept': False, 'similarity': 0.8}
     """
-    given = one_input(data, {**options, "keep": keep})
-    words = [*flags(options, DedupOptions), f"--keep={keep}"]
+    asked = {**options, "keep": keep}
+    given = one_input(data, asked)
     with shown(progress) as bar:
-        found, account, messages = _nearkin.dedup(words, given.given, bar)
+        found, account, messages = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar)
     warn(messages, 1)
     return Deduplicated(found, given, account)

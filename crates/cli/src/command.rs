@@ -3,13 +3,22 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use nearkin::options::{CONFLICTS, REQUIREMENTS};
 
-use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top};
+use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
-/// Finds similar items in large collections: every reported pair exact, the share found stated.
+/// Finds similar items in large collections. Every reported pair is compared exactly.
 #[derive(Debug, Parser)]
-#[command(name = "nearkin", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    name = "nearkin",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Start with:
+  nearkin dedup corpus.jsonl -o kept.jsonl     keep one of each group of near-duplicates
+  nearkin pairs corpus.jsonl -o pairs.csv      list the similar pairs"
+)]
 pub(crate) struct Command {
     #[command(subcommand)]
     pub(crate) job: Job,
@@ -29,9 +38,132 @@ pub(crate) enum Job {
     Man(shell::ManArgs),
 }
 
+/// The options that `-h` shows of each command; `--help` shows all.
+const SHORT_HELP: &[(&str, &[&str])] = &[
+    (
+        "pairs",
+        &[
+            "against",
+            "text",
+            "id",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "exact",
+            "output",
+        ],
+    ),
+    (
+        "dedup",
+        &[
+            "text",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "exact",
+            "keep",
+            "output",
+            "clusters",
+        ],
+    ),
+    (
+        "top",
+        &[
+            "against",
+            "text",
+            "id",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "k",
+            "output",
+        ],
+    ),
+    (
+        "compare",
+        &["collection", "text", "id", "shingle", "passages", "least_words", "no_diff", "json"],
+    ),
+    (
+        "plan",
+        &[
+            "text",
+            "as",
+            "measure",
+            "threshold",
+            "within",
+            "shingle",
+            "recall",
+            "and_or",
+            "plot",
+            "json",
+        ],
+    ),
+    (
+        "match",
+        &[
+            "config", "suggest", "output", "clusters", "values", "id", "shares", "plot",
+            "on_error", "stats",
+        ],
+    ),
+    (
+        "hosts",
+        &[
+            "url",
+            "threshold",
+            "least_urls",
+            "pages",
+            "text",
+            "alike",
+            "links",
+            "contracted",
+            "folds",
+            "output",
+        ],
+    ),
+];
+
+/// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
+/// and which `-h` shows.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Command::command();
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    for name in names {
+        let shown = SHORT_HELP.iter().find(|of| of.0 == name).map(|of| of.1);
+        command = command.mut_subcommand(name, |job| with_tables(job, shown));
+    }
+    command
+}
+
+fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
+    let ids: Vec<String> =
+        job.get_arguments().map(|argument| argument.get_id().to_string()).collect();
+    let is_here = |name: &&&str| ids.iter().any(|id| id == **name);
+    ids.iter().fold(job, |job, id| {
+        job.mut_arg(id, |argument| {
+            let of = |table: &[(&str, &'static [&'static str])]| -> Vec<&'static str> {
+                let mine = table.iter().filter(|(name, _)| name == id);
+                mine.flat_map(|(_, others)| others.iter()).filter(is_here).copied().collect()
+            };
+            let hidden = shown.is_some_and(|shown| !shown.contains(&id.as_str()));
+            let hidden = hidden && !argument.is_positional();
+            let argument =
+                of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
+            argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)
+        })
+    })
+}
+
 /// Runs the command with these words, the first of which is its name, and says with which status it ends.
 pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let result = match Command::parse_from(words).job {
+    let matches = command().get_matches_from(words);
+    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match command.job {
         Job::Pairs(args) => pairs::run(&args),
         Job::Dedup(args) => dedup::run(&args),
         Job::Top(args) => top::run(&args),
@@ -47,7 +179,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Ok(()) => 0,
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
-            report::tell(format_args!("error: {error:#}"));
+            report::tell(format_args!("error: {}", wording::line(&error)));
             let interrupted = matches!(error.downcast_ref(), Some(nearkin::Error::Interrupted));
             if interrupted { 130 } else { 1 }
         }

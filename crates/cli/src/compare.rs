@@ -7,95 +7,122 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use nearkin::error::Advice;
 use nearkin::item::Source;
 use nearkin::measure::{bag, cosine, edit, hamming, jaccard, norm};
+use nearkin::options::{ItemKind, Keyword, Options};
 use nearkin::read::Place;
 use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords, Unit};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use crate::args::{FieldArgs, ShingleArgs, place_parser};
-use crate::items::KindName;
+use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::Shared;
 use crate::screen::Screen;
 
-/// One pair: every measure that applies, what the two share, and a diff
+/// Compare two texts: all measures, shared passages, a diff
 ///
-/// A and B are files, or, with --in, the ids of two items of a collection.
+/// A and B are files or, with --in, the ids of two items of a collection.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   nearkin compare draft.txt final.txt
   nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
-  nearkin compare essay.txt source.txt --passages      what stands in both, side by side, wherever it stands
-  nearkin compare a.txt b.txt --shingle chars:9 --json")]
+
+`nearkin compare --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin compare draft.txt final.txt
+  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
+  nearkin compare essay.txt source.txt --passages      shared passages side by side
+  nearkin compare a.txt b.txt --shingle chars:9 --json"
+)]
 pub(crate) struct CompareArgs {
-    /// A text file, or an id with --in
+    /// Text file, or with --in an id
     #[arg(value_name = "A")]
     a: String,
-    /// The other
+    /// The other text file or id
     #[arg(value_name = "B")]
     b: String,
-    /// Take A and B as ids of items in this input; repeat for several
-    #[arg(long = "in", value_name = "INPUT", num_args = 1, value_parser = place_parser())]
+    /// Collection that holds the items A and B; repeat for several
+    #[arg(long = "in", value_name = "INPUT", num_args = 1, value_parser = place_parser(), help_heading = "Comparison")]
     collection: Vec<Place>,
+    #[command(flatten)]
+    view: ComparisonArgs,
     #[command(flatten)]
     fields: FieldArgs,
     #[command(flatten)]
     shingle: ShingleArgs,
-    /// Show all passages that the two share side by side, wherever they stand in each, instead of a diff
+    #[command(flatten)]
+    temp: TempArgs,
+}
+
+/// What is shown.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Comparison")]
+pub(crate) struct ComparisonArgs {
+    /// Show all shared passages side by side, instead of a diff
     #[arg(long, conflicts_with = "normal_form")]
-    passages: bool,
-    /// How many words in a row have to be the same in both for a passage [default: the K of words:K, else 5]
+    pub(crate) passages: bool,
+    /// Smallest number of equal words in a row that make a passage [default: the K of words:K, else 5]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
-    least_words: Option<u32>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    pub(crate) least_words: Option<u32>,
     /// Leave out the diff
     #[arg(long)]
-    no_diff: bool,
+    pub(crate) no_diff: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Two texts to compare, what they are called, and how.
+pub(crate) struct ComparisonRequest<'a> {
+    pub(crate) names: [&'a str; 2],
+    pub(crate) texts: [&'a str; 2],
+    pub(crate) view: &'a ComparisonArgs,
+    pub(crate) shingling: Shingling,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
-    let shingling = args.shingle.shingling()?;
+    let options = options_of(&[&args.fields, &args.shingle, &args.temp]);
+    let shingling = options.text_shingling()?;
     let [a, b] = if args.collection.is_empty() {
         [read(Path::new(&args.a))?, read(Path::new(&args.b))?]
     } else {
-        find(args)?
+        find(args, &options)?
     };
-    let text = tell(args, &shingling, [&a, &b], Screen::of_stdout())?;
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    let (names, view) = ([&*args.a, &*args.b], &args.view);
+    let request = ComparisonRequest { names, texts: [&a, &b], view, shingling };
+    Ok(io::stdout().write_all(request.tell(Screen::of_stdout())?.as_bytes())?)
 }
 
-/// The comparison of two texts as a text, or as JSON where that is asked for.
-fn tell(
-    args: &CompareArgs,
-    shingling: &Shingling,
-    [a, b]: [&str; 2],
-    screen: Screen,
-) -> Result<String> {
-    let least = match (args.least_words, &shingling.unit) {
-        (Some(least), _) => least as usize,
-        (None, Unit::Words(k)) => *k,
-        (None, _) => 5,
-    };
-    let shared = Shared::of([a, b], least);
-    let comparison = Comparison::of(a, b, shingling)?;
-    if args.json {
-        let most = if args.passages { None } else { Some(LONGEST) };
-        return Ok(format!("{:#}\n", comparison.as_json(&args.a, &args.b, &shared, most)));
+impl ComparisonRequest<'_> {
+    /// The comparison as a text, or as JSON where that is asked for.
+    pub(crate) fn tell(&self, screen: Screen) -> Result<String> {
+        let ([a, b], [a_name, b_name], view) = (self.texts, self.names, self.view);
+        let least = match (view.least_words, &self.shingling.unit) {
+            (Some(0), _) => return Err(Error::parameter("least_words", 0, "at least 1")),
+            (Some(least), _) => least as usize,
+            (None, Unit::Words(k)) => *k,
+            (None, _) => 5,
+        };
+        let shared = Shared::of([a, b], least);
+        let comparison = Comparison::of(a, b, &self.shingling)?;
+        if view.json {
+            let most = if view.passages { None } else { Some(LONGEST) };
+            return Ok(format!("{:#}\n", comparison.as_json(a_name, b_name, &shared, most)));
+        }
+        let mut text = comparison.as_text(a_name, b_name, &shared);
+        if view.passages {
+            text.push_str(&shared.side_by_side(screen));
+            return Ok(text);
+        }
+        text.push_str(&longest_passages(&shared));
+        if !view.no_diff {
+            text.push_str(&diff(&pieces(a, b), screen.colours));
+        }
+        Ok(text)
     }
-    let mut text = comparison.as_text(&args.a, &args.b, &shared);
-    if args.passages {
-        text.push_str(&shared.side_by_side(screen));
-        return Ok(text);
-    }
-    text.push_str(&longest_passages(&shared));
-    if !args.no_diff {
-        text.push_str(&diff(&pieces(a, b), screen.colours));
-    }
-    Ok(text)
 }
 
 /// Passages that are told without being asked for.
@@ -110,33 +137,31 @@ fn longest_passages(shared: &Shared<'_>) -> String {
     if text.is_empty() { text } else { format!("\nlongest shared passages\n{text}") }
 }
 
-/// The same for two texts in memory.
-pub(crate) fn tell_texts(args: &CompareArgs, texts: [&str; 2]) -> Result<String> {
-    tell(args, &args.shingle.shingling()?, texts, Screen::PAPER)
-}
-
 fn read(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| Error::File {
-        path: path.to_owned(),
-        what: format!("cannot read: {error}; give a text file, or ids of a collection with --in"),
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::file(path, format!("cannot be read: {error}"))
+            .or("give a text file")
+            .or(Advice::with("in", "take ids of a collection"))
     })?;
-    String::from_utf8(bytes).map_err(|error| Error::File {
-        path: path.to_owned(),
-        what: format!(
-            "not valid UTF-8 at byte {}; convert it first",
-            error.utf8_error().valid_up_to()
-        ),
+    String::from_utf8(bytes).map_err(|error| {
+        Error::file(
+            path,
+            format!(
+                "not valid UTF-8 at byte {}; convert it first",
+                error.utf8_error().valid_up_to()
+            ),
+        )
     })
 }
 
 /// The texts of the two items with the ids asked for.
-fn find(args: &CompareArgs) -> Result<[String; 2]> {
-    if args.fields.items.kind() != KindName::Text {
+fn find(args: &CompareArgs, options: &Options) -> Result<[String; 2]> {
+    if options.kind() != ItemKind::Text {
         let must =
             "text: only texts are compared in detail; `pairs` and `top` have the values of others";
-        return Err(Error::parameter("--as", args.fields.items.kind().name(), must));
+        return Err(Error::parameter("as", options.kind().word(), must));
     }
-    let input = args.fields.open(&args.collection, None, None)?;
+    let input = options.open(&args.collection, None)?;
     let mut found = [None, None];
     let mut position = 0u64;
     for chunk in input.scan(&|_| false)? {
@@ -156,9 +181,11 @@ fn find(args: &CompareArgs) -> Result<[String; 2]> {
             break;
         }
     }
-    let missing = |id: &str| Error::File {
-        path: args.collection[0].name().to_owned(),
-        what: format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
+    let missing = |id: &str| {
+        Error::file(
+            args.collection[0].name(),
+            format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
+        )
     };
     let [a, b] = found;
     Ok([a.ok_or_else(|| missing(&args.a))?, b.ok_or_else(|| missing(&args.b))?])

@@ -1,57 +1,99 @@
 //! `nearkin dedup`: one item of each group kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::cluster::Keep;
+use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
+use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
 use nearkin::read::{Opened, Place};
 use nearkin::write::{self, Cell, Column, ColumnKind};
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs, job};
+use crate::args::{
+    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of, parsed,
+};
 use crate::progress::Progress;
 use crate::report::{self, Told};
 use crate::search::{Target, Written};
 
-/// Keep one item of each group of similar ones
+/// Keep one item of each group of similar items
 ///
-/// Items that are similar to one another, directly or through others, form a group; the kept item of
-/// each, and every item that resembles no other, is written with all its fields as they came, in
-/// input order. The output may be the input: it appears when everything is done.
+/// Items that are similar, directly or through other items, form a group. One item of each group is written, and every
+/// item that is similar to no other. Records keep all their fields and their order. The output may replace the input: it
+/// appears when the run is done.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters clusters.csv
-  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains
-  nearkin dedup part1.jsonl.gz part2.jsonl.zst -o kept.jsonl.gz --keep max:date")]
+#[command(
+    after_help = "Examples:
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+
+`nearkin dedup --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+  nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
+  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains"
+)]
 pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
-    pub(crate) similarity: SimilarityArgs,
-    /// Which item of a group to keep: first, longest, max:FIELD or min:FIELD (numbers by size, before
-    /// texts by their bytes; null last)
-    #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Groups")]
-    pub(crate) keep: Keep,
-    /// Only group items that are similar to the kept one themselves, not through others
+    similarity: SimilarityArgs,
+    #[command(flatten)]
+    shingle: ShingleArgs,
+    #[command(flatten)]
+    way: WayArgs,
+    /// Item to keep of each group: first, longest, max:FIELD or min:FIELD [default: first]
+    ///
+    /// Numbers are compared by size and come before texts, which are compared by their bytes; null comes last.
+    #[arg(long, value_name = "WHICH", value_parser = parsed::<Keep>, help_heading = "Groups")]
+    keep: Option<Keep>,
+    /// Group only items that are similar to the kept item itself
+    ///
+    /// Without it, a is in one group with c if both are similar to b.
     #[arg(long, help_heading = "Groups")]
-    pub(crate) no_chains: bool,
-    /// Write a row an item: id, cluster (the id that was kept), kept, similarity to it; .jsonl, .csv,
-    /// .tsv or .parquet
-    #[arg(long, value_name = "FILE", help_heading = "Groups")]
-    clusters: Option<PathBuf>,
-    /// Write the kept records here: .jsonl, .csv, .tsv, .txt or .parquet, also .gz .zst [default: JSON
-    /// lines on standard output, unless --clusters is given]
-    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
-    output: Option<PathBuf>,
+    no_chains: bool,
+    /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
+    ///
+    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write one row per item: id, cluster (the id that was kept), kept, similarity
+    ///
+    /// similarity is that to the kept item. Formats: .jsonl .csv .tsv .parquet.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) clusters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
+impl DedupArgs {
+    /// What these arguments say.
+    pub(crate) fn options(&self) -> Options {
+        let options =
+            options_of(&[&self.input, &self.similarity, &self.shingle, &self.way, &self.run]);
+        Options { keep: self.keep.clone(), no_chains: self.no_chains, ..options }
+    }
+}
+
+/// The files that a run writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DedupOutputs<'a> {
+    kept: Option<&'a Path>,
+    clusters: Option<&'a Path>,
+    stats: Option<&'a Path>,
+}
+
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
-    let mut found = find(args, &progress)?;
+    let outputs = DedupOutputs {
+        kept: args.output.as_deref(),
+        clusters: args.clusters.as_deref(),
+        stats: args.run.stats.as_deref(),
+    };
+    let mut found = find(&args.options(), &args.input.inputs, outputs, &progress)?;
     let clock = Clock::start(Stage::Write);
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
@@ -83,36 +125,45 @@ pub(crate) struct Found {
     pub(crate) source: Opened,
     pub(crate) settings: Settings,
     pub(crate) result: Deduplicated,
-    swallowed: Option<String>,
+    swallowed: Option<Problem>,
 }
 
 /// Finds the groups, and what is kept of each.
-pub(crate) fn find(args: &DedupArgs, observer: &dyn Observer) -> anyhow::Result<Found> {
-    let fields = &args.input.fields;
-    let mut settings = args.similarity.settings(&args.run, fields)?;
-    let source = fields.open(&args.input.inputs, args.keep.field(), Some(&settings))?;
+pub(crate) fn find(
+    options: &Options,
+    inputs: &[Place],
+    outputs: DedupOutputs<'_>,
+    observer: &dyn Observer,
+) -> anyhow::Result<Found> {
+    let mut settings = options.settings(Goal::Groups)?;
+    let source = options.open(inputs, Some(&settings))?;
+    let DedupOutputs { kept, clusters, stats } = outputs;
     // The kept records may take the place of the input; nothing else may.
-    let inputs: Vec<&Place> = args.input.inputs.iter().collect();
-    args.run.check(&[args.clusters.as_deref()], &inputs)?;
-    args.run.check(&[args.output.as_deref(), args.clusters.as_deref()], &[])?;
-    let (words, temp) = (args.run.words.as_deref(), fields.table.temp.as_deref());
-    settings.job = job(words, temp, &[&source], &args.similarity.shingle, &settings)?;
-    let result = pipeline::dedup(&source, &settings, &args.keep, !args.no_chains, observer)
+    check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
+    check_outputs(&[kept, clusters], &[stats], &[])?;
+    let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
+    settings.job = options.job(Goal::Groups, files, &[&source], &settings)?;
+    let keep = options.keep.clone().unwrap_or_default();
+    let result = pipeline::dedup(&source, &settings, &keep, !options.no_chains, observer)
         .map_err(|error| report::stopped(error, &settings))?;
     let swallowed = result.swallowed.map(|it| swallowed(it, &result)).transpose()?;
     Ok(Found { source, settings, result, swallowed })
 }
 
 /// The warning of a group that has an implausible share of the collection.
-fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<String> {
-    Ok(format!(
-        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}; if they do \
-         not belong together, use --no-chains, a higher --threshold or longer shingles",
+fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<Problem> {
+    let what = format!(
+        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}: it may be a \
+         chain of unrelated texts",
         report::grouped(swallowed.texts as u64),
         100.0 * swallowed.share,
         report::grouped(swallowed.unlike as u64),
         result.collection.ids().get(swallowed.kept)?,
-    ))
+    );
+    Ok(Problem::new(what)
+        .or(Advice::turn_on("no_chains"))
+        .or(Advice::with("threshold", "ask for more similarity"))
+        .or("cut longer shingles"))
 }
 
 impl Found {

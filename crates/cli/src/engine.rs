@@ -1,28 +1,28 @@
-//! The command's jobs for callers that have items in memory: the same flags, the same work, columns as results.
-//!
-//! Flags are the words of the command line without inputs, such as `--threshold=0.5`, so that one copy of what they mean,
-//! and of what is said when they are wrong, serves everybody.
+//! The command's jobs for callers that have items in memory: the same options, the same work, columns as results.
 
-use std::ffi::OsString;
+use std::path::PathBuf;
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
-use clap::{CommandFactory, Parser};
-use nearkin::cluster::Keep;
-use nearkin::pipeline::{self, Observer, Settings, Watched};
+use clap::FromArgMatches;
+use nearkin::error::Problem;
+use nearkin::options::{Goal, Options};
+use nearkin::pipeline::{self, Observer, Watched};
 use nearkin::read::Place;
 use nearkin::{Error, write};
 
-use crate::command::{Command, Job};
-use crate::dedup::{self, DedupArgs, Found};
+use crate::command::{Command, Job, command};
+use crate::compare::{ComparisonArgs, ComparisonRequest};
+use crate::dedup::{self, DedupOutputs, Found};
+use crate::plan::{self, PlanRequest};
 use crate::report::Told;
-use crate::search::{self, Rows, SearchArgs, Target, Written};
-use crate::{compare, plan};
+use crate::screen::Screen;
+use crate::search::{self, SearchRequest, Target, Written};
 
 /// What went wrong.
 #[derive(Debug)]
 pub enum Failure {
-    /// The flags make no sense.
+    /// The command line makes no sense.
     Usage(String),
     /// The library says so.
     Library(Error),
@@ -67,8 +67,10 @@ pub type Table = (SchemaRef, Vec<RecordBatch>);
 pub struct Account {
     /// What `--stats` has, as JSON.
     pub stats: String,
-    /// What the user should look at: records that were left out, a group that has an implausible share.
-    pub warnings: Vec<String>,
+    /// The first of the records that were skipped.
+    pub skipped: Vec<Error>,
+    /// What the user should look at: a group that has an implausible share.
+    pub warning: Option<Problem>,
 }
 
 impl From<Told> for Account {
@@ -77,63 +79,27 @@ impl From<Told> for Account {
         if let Some(job) = &told.job {
             job.finish();
         }
-        let skipped = told.skipped.into_iter().map(|message| format!("skipped: {message}"));
-        Self { stats: told.stats.to_string(), warnings: skipped.chain(told.warning).collect() }
+        Self { stats: told.stats.to_string(), skipped: told.skipped, warning: told.warning }
     }
 }
 
-/// Stands for inputs that are handed over otherwise.
-const PLACEHOLDER: &str = "-";
-
-fn parse(job: &str, flags: &[String], operands: &[&str]) -> Result<Job> {
-    let words = ["nearkin", job].into_iter().chain(flags.iter().map(String::as_str));
-    Ok(Command::try_parse_from(words.chain(["--"]).chain(operands.iter().copied()))?.job)
-}
-
-fn other_job(job: &str) -> Failure {
-    Failure::Usage(format!("`{job}` is no job of this kind; take pairs, top or dedup"))
-}
-
-fn parse_search(job: &str, flags: &[String]) -> Result<(SearchArgs, Rows)> {
-    match parse(job, flags, &[PLACEHOLDER])? {
-        Job::Pairs(args) => Ok((args.search, Rows::Pairs)),
-        Job::Top(args) => Ok((args.search, Rows::Closest(args.k as usize))),
-        _ => Err(other_job(job)),
-    }
-}
-
-fn parse_dedup(flags: &[String]) -> Result<DedupArgs> {
-    match parse("dedup", flags, &[PLACEHOLDER])? {
-        Job::Dedup(args) => Ok(args),
-        _ => Err(other_job("dedup")),
-    }
-}
-
-/// The rows of `pairs` or `top`.
+/// The rows of `pairs`, or with [`Goal::Closest`] of `top`.
 ///
 /// # Errors
-/// When the flags make no sense or a record cannot be used, as the command has it.
+/// When the options make no sense or a record cannot be used, as the command has it.
 pub fn search(
-    job: &str,
-    flags: &[String],
-    inputs: Vec<Place>,
-    against: Vec<Place>,
+    goal: Goal,
+    options: &Options,
+    inputs: &[Place],
+    against: &[Place],
     observer: &dyn Observer,
 ) -> Result<(Table, Account)> {
-    let (mut args, rows) = parse_search(job, flags)?;
-    args.run.words = Some(words(job, flags, inputs.iter().chain(&against)));
-    args.input.inputs = inputs;
-    args.against = against;
-    match search::find(&args, rows, Target::Memory, observer)? {
+    let target = Target::Memory;
+    let request = SearchRequest { options, goal, inputs, against, target, stats: None };
+    match search::find(&request, observer)? {
         (Some(Written::Memory(schema, rows)), told) => Ok(((schema, rows), told.into())),
         _ => Err(Failure::Other("no table was written".to_owned())),
     }
-}
-
-/// What tells this run from others.
-fn words<'a>(job: &str, flags: &[String], places: impl Iterator<Item = &'a Place>) -> Vec<String> {
-    let places = places.map(|place| place.name().to_string_lossy().into_owned());
-    std::iter::once(job.to_owned()).chain(flags.iter().cloned()).chain(places).collect()
 }
 
 /// A collection with one item of each group kept.
@@ -142,16 +108,13 @@ pub struct Deduplicated(Found);
 /// Finds the groups of a collection.
 ///
 /// # Errors
-/// When the flags make no sense or a record cannot be used, as the command has it.
+/// When the options make no sense or a record cannot be used, as the command has it.
 pub fn dedup(
-    flags: &[String],
-    inputs: Vec<Place>,
+    options: &Options,
+    inputs: &[Place],
     observer: &dyn Observer,
 ) -> Result<(Deduplicated, Account)> {
-    let mut args = parse_dedup(flags)?;
-    args.run.words = Some(words("dedup", flags, inputs.iter()));
-    args.input.inputs = inputs;
-    let found = dedup::find(&args, observer)?;
+    let found = dedup::find(options, inputs, DedupOutputs::default(), observer)?;
     let account = found.told().into();
     Ok((Deduplicated(found), account))
 }
@@ -189,49 +152,23 @@ pub(crate) fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// The settings that flags of `pairs`, `top` or `dedup` stand for, and for `dedup` what is kept and whether groups may
-/// hang together by chains.
+/// Whether a run finds pairs of these items by an exact search: what the command decides by itself.
 ///
 /// # Errors
-/// When the flags make no sense.
-pub fn settings(job: &str, flags: &[String]) -> Result<(Settings, Keep, bool)> {
-    match job {
-        "dedup" => {
-            let args = parse_dedup(flags)?;
-            let settings = args.similarity.settings(&args.run, &args.input.fields)?;
-            Ok((settings, args.keep, !args.no_chains))
-        }
-        _ => {
-            let (args, _) = parse_search(job, flags)?;
-            let settings = args.similarity.settings(&args.run, &args.input.fields)?;
-            Ok((settings, Keep::First, true))
-        }
-    }
-}
-
-/// Whether a run with these flags finds pairs of these items by an exact search: what the command decides by itself.
-///
-/// # Errors
-/// When the flags make no sense or a record cannot be used.
+/// When the options make no sense or a record cannot be used.
 pub fn is_exact(
-    job: &str,
-    flags: &[String],
-    inputs: Vec<Place>,
+    goal: Goal,
+    options: &Options,
+    inputs: &[Place],
     observer: &dyn Observer,
 ) -> Result<bool> {
-    let (settings, _, chains) = settings(job, flags)?;
+    let settings = options.settings(goal)?;
     if settings.promised()? == 1.0 && settings.bands.is_none() {
         return Ok(true);
     }
-    let fields = match parse(job, flags, &[PLACEHOLDER])? {
-        Job::Dedup(args) => args.input.fields,
-        Job::Pairs(args) => args.search.input.fields,
-        Job::Top(args) => args.search.input.fields,
-        _ => return Err(other_job(job)),
-    };
-    let source = fields.open(&inputs, None, Some(&settings))?;
+    let source = options.open(inputs, Some(&settings))?;
     let source = Watched { source: &source, observer };
-    let choice = match job == "dedup" && chains {
+    let choice = match goal == Goal::Groups && !options.no_chains {
         true => pipeline::choose_for_groups(&source, &settings)?,
         false => pipeline::choose(&source, &settings)?,
     };
@@ -241,63 +178,89 @@ pub fn is_exact(
 /// The plan as JSON.
 ///
 /// # Errors
-/// When the flags make no sense or a record cannot be used.
-pub fn plan(flags: &[String], inputs: Vec<Place>, observer: &dyn Observer) -> Result<String> {
-    let mut flags = flags.to_vec();
-    flags.push("--json".to_owned());
-    match parse("plan", &flags, &[])? {
-        Job::Plan(mut args) => {
-            args.inputs = inputs;
-            Ok(plan::tell(&args, observer)?)
-        }
-        _ => Err(other_job("plan")),
-    }
+/// When the options make no sense or a record cannot be used.
+pub fn plan(options: Options, inputs: Vec<Place>, observer: &dyn Observer) -> Result<String> {
+    Ok(plan::tell(&PlanRequest::as_json(options, inputs), observer)?)
 }
 
-/// Two texts compared, as text or with the flag `--json` as JSON.
+/// What a comparison shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ComparisonView {
+    /// Whether it is JSON.
+    pub json: bool,
+    /// Whether all passages are wanted.
+    pub passages: bool,
+    /// How many words in a row have to be the same for a passage.
+    pub least_words: Option<u32>,
+}
+
+/// Two texts compared, as text or as JSON.
 ///
 /// # Errors
-/// When the flags make no sense.
-pub fn compare(flags: &[String], names: [&str; 2], texts: [&str; 2]) -> Result<String> {
-    match parse("compare", flags, &names)? {
-        Job::Compare(args) => Ok(compare::tell_texts(&args, texts)?),
-        _ => Err(other_job("compare")),
+/// When the options make no sense.
+pub fn compare(
+    options: &Options,
+    view: ComparisonView,
+    names: [&str; 2],
+    texts: [&str; 2],
+) -> Result<String> {
+    if view.passages && options.normal_form.is_some() {
+        return Err(Error::conflict("normal_form", "passages").into());
     }
+    let ComparisonView { json, passages, least_words } = view;
+    let view = &ComparisonArgs { json, passages, least_words, no_diff: false };
+    let shingling = options.text_shingling()?;
+    Ok(ComparisonRequest { names, texts, view, shingling }.tell(Screen::PAPER)?)
 }
 
-/// A command line taken apart: the job, and each option that was given by its long name, with its values.
+/// A command line of `pairs` or `dedup` taken apart.
 #[derive(Debug)]
-pub struct Parsed {
-    /// The job.
-    pub job: String,
-    /// Options and their values; `INPUT` are those without a name.
-    pub options: Vec<(String, Vec<OsString>)>,
+pub struct CommandLine {
+    /// What is looked for.
+    pub goal: Goal,
+    /// What the options say.
+    pub options: Options,
+    /// The collection.
+    pub inputs: Vec<Place>,
+    /// The other collection.
+    pub against: Vec<Place>,
+    /// Where the rows or the kept records go.
+    pub output: Option<PathBuf>,
+    /// Where the groups go.
+    pub clusters: Option<PathBuf>,
+    /// Where the account of the run goes.
+    pub stats: Option<PathBuf>,
 }
 
 /// Takes a command line apart, the first word being the job.
 ///
 /// # Errors
-/// When the command would refuse it.
-pub fn take_apart(words: &[String]) -> Result<Parsed> {
-    let command = Command::command();
+/// When the command would refuse it, or it is another job.
+pub fn command_line(words: &[String]) -> Result<CommandLine> {
     let words = std::iter::once("nearkin").chain(words.iter().map(String::as_str));
-    let matches = command.clone().try_get_matches_from(words)?;
-    let Some((job, matches)) = matches.subcommand() else {
-        return Err(Failure::Usage("a job is missing; take pairs or dedup".to_owned()));
-    };
-    let mut options = Vec::new();
-    let arguments = command.find_subcommand(job).into_iter().flat_map(|job| job.get_arguments());
-    for argument in arguments {
-        let id = argument.get_id().as_str();
-        let given = matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
-        if !given {
-            continue;
+    let matches = command().try_get_matches_from(words)?;
+    match Command::from_arg_matches(&matches)?.job {
+        Job::Pairs(args) => Ok(CommandLine {
+            goal: Goal::Pairs,
+            options: args.search.options(),
+            inputs: args.search.input.inputs,
+            against: args.search.against,
+            output: args.search.output,
+            clusters: None,
+            stats: args.search.run.stats,
+        }),
+        Job::Dedup(args) => Ok(CommandLine {
+            goal: Goal::Groups,
+            options: args.options(),
+            inputs: args.input.inputs,
+            against: Vec::new(),
+            output: args.output,
+            clusters: args.clusters,
+            stats: args.run.stats,
+        }),
+        _ => {
+            let job = matches.subcommand_name().unwrap_or_default();
+            Err(Failure::Usage(format!("`{job}` does not run on Spark; pairs and dedup do")))
         }
-        let name =
-            argument.get_long().unwrap_or(if argument.is_positional() { "INPUT" } else { id });
-        let takes_values = argument.get_action().takes_values();
-        let raw = matches.get_raw(id).filter(|_| takes_values).into_iter().flatten();
-        options.push((name.to_owned(), raw.map(ToOwned::to_owned).collect()));
     }
-    Ok(Parsed { job: job.to_owned(), options })
 }

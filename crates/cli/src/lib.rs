@@ -8,7 +8,6 @@ mod compare;
 mod dedup;
 pub mod engine;
 pub mod hosts;
-mod items;
 mod limit;
 pub mod matching;
 mod near;
@@ -24,6 +23,7 @@ mod screen;
 mod search;
 mod shell;
 mod top;
+mod wording;
 
-pub use args::memory as memory_size;
 pub use command::main;
+pub use wording::CommandWording;

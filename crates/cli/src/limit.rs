@@ -1,9 +1,10 @@
 //! `nearkin limit`: how fast could a run be?
 
 use clap::Args;
+use nearkin::options::Goal;
 use nearkin::pipeline;
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs};
+use crate::args::{InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, options_of};
 use crate::report::grouped;
 
 /// Read, parse and shingle everything and do nothing with it: what no run can be faster than
@@ -17,13 +18,17 @@ pub(crate) struct LimitArgs {
     #[command(flatten)]
     similarity: SimilarityArgs,
     #[command(flatten)]
+    shingle: ShingleArgs,
+    #[command(flatten)]
+    way: WayArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
 pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
-    let fields = &args.input.fields;
-    let settings = args.similarity.settings(&args.run, fields)?;
-    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
+    let options = options_of(&[&args.input, &args.similarity, &args.shingle, &args.way, &args.run]);
+    let settings = options.settings(Goal::Pairs)?;
+    let source = options.open(&args.input.inputs, Some(&settings))?;
     let shingles = pipeline::shingle_only(&source, &settings)?;
     println!("{} shingles", grouped(shingles));
     Ok(())

@@ -2,28 +2,37 @@
 
 use clap::Args;
 
-use crate::search::{self, Rows, SearchArgs};
+use nearkin::options::Goal;
 
-/// Every similar pair, with its exact similarity
+use crate::search::{self, SearchArgs};
+
+/// Find every similar pair
 ///
-/// Writes a, b (the ids) and similarity, a before b in input order, sorted by the position of a, then
-/// of b. Every pair written was compared exactly; what may be missing is a few pairs near the
-/// threshold, as --recall says.
+/// Writes one row per pair: a and b (the ids), and similarity or distance. a comes before b in the input; rows are sorted
+/// by the position of a, then of b. Every pair is compared exactly. A search by hashing may miss some pairs near the
+/// threshold; --recall says how many at most, and an audit at the end measures it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin pairs articles.jsonl                         pairs at 0.8 as JSON lines
+#[command(
+    after_help = "Examples:
+  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
+  nearkin pairs images.npy --as vector --within 900    vectors by Euclidean distance
+
+`nearkin pairs --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin pairs articles.jsonl                         pairs at 0.8, as JSON lines
   nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
   nearkin pairs new.parquet --against old.parquet      pairs of one new and one old item
   zcat crawl.jsonl.gz | nearkin pairs - --text body    standard input, another field
-  nearkin pairs novels/ --shingle chars:9              a folder, a document a file
+  nearkin pairs novels/ --shingle chars:9              a folder, one document per file
   nearkin pairs buys.csv --group who --element what    baskets from a long table
   nearkin pairs images.npy --as vector --within 900    vectors by Euclidean distance
-  nearkin pairs names.txt --as string --within 1       strings by edits")]
+  nearkin pairs names.txt --as string --within 1       strings, one edit apart"
+)]
 pub(crate) struct PairsArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 }
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
-    search::run(&args.search, Rows::Pairs)
+    search::run(&args.search, &args.search.options(), Goal::Pairs)
 }

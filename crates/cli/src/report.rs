@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nearkin::audit::{Audit, Recall};
+use nearkin::error::Problem;
 use nearkin::pipeline::{Choice, Collection, Expected, Job, Settings, Stage, StageTime, Stats};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
+use crate::wording::CommandWording;
 
 /// How many survived each stage, a line each.
 pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
@@ -248,10 +250,10 @@ pub(crate) fn stopped(error: Error, settings: &Settings) -> anyhow::Error {
 pub(crate) struct Told {
     pub(crate) stats: Value,
     pub(crate) funnel: String,
-    /// Messages for records that were left out, the first of them.
-    pub(crate) skipped: Vec<String>,
+    /// The first of the records that were skipped.
+    pub(crate) skipped: Vec<Error>,
     /// What the user should look at.
-    pub(crate) warning: Option<String>,
+    pub(crate) warning: Option<Problem>,
     pub(crate) job: Option<Arc<Job>>,
 }
 
@@ -261,11 +263,7 @@ impl Told {
         funnel: String,
         skipped: impl Iterator<Item = &'a Error>,
     ) -> Self {
-        let message = |error: &Error| {
-            let message = error.to_string();
-            message.split(", or pass --on-error skip").next().unwrap_or_default().to_owned()
-        };
-        let skipped = skipped.take(SHOWN).map(message).collect();
+        let skipped = skipped.take(SHOWN).map(|error| error.clone().without("on_error")).collect();
         Self { stats, funnel, skipped, warning: None, job: None }
     }
 
@@ -285,10 +283,12 @@ impl Told {
         }
         ready.into_iter().try_for_each(Ready::appear)?;
         if !run.quiet {
-            self.skipped.iter().for_each(|message| tell(format_args!("skipped: {message}")));
+            for error in &self.skipped {
+                tell(format_args!("skipped: {}", error.worded(&CommandWording)));
+            }
             tell(format_args!("{}", self.funnel));
             if let Some(warning) = &self.warning {
-                tell(format_args!("warning: {warning}"));
+                tell(format_args!("warning: {}", warning.worded(&CommandWording)));
             }
         }
         if let Some(job) = &self.job {

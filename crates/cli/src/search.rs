@@ -9,12 +9,15 @@ use arrow_schema::SchemaRef;
 use clap::Args;
 use nearkin::Error;
 use nearkin::amplify::Expression;
+use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::pipeline::{self, Clock, Ids, Observer, Similar, Stage};
 use nearkin::read::Place;
-use nearkin::verify::Measure;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
 
-use crate::args::{InputArgs, RunArgs, SimilarityArgs, job, place_parser};
+use crate::args::{
+    Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of,
+    parsed, place_parser,
+};
 use crate::near;
 use crate::progress::Progress;
 use crate::report::{self, Told};
@@ -23,24 +26,88 @@ use crate::report::{self, Told};
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Pair the items of INPUT with the items of these instead of among themselves; repeat for several
+    /// Compare the items of INPUT with these, not with each other; repeat for several
     #[arg(long, value_name = "OTHER", num_args = 1, value_parser = place_parser(), help_heading = "Input")]
     pub(crate) against: Vec<Place>,
     #[command(flatten)]
-    pub(crate) similarity: SimilarityArgs,
-    /// Find pairs in memory by the tables of this expression of ANDs and ORs, such as 'or(20, and(5, minhash))',
-    /// with hyperplane or signs for cosine, line or line(WIDTH) for l2 and l1, bits for hamming
-    #[arg(long, value_name = "EXPR", conflicts_with_all = ["recall", "bands", "exact"], help_heading = "Similarity")]
-    pub(crate) and_or: Option<Expression>,
-    /// Look into so many buckets of each table of --and-or 'or(B, and(R, function))' or of --bands and --rows
-    #[arg(long, value_name = "T", conflicts_with_all = ["recall", "exact"], value_parser = clap::value_parser!(u16).range(1..), help_heading = "Similarity")]
-    pub(crate) probes: Option<u16>,
-    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
-    /// output]
-    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    similarity: SimilarityArgs,
+    #[command(flatten)]
+    shingle: ShingleArgs,
+    #[command(flatten)]
+    way: WayArgs,
+    #[command(flatten)]
+    tables: TablesArgs,
+    /// Write the rows here [default: JSON lines on standard output]
+    ///
+    /// Formats: .jsonl .csv .tsv .parquet, also .gz .zst.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+/// Tables to search by.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+struct TablesArgs {
+    /// Search in memory by this expression of ANDs and ORs, such as 'or(20, and(5, minhash))'
+    ///
+    /// Functions: minhash for texts, sets and bags; hyperplane or signs for cosine; line or line(WIDTH) for l2 and l1;
+    /// bits for hamming.
+    #[arg(long, value_name = "EXPR", value_parser = parsed::<Expression>)]
+    and_or: Option<Expression>,
+    /// Buckets to look into in each table
+    ///
+    /// For --and-or 'or(B, and(R, function))', or --bands with --rows.
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    probes: Option<u16>,
+}
+
+impl Fill for TablesArgs {
+    fn fill(&self, options: &mut Options) {
+        options.and_or.clone_from(&self.and_or);
+        options.probes = self.probes.map(usize::from);
+    }
+}
+
+impl SearchArgs {
+    /// What these arguments say.
+    pub(crate) fn options(&self) -> Options {
+        options_of(&[
+            &self.input,
+            &self.similarity,
+            &self.shingle,
+            &self.way,
+            &self.tables,
+            &self.run,
+        ])
+    }
+}
+
+/// A search, the collections it is of, and where its rows go.
+pub(crate) struct SearchRequest<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) goal: Goal,
+    pub(crate) inputs: &'a [Place],
+    pub(crate) against: &'a [Place],
+    pub(crate) target: Target<'a>,
+    pub(crate) stats: Option<&'a Path>,
+}
+
+impl SearchRequest<'_> {
+    /// Which rows are written.
+    pub(crate) fn rows(&self) -> nearkin::Result<Rows> {
+        Ok(match self.goal {
+            Goal::Closest => Rows::Closest(self.options.closest()?),
+            Goal::Pairs | Goal::Groups => Rows::Pairs,
+        })
+    }
+
+    /// Refuses outputs that cannot be written.
+    pub(crate) fn check_outputs(&self) -> nearkin::Result<()> {
+        let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
+        check_outputs(&[self.target.path()], &[self.stats], &inputs)
+    }
 }
 
 /// Which rows are written.
@@ -66,9 +133,6 @@ impl Rows {
     }
 }
 
-/// The threshold of `top` for texts, sets and bags: the lower it is, the more has to be compared.
-const TOP: f64 = 0.3;
-
 /// Where a table goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Target<'a> {
@@ -84,7 +148,15 @@ pub(crate) enum Written {
     Memory(SchemaRef, Vec<RecordBatch>),
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    /// The file, if it goes into one.
+    fn path(self) -> Option<&'a Path> {
+        match self {
+            Self::File(path) => path,
+            Self::Memory => None,
+        }
+    }
+
     pub(crate) fn create(self, columns: &[Column<'_>]) -> nearkin::Result<TableWriter> {
         match self {
             Self::File(path) => TableWriter::create(path, None, columns),
@@ -103,9 +175,17 @@ impl Target<'_> {
 /// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
 pub(crate) type Outcome = (Option<Written>, Told);
 
-pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
+pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
-    let (written, told) = find(args, rows, Target::File(args.output.as_deref()), &progress)?;
+    let request = SearchRequest {
+        options,
+        goal,
+        inputs: &args.input.inputs,
+        against: &args.against,
+        target: Target::File(args.output.as_deref()),
+        stats: args.run.stats.as_deref(),
+    };
+    let (written, told) = find(&request, &progress)?;
     progress.finish();
     let ready = written.into_iter().filter_map(|written| match written {
         Written::File(ready) => Some(ready),
@@ -116,49 +196,33 @@ pub(crate) fn run(args: &SearchArgs, rows: Rows) -> anyhow::Result<()> {
 
 /// Finds what is similar, and writes it.
 pub(crate) fn find(
-    args: &SearchArgs,
-    rows: Rows,
-    target: Target<'_>,
+    request: &SearchRequest<'_>,
     observer: &dyn Observer,
 ) -> anyhow::Result<Outcome> {
-    let fields = &args.input.fields;
-    if [&args.input.inputs, &args.against].iter().all(|places| places.iter().any(Place::is_stdin)) {
-        return Err(
-            Error::parameter("-", "on both sides", "on one: standard input is read once").into()
-        );
+    let SearchRequest { options, goal, inputs, against, target, stats } = *request;
+    if [inputs, against].iter().all(|places| places.iter().any(Place::is_stdin)) {
+        let must = "on one: standard input is read once";
+        return Err(Error::parameter("-", "on both sides", must).into());
     }
-    if near::is_held(fields, &args.similarity, args.and_or.as_ref()) {
-        return near::find(args, rows, target, observer);
+    if options.is_in_memory() {
+        return near::find(request, observer);
     }
-    if args.probes.is_some() {
-        let must = "left out for texts, sets and bags, which are found by bands of minhashes";
-        return Err(Error::parameter("--probes", "given", must).into());
-    }
-    let mut settings = args.similarity.settings(&args.run, fields)?;
-    if matches!(rows, Rows::Closest(_)) && args.similarity.threshold.is_none() {
-        settings.threshold = if settings.measure == Measure::BagSum { 0.23 } else { TOP };
-    }
-    let source = fields.open(&args.input.inputs, None, Some(&settings))?;
-    let against = (!args.against.is_empty())
-        .then(|| fields.open(&args.against, None, Some(&settings)))
-        .transpose()?;
-    let inputs: Vec<&Place> = args.input.inputs.iter().chain(&args.against).collect();
-    args.run.check(&[args.output.as_deref()], &inputs)?;
-    let sources: Vec<_> = std::iter::once(&source).chain(&against).collect();
-    let (words, temp) = (args.run.words.as_deref(), fields.table.temp.as_deref());
-    settings.job = job(words, temp, &sources, &args.similarity.shingle, &settings)?;
-    let mut similar = pipeline::pairs(&source, against.as_ref(), &settings, observer)
+    let rows = request.rows()?;
+    let mut settings = options.settings(goal)?;
+    let source = options.open(inputs, Some(&settings))?;
+    let other =
+        (!against.is_empty()).then(|| options.open(against, Some(&settings))).transpose()?;
+    request.check_outputs()?;
+    let sources: Vec<_> = std::iter::once(&source).chain(&other).collect();
+    let files = RunFiles { inputs, against, outputs: &[target.path(), stats] };
+    settings.job = options.job(goal, files, &sources, &settings)?;
+    let mut similar = pipeline::pairs(&source, other.as_ref(), &settings, observer)
         .map_err(|error| report::stopped(error, &settings))?;
     observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = report::unless_closed(write_rows(
-        &similar,
-        rows,
-        args,
-        settings.threads,
-        target,
-        observer,
-    ))?;
+    let value = if options.within.is_some() { "distance" } else { "similarity" };
+    let written = write_rows(&similar, rows, value, settings.threads, target, observer);
+    let written = report::unless_closed(written)?;
     similar.stats.stages.push(clock.stop(0));
     let (count, written) = written.unzip();
     similar.stats.pairs = count;
@@ -176,16 +240,15 @@ pub(crate) fn columns(numbers: [bool; 2], value: &str) -> [Column<'_>; 3] {
 fn write_rows(
     similar: &Similar,
     rows: Rows,
-    args: &SearchArgs,
+    value: &str,
     threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
 ) -> nearkin::Result<(u64, Written)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
-    let as_distance = args.similarity.within.is_some();
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
-    let columns = columns(numbers, if as_distance { "distance" } else { "similarity" });
+    let columns = columns(numbers, value);
     let mut table = target.create(&columns)?;
     let found = similar.rows();
     // Hands the rows of some items to `row`.

@@ -4,25 +4,27 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
+
+use crate::command::command;
 
 /// Print completions for a shell
 ///
 /// Example, for bash: nearkin completions bash > ~/.local/share/bash-completion/completions/nearkin
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Print the manual page, or write one a command into a folder
+/// Print the manual page, or write one page per command into a folder
 ///
 /// Example: nearkin man | man -l -
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Folder for nearkin.1, nearkin-pairs.1, …
+    /// Folder for nearkin.1, nearkin-pairs.1 and so on
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -30,17 +32,12 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     // Made in memory first: the generator panics on a closed pipe.
     let mut text = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut crate::command::Command::command(),
-        "nearkin",
-        &mut text,
-    );
+    clap_complete::generate(args.shell, &mut command(), "nearkin", &mut text);
     Ok(io::stdout().write_all(&text)?)
 }
 
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
-    let command = crate::command::Command::command();
+    let command = command();
     match &args.folder {
         Some(folder) => std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(command, folder))

@@ -2,26 +2,49 @@
 
 use clap::Args;
 
-use crate::search::{self, Rows, SearchArgs};
+use nearkin::options::{Goal, Options};
 
-/// The k most similar of each item, with their exact similarity
+use crate::search::{self, SearchArgs};
+
+/// Find the K most similar items of each item
 ///
-/// Writes a, b (the ids) and similarity or distance: for each item the up to K others closest to it, the closest
-/// first. For texts, sets and bags only those count that reach --threshold (0.3 unless you say otherwise), and
-/// --recall is the chance that one at just that is found; other items have none, and none is missed.
+/// Writes one row per neighbour: a and b (the ids), and similarity or distance; the nearest first. Texts, sets and bags
+/// have only neighbours at or above --threshold (0.3 unless given). Other items need no threshold, and no neighbour is
+/// missed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin top articles.jsonl -k 10                     for each article the ten most similar
-  nearkin top images.npy --as vector -k 5              for each vector the five nearest
-  nearkin top new.parquet --against old.parquet -k 1   for each new item the nearest old one")]
+#[command(
+    after_help = "Examples:
+  nearkin top articles.jsonl -k 10                     the ten most similar articles of each
+  nearkin top images.npy --as vector -k 5              the five nearest vectors of each
+
+`nearkin top --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin top articles.jsonl -k 10                     the ten most similar articles of each
+  nearkin top images.npy --as vector -k 5              the five nearest vectors of each
+  nearkin top new.parquet --against old.parquet -k 1   the nearest old item of each new one"
+)]
 pub(crate) struct TopArgs {
-    /// How many of each item
-    #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) k: u32,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Neighbours per item
+    #[arg(
+        short,
+        value_name = "K",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Output",
+        display_order = 0
+    )]
+    pub(crate) k: u32,
+}
+
+impl TopArgs {
+    /// What these arguments say.
+    pub(crate) fn options(&self) -> Options {
+        Options { k: Some(self.k as usize), ..self.search.options() }
+    }
 }
 
 pub(crate) fn run(args: &TopArgs) -> anyhow::Result<()> {
-    search::run(&args.search, Rows::Closest(args.k as usize))
+    search::run(&args.search, &args.options(), Goal::Closest)
 }

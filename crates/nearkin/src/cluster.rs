@@ -5,6 +5,7 @@
 //! member is similar to the kept one.
 
 use std::cmp::{Ordering, Reverse};
+use std::fmt;
 use std::str::FromStr;
 
 use crate::item::Value;
@@ -72,6 +73,17 @@ impl FromStr for Keep {
             Some(("max", field)) if !field.is_empty() => Ok(Self::Max(field.into())),
             Some(("min", field)) if !field.is_empty() => Ok(Self::Min(field.into())),
             _ => Err(Error::parameter("keep", text, "first, longest, max:FIELD or min:FIELD")),
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::First => f.write_str("first"),
+            Self::Longest => f.write_str("longest"),
+            Self::Max(field) => write!(f, "max:{field}"),
+            Self::Min(field) => write!(f, "min:{field}"),
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod item;
 pub mod join;
 pub mod measure;
 pub mod near;
+pub mod options;
 mod parallel;
 pub mod passages;
 pub mod pipeline;

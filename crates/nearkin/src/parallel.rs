@@ -179,9 +179,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// So many threads.
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| Error::File {
-        path: PathBuf::from("threads"),
-        what: format!("cannot start {threads}: {error}"),
+    ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
+        Error::file(PathBuf::from("threads"), format!("cannot start {threads}: {error}"))
     })
 }
 

@@ -2,8 +2,8 @@
 
 use nearkin_kernels::shared_at_least;
 
+use crate::error::{Advice, Error, Result};
 use crate::family::weighted::max_from_sum;
-use crate::{Error, Result};
 
 /// How two sets are compared: those of the elements or shingles of two items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -287,8 +287,9 @@ pub(crate) fn check(measure: Measure, limit: Limit) -> Result<()> {
     let name = measure.name();
     match (limit, measure) {
         (Limit::Similarity(least), Measure::Hamming) => {
-            let must = format!("left out with {name}, which is a distance; pass --within");
-            Err(Error::parameter("threshold", least, must))
+            let must = format!("left out with {name}, which is a distance");
+            let advice = Advice::with("within", "give the largest distance");
+            Err(Error::parameter("threshold", least, must).or(advice))
         }
         (Limit::Similarity(least), Measure::Overlap) if !(least > 0.0 && least.is_finite()) => {
             Err(Error::parameter("threshold", least, "a number of elements, above 0"))
@@ -308,8 +309,9 @@ pub(crate) fn check(measure: Measure, limit: Limit) -> Result<()> {
         (Limit::Distance(_), Measure::Jaccard | Measure::Bag | Measure::Hamming)
         | (Limit::Similarity(_), _) => Ok(()),
         (Limit::Distance(most), _) => {
-            let must = format!("left out with {name}, which is no distance; use a threshold");
-            Err(Error::parameter("within", most, must))
+            let must = format!("left out with {name}, which is no distance");
+            let advice = Advice::with("threshold", "give the least similarity");
+            Err(Error::parameter("within", most, must).or(advice))
         }
     }
 }

@@ -4,7 +4,6 @@ mod datasketch;
 mod error;
 mod hosts;
 mod parts;
-mod reading;
 mod records;
 mod run;
 mod spark;
@@ -28,6 +27,8 @@ mod _nearkin {
 
     #[pymodule_export]
     use crate::datasketch::{Buckets, Permutations, Signature, best_bands};
+    #[pymodule_export]
+    use crate::error::{speak_of_flags, speaks_of_flags};
     #[pymodule_export]
     use crate::hosts::{Mirrors, hosts};
     #[pymodule_export]

@@ -9,9 +9,8 @@ use nearkin_cli::engine::Account;
 use nearkin_cli::matching::{self, MatchInput};
 use pyo3::prelude::*;
 
-use crate::error::{Raise, exception};
-use crate::reading::Keywords;
-use crate::run::{Given, places, table};
+use crate::error::{Raise, exception, warnings, wording};
+use crate::run::{Given, GivenOptions, places, table};
 use crate::watch::watched;
 
 /// Rules: a file, or a text and the keys that its lines stand for.
@@ -29,29 +28,25 @@ impl RulesGiven {
         };
         match Rules::from_toml(text, Path::new("<rules>"), two_tables) {
             // A dict has keys and no lines.
-            Err(Error::Input { line, what, .. }) if !keys.is_empty() => {
+            Err(Error::Input { line, problem, .. }) if !keys.is_empty() => {
                 let key = keys.get(line as usize - 1).filter(|key| !key.is_empty());
                 let key = key.map_or_else(String::new, |key| format!("{key}: "));
-                Err(exception(py, "ParameterError", format!("rules: {key}{what}")))
+                let message = format!("rules: {key}{}", problem.worded(wording()));
+                Err(exception(py, "ParameterError", message))
             }
             rules => rules.raise(py),
         }
     }
 }
 
-fn input<'py>(
-    py: Python<'py>,
+fn input(
+    py: Python<'_>,
     a: Vec<Given>,
     b: Option<Vec<Given>>,
-    options: &Keywords<'py>,
+    GivenOptions(options): GivenOptions,
 ) -> PyResult<MatchInput> {
-    Ok(MatchInput {
-        a: places(py, a)?,
-        b: b.map(|given| places(py, given)).transpose()?,
-        read: options.reading(py)?,
-        threads: options.threads(py)?,
-        memory: options.memory(py)?,
-    })
+    let (a, b) = (places(py, a)?, b.map(|given| places(py, given)).transpose()?);
+    Ok(MatchInput { a, b, options })
 }
 
 /// Which records of one table or of two are the same.
@@ -63,16 +58,16 @@ pub(crate) struct Resolution {
 
 /// Finds the records that are the same.
 #[pyfunction]
-pub(crate) fn resolve<'py>(
-    py: Python<'py>,
+pub(crate) fn resolve(
+    py: Python<'_>,
     a: Vec<Given>,
     b: Option<Vec<Given>>,
     rules: RulesGiven,
-    options: Keywords<'py>,
+    options: GivenOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Resolution> {
     let rules = rules.read(py, b.is_some())?;
-    let input = input(py, a, b, &options)?;
+    let input = input(py, a, b, options)?;
     let found = watched(py, progress, |observer| input.resolve(rules, observer))?;
     let resolution = found.raise(py)?;
     let account = resolution.account();
@@ -90,7 +85,7 @@ impl Resolution {
     /// What the user should look at.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.account.warnings.clone()
+        warnings(&self.account)
     }
 
     /// One row per pair that is the same.
@@ -113,15 +108,15 @@ impl Resolution {
 
 /// Rules for these tables as TOML, and warnings.
 #[pyfunction]
-pub(crate) fn suggest_rules<'py>(
-    py: Python<'py>,
+pub(crate) fn suggest_rules(
+    py: Python<'_>,
     a: Vec<Given>,
     b: Option<Vec<Given>>,
-    options: Keywords<'py>,
+    options: GivenOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
-    let input = input(py, a, b, &options)?;
+    let input = input(py, a, b, options)?;
     let found = watched(py, progress, |observer| input.suggest(observer))?.raise(py)?;
-    let warnings = found.account().warnings;
+    let warnings = warnings(&found.account());
     Ok((found.rules, warnings))
 }

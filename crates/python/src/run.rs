@@ -1,17 +1,22 @@
 //! `pairs`, `top`, `dedup`, `plan`, `compare`: the command's jobs on Python's tables and paths.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable, ToPyArrow};
+use nearkin::Error;
+use nearkin::options::{Goal, Options};
 use nearkin::read::{MemoryTable, Place};
-use nearkin_cli::engine::{self, Failure};
+use nearkin_cli::engine::{self, ComparisonView, Failure};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::PyDict;
 
-use crate::error::{Raise, failed};
+use crate::error::{Raise, failed, warnings};
 use crate::watch::watched;
 
 /// Where items come from: a path, or the name of a table and anything with the Arrow stream interface.
@@ -47,6 +52,28 @@ pub(crate) fn table(
     Ok(PyArrowType(table))
 }
 
+/// Options as Python gives them: a JSON object.
+pub(crate) struct GivenOptions(pub(crate) Options);
+
+impl FromPyObject<'_, '_> for GivenOptions {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let json: Cow<'_, str> = object.extract()?;
+        Options::from_json(&json).raise(object.py()).map(Self)
+    }
+}
+
+/// What a job looks for.
+fn goal(job: &str) -> PyResult<Goal> {
+    match job {
+        "pairs" => Ok(Goal::Pairs),
+        "top" => Ok(Goal::Closest),
+        "dedup" => Ok(Goal::Groups),
+        _ => Err(PyValueError::new_err(format!("there is no job {job}"))),
+    }
+}
+
 /// A table, what `--stats` has as JSON, and warnings.
 type Searched = (PyArrowType<ArrowTable>, String, Vec<String>);
 
@@ -55,16 +82,18 @@ type Searched = (PyArrowType<ArrowTable>, String, Vec<String>);
 pub(crate) fn search(
     py: Python<'_>,
     job: &str,
-    flags: Vec<String>,
+    options: GivenOptions,
     inputs: Vec<Given>,
     against: Vec<Given>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Searched> {
-    let (inputs, against) = (places(py, inputs)?, places(py, against)?);
-    let (rows, account) =
-        watched(py, progress, |observer| engine::search(job, &flags, inputs, against, observer))?
-            .raise(py)?;
-    Ok((table(py, rows)?, account.stats, account.warnings))
+    let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
+    let (rows, account) = watched(py, progress, |observer| {
+        engine::search(goal, &options.0, &inputs, &against, observer)
+    })?
+    .raise(py)?;
+    let warnings = warnings(&account);
+    Ok((table(py, rows)?, account.stats, warnings))
 }
 
 /// A collection with one item of each group kept.
@@ -75,14 +104,15 @@ pub(crate) struct Deduplicated(Arc<engine::Deduplicated>);
 #[pyfunction]
 pub(crate) fn dedup(
     py: Python<'_>,
-    flags: Vec<String>,
+    options: GivenOptions,
     inputs: Vec<Given>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Deduplicated, String, Vec<String>)> {
     let inputs = places(py, inputs)?;
-    let found = watched(py, progress, |observer| engine::dedup(&flags, inputs, observer))?;
+    let found = watched(py, progress, |observer| engine::dedup(&options.0, &inputs, observer))?;
     let (found, account) = found.raise(py)?;
-    Ok((Deduplicated(Arc::new(found)), account.stats, account.warnings))
+    let warnings = warnings(&account);
+    Ok((Deduplicated(Arc::new(found)), account.stats, warnings))
 }
 
 #[pymethods]
@@ -106,53 +136,67 @@ impl Deduplicated {
     }
 }
 
-/// Whether a run with these flags finds pairs of these items by an exact search.
+/// Whether a run with these options finds pairs of these items by an exact search.
 #[pyfunction]
 pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
-    flags: Vec<String>,
+    options: GivenOptions,
     inputs: Vec<Given>,
 ) -> PyResult<bool> {
-    let inputs = places(py, inputs)?;
-    watched(py, None, |observer| engine::is_exact(job, &flags, inputs, observer))?.raise(py)
+    let (goal, inputs) = (goal(job)?, places(py, inputs)?);
+    watched(py, None, |observer| engine::is_exact(goal, &options.0, &inputs, observer))?.raise(py)
 }
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, flags: Vec<String>, inputs: Vec<Given>) -> PyResult<String> {
+pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<Given>) -> PyResult<String> {
     let inputs = places(py, inputs)?;
-    watched(py, None, |observer| engine::plan(&flags, inputs, observer))?.raise(py)
+    watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }
 
 /// Two texts compared, as text or as JSON.
 #[pyfunction]
+#[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None))]
 pub(crate) fn compare(
     py: Python<'_>,
-    flags: Vec<String>,
+    options: GivenOptions,
     names: [String; 2],
     texts: [String; 2],
+    json: bool,
+    passages: bool,
+    least_words: Option<i64>,
 ) -> PyResult<String> {
-    let [a, b] = &names;
-    let [x, y] = &texts;
-    watched(py, None, |_| engine::compare(&flags, [a, b], [x, y]))?.raise(py)
+    let least_words = least_words.map(|least| {
+        let wrong = |_| Error::parameter("least_words", least, "at least 1");
+        u32::try_from(least).map_err(wrong)
+    });
+    let least_words = least_words.transpose().raise(py)?;
+    let view = ComparisonView { json, passages, least_words };
+    let ([a, b], [x, y]) = (&names, &texts);
+    watched(py, None, |_| engine::compare(&options.0, view, [a, b], [x, y]))?.raise(py)
 }
 
-/// A job, and each option by its long name, with its values (true where it has none).
-type Parsed<'py> = (String, Vec<(String, Bound<'py, PyAny>)>);
-
-/// A command line taken apart.
+/// A command line of `pairs` or `dedup` taken apart: the job, its options as JSON, and the files that it names.
 #[pyfunction]
-pub(crate) fn take_apart(py: Python<'_>, words: Vec<String>) -> PyResult<Parsed<'_>> {
-    let parsed = engine::take_apart(&words).raise(py)?;
-    let option = |(name, values): (String, Vec<std::ffi::OsString>)| {
-        let value = match values.is_empty() {
-            true => PyBool::new(py, true).to_owned().into_any(),
-            false => values.into_pyobject(py)?,
-        };
-        Ok((name, value))
+pub(crate) fn take_apart<'py>(
+    py: Python<'py>,
+    words: Vec<String>,
+) -> PyResult<(&'static str, String, Bound<'py, PyDict>)> {
+    let line = engine::command_line(&words).raise(py)?;
+    let job = if line.goal == Goal::Groups { "dedup" } else { "pairs" };
+    // As texts, for a path would make one slash of two, which addresses have.
+    let names = |places: &[Place]| -> Vec<OsString> {
+        places.iter().map(|place| place.name().into()).collect()
     };
-    Ok((parsed.job, parsed.options.into_iter().map(option).collect::<PyResult<_>>()?))
+    let name = |path: Option<PathBuf>| path.map(PathBuf::into_os_string);
+    let files = PyDict::new(py);
+    files.set_item("inputs", names(&line.inputs))?;
+    files.set_item("against", names(&line.against))?;
+    files.set_item("output", name(line.output))?;
+    files.set_item("clusters", name(line.clusters))?;
+    files.set_item("stats", name(line.stats))?;
+    Ok((job, line.options.to_json(), files))
 }
 
 /// Runs the command, and says with which status it ended.

@@ -22,7 +22,7 @@ from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._dedup import Deduplicated, deduplicate
 from nearkin.spark._sketch import sketch
-from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, words
+from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, encoded
 from nearkin.spark._texts import FrameTexts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _found(
     heavy = int(given.pop("heavy", HEAVY))
     for name in _SPARKS:
         given.pop(name, None)
-    _rust.misses_none(words(given))  # what contradicts itself is told before anything runs
+    _rust.misses_none(encoded(given))  # what contradicts itself is told before anything runs
     if no_chains is not None:
         given["no_chains"] = no_chains
     texts = FrameTexts(frame, **reading)
@@ -64,7 +64,7 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
     frame
         Has a column `text` (or the one named by `text=`) of strings, or of arrays of strings with `as_="set"`.
     **options
-        The command's flags, with `_` for `-`: `threshold`, `within`, `recall`, `exact`, `approximate`,
+        The command's options, with `_` for `-`: `threshold`, `within`, `recall`, `exact`, `approximate`,
         `bands`, `rows`, `shingle`, `measure`, `seed`, `text`, `id`, `positions`, `on_error`, …; and `order`,
         a column (or several) that says which row comes first where the order of rows does not.
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._components import contract
-from nearkin.spark._stages import Found, Texts
+from nearkin.spark._stages import Found, Texts, encoded
 from nearkin.spark._texts import broadcast
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class Deduplicated:
     texts: Texts
     #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`. A table where they are few.
     settled: DataFrame | pa.Table
-    flags: list[str]
+    #: The options of the search.
+    given: dict[str, Any]
     #: Counts: items, skipped, empty, bytes, identical, buckets, clusters, removed, kept, rounds.
     stats: dict[str, int] = field(default_factory=dict)
     found: Found | None = None
@@ -74,11 +75,11 @@ class Deduplicated:
         names = names.select(F.col("position").alias("to"), F.col("id").alias("cluster"))
         named = self.members.join(broadcast(names, self.stats["clusters"]), "to")
         rows = ids.join(broadcast(named, small), "position", "left")
-        if "--measure=overlap" in self.flags:
+        if self.given.get("measure") == "overlap":
             rows = rows.join(_rust.on_executors(self.texts.texts(), self._alone(), _ALONE), "position")
             alone: Column = F.col("alone")
         else:
-            alone = F.lit(_identical(self.flags))
+            alone = F.lit(_identical(self.given))
         return rows.select(
             "id",
             F.coalesce("cluster", "id").alias("cluster"),
@@ -87,10 +88,10 @@ class Deduplicated:
         )
 
     def _alone(self) -> Any:
-        flags = self.flags
+        options = encoded(self.given)
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            likeness = _rust.Likeness(flags)
+            likeness = _rust.Likeness(options)
             for batch in batches:
                 alone = likeness.compare_with_themselves(batch)["similarity"]
                 yield pa.RecordBatch.from_arrays([batch["position"], alone], ["position", "alone"])
@@ -128,7 +129,7 @@ def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = 
         clusters, removed = gone.agg(F.count_distinct("to"), F.count("*")).collect()[0]
     stats = found.seen | {"clusters": clusters, "removed": removed, "rounds": rounds}
     stats["kept"] = stats["items"] - removed
-    return Deduplicated(texts, settled, found.flags, stats, found)
+    return Deduplicated(texts, settled, found.given, stats, found)
 
 
 def _without_kept(settled: pa.Table) -> pa.Table:
@@ -147,14 +148,14 @@ def _group_here(
         members = _with_values(members, texts, keep)
         ordered = members.orderBy(*_sorting(kept_by), "position").select("position")
         order = ordered.toArrow()["position"].to_pylist()
-    alike = None if _is_counted(found.flags) else _identical(found.flags)
+    alike = None if _is_counted(found.given) else _identical(found.given)
     settled = pa.Table.from_batches([groups.settle(order, chains, alike)])
     unknown = settled.filter(pa.compute.is_null(settled["similarity"]))
     if unknown.num_rows:
         pairs = unknown.select(["first", "centre"]).group_by(["first", "centre"]).aggregate([])
         rows = texts.session.createDataFrame(pairs).withColumn("component", F.col("centre"))
         centres = rows.select(F.col("centre").alias("first"), "centre", "component")
-        compared = _likeness(rows.union(centres).distinct(), texts, found.flags).toArrow()
+        compared = _likeness(rows.union(centres).distinct(), texts, found.given).toArrow()
         compared = compared.sort_by("first")
         at = np.searchsorted(compared["first"].to_numpy(), settled["first"].to_numpy())
         at = np.minimum(at, compared.num_rows - 1)
@@ -271,45 +272,46 @@ def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -> DataFrame:
     """Every member with the kept item of its group, and how similar they are: `position`, `to`, `similarity`."""
     firsts = members.where("position = first").select("first", "component", "centre")
-    if _is_counted(found.flags):
-        alike = _likeness(firsts, texts, found.flags)
+    if _is_counted(found.given):
+        alike = _likeness(firsts, texts, found.given)
         return members.join(alike, "first").select("position", "to", "similarity")
     # Most were compared with their centre where they met.
     either = edges.select("a", "b", "similarity").union(edges.select("b", "a", "similarity"))
     known = either.select(F.col("a").alias("centre"), F.col("b").alias("first"), "similarity")
     known = known.dropDuplicates(["centre", "first"])
-    copy = F.when(F.col("first") == F.col("centre"), F.lit(_identical(found.flags)))
+    copy = F.when(F.col("first") == F.col("centre"), F.lit(_identical(found.given)))
     firsts = firsts.join(known, ["centre", "first"], "left")
     firsts = found.cut(firsts.withColumn("similarity", F.coalesce(copy, "similarity")))
     unknown = firsts.where("similarity is null").select("first", "component", "centre")
     alike = firsts.where("similarity is not null").select("first", "similarity")
     if not unknown.isEmpty():
         centres = unknown.select(F.col("centre").alias("first"), "component", "centre").distinct()
-        more = _likeness(unknown.union(centres), texts, found.flags).where("not is_centre")
+        more = _likeness(unknown.union(centres), texts, found.given).where("not is_centre")
         alike = alike.union(more.select("first", "similarity"))
     return members.join(alike, "first").select("position", "to", "similarity")
 
 
-def _is_counted(flags: list[str]) -> bool:
+def _is_counted(given: dict[str, Any]) -> bool:
     """Whether what is known of a pair is no similarity, or copies have one of their own."""
-    counted = any(flag in ("--measure=overlap", "--measure=hamming") for flag in flags)
-    return counted or any(flag.startswith("--within") for flag in flags)
+    return given.get("measure") in ("overlap", "hamming") or given.get("within") is not None
 
 
-def _identical(flags: list[str]) -> float:
+def _identical(given: dict[str, Any]) -> float:
     """How similar copies are, where that does not depend on what they are copies of."""
-    return float(_rust.Likeness(flags).compare_with_themselves(_ANY)["similarity"][0].as_py())
+    likeness = _rust.Likeness(encoded(given))
+    return float(likeness.compare_with_themselves(_ANY)["similarity"][0].as_py())
 
 
-def _likeness(firsts: DataFrame, texts: Texts, flags: list[str]) -> DataFrame:
+def _likeness(firsts: DataFrame, texts: Texts, given: dict[str, Any]) -> DataFrame:
     """How similar each first text is to its component's centre: `first`, `is_centre`, `similarity`."""
     rows = firsts.select(F.col("first").alias("position"), "component", "centre")
     rows = texts.at(rows).repartition("component")
     rows = rows.withColumn("is_centre", F.col("position") == F.col("centre"))
     rows = rows.sortWithinPartitions("component", F.col("is_centre").desc(), "position")
+    options = encoded(given)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        likeness = _rust.Likeness(flags)
+        likeness = _rust.Likeness(options)
         for batch in batches:
             alike = likeness.compare_with_first(batch)["similarity"]
             columns = [batch["position"], batch["is_centre"], alike]

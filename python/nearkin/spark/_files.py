@@ -178,12 +178,12 @@ class FileTexts:
         numbers: DataFrame = self.session.range(0, self.partitions, 1, self.partitions)
         return _rust.on_executors(numbers, run, schema)
 
-    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame:
+    def keys(self, options: str, gatherers: int, frequent: Any) -> DataFrame:
         """The blocks of keys of all texts, each with its gatherer."""
         text = self.text
 
         def task(number: int, split: Split, reading: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-            keys, records = _rust.Keys(flags, gatherers, frequent), 0
+            keys, records = _rust.Keys(options, gatherers, frequent), 0
             if split.kind == "parquet":
                 for batch in _columns(number, split, text):
                     records += batch.num_rows

@@ -34,6 +34,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if not given or "-h" in given or "--help" in given:
         print("The command's `pairs` and `dedup` as a Spark job: INPUT is what all machines see, -o and --clusters name folders.\n")
         return _nearkin.main(["nearkin", *(given or ["--help"])])
+    _nearkin.speak_of_flags(True)
     try:
         job, options = parse(given)
         session = SparkSession.builder.appName(f"nearkin {job}").getOrCreate()
@@ -46,21 +47,16 @@ def main(words: Sequence[str] | None = None) -> int:
         lines = [line for line in str(error).splitlines() if line.startswith("nearkin.")]
         print(f"error: {lines[-1].partition(': ')[2] if lines else error}", file=sys.stderr)
         return 1
+    finally:
+        _nearkin.speak_of_flags(False)
     return 0
 
 
 def parse(words: list[str]) -> tuple[str, dict[str, Any]]:
-    """The job and its options, by the names that Python uses."""
-    job, given = _nearkin.take_apart(words)
-    if job not in ("pairs", "dedup"):
-        raise ParameterError(f"`{job}` does not run on Spark; pairs and dedup do")
-    options: dict[str, Any] = {}
-    for name, values in given:
-        name = name.replace("-", "_")
-        name = {"as": "as_", "INPUT": "inputs"}.get(name, name)
-        many = name in ("inputs", "against")
-        options[name] = values if many or isinstance(values, bool) else os.fsdecode(values[-1])
-    return job, options
+    """The job, its options by the names that Python uses, and the files that it names."""
+    job, options, files = _nearkin.take_apart(words)
+    given = {"as_" if name == "as" else name: value for name, value in json.loads(options).items()}
+    return job, given | {name: value for name, value in files.items() if value}
 
 
 def run(session: SparkSession, job: str, options: dict[str, Any]) -> dict[str, Any]:

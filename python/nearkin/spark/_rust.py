@@ -52,8 +52,10 @@ def _narrow(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def on_executors(frame: DataFrame, task: Task, schema: Any) -> DataFrame:
     """What a task makes of the batches of every partition."""
+    flags = _nearkin.speaks_of_flags()
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        _nearkin.speak_of_flags(flags)
         yield from task(map(_narrow, batches))
         spare_the_collector()
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
-from nearkin._options import Options, flags
+from nearkin._options import Options, as_json
 from nearkin.spark import _rust
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def sketch(
     DataFrame
         The ids, under their name, and ``sketch``, an array of whole numbers from 0 to 2³² − 1.
     """
-    words = flags({**options, "seed": seed}, Options)
+    given = as_json({**options, "seed": seed}, Options)
     kind = frame.schema[text].dataType
     texts = F.col(f"`{text}`")
     if isinstance(kind, ArrayType):
@@ -57,7 +57,7 @@ def sketch(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            sketches = _rust.sketches(batch.select(["text"]), words, functions, combine)
+            sketches = _rust.sketches(batch.select(["text"]), given, functions, combine)
             yield pa.RecordBatch.from_arrays([batch.column(0), sketches["sketch"]], [id, "sketch"])
 
     parts = _rust.on_executors(rows, run, schema)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nearkin import _nearkin
-from nearkin._options import DedupOptions, flags
+from nearkin._options import DedupOptions, as_json
 from nearkin.spark import _rust
 from nearkin.spark._texts import ROW_BITS, broadcast
 
@@ -44,7 +44,7 @@ class Texts(Protocol):
 
     @property
     def session(self) -> Any: ...
-    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame: ...
+    def keys(self, options: str, gatherers: int, frequent: Any) -> DataFrame: ...
     def texts(self) -> DataFrame: ...
     def wanted(self, wanted: DataFrame, rows: int) -> DataFrame: ...
     def gathered(self) -> Callable[[Iterator[pa.RecordBatch]], list[pa.RecordBatch]]: ...
@@ -56,10 +56,9 @@ class Texts(Protocol):
     def release(self) -> None: ...
 
 
-def words(options: dict[str, Any], job: str = "pairs") -> list[str]:
-    """Options as words of a command line."""
-    given = {name: value for name, value in options.items() if job == "dedup" or name != "no_chains"}
-    return flags(given, DedupOptions)
+def encoded(options: dict[str, Any]) -> str:
+    """Options as executors get them."""
+    return as_json(options, DedupOptions)
 
 
 def to_partitions(frame: DataFrame, count: int, number: str) -> DataFrame:
@@ -128,20 +127,25 @@ class Found:
         self.texts, self.heavy = texts, heavy
         self.held: list[DataFrame] = []
         self.places = texts.partitions
-        self.flags = words(options)
-        exact = _rust.misses_none(self.flags)
+        self.given = options
+        exact = _rust.misses_none(self.options)
         self._gather(exact)
         decided = exact or any(options.get(name) for name in ("approximate", "bands"))
         small = 0 < self.seen["items"] and self.seen["bytes"] <= SMALL
-        if not decided and small and self._is_exact_cheaper(options):
+        if not decided and small and self._is_exact_cheaper():
             # What is left out here says how much may be missed.
             given = {name: options[name] for name in options if name != "recall"}
-            self.flags = words(given | {"exact": True})
+            self.given = given | {"exact": True}
             self.release()
             self._gather(True)
         elif not exact:
             # Where texts meet there are few of them, which must not decide again.
-            self.flags = words(options | {"approximate": True})
+            self.given = options | {"approximate": True}
+
+    @property
+    def options(self) -> str:
+        """The options as executors get them."""
+        return encoded(self.given)
 
     def hold(self, frame: DataFrame) -> DataFrame:
         """A DataFrame that is not computed twice."""
@@ -167,7 +171,7 @@ class Found:
 
     def _gather(self, exact: bool) -> None:
         frequent = self._frequent() if exact else None
-        keys = self.texts.keys(self.flags, self.places, frequent)
+        keys = self.texts.keys(self.options, self.places, frequent)
         keys = to_partitions(keys, self.places, "gatherer")
         meet = _meet(self.places, self.heavy, self.texts.packed)
         self.met = self.hold(_rust.on_executors(keys, meet, _MET))
@@ -194,16 +198,16 @@ class Found:
     def _frequent(self) -> pa.RecordBatch:
         """Elements that several of some texts have: whichever are drawn, the same pairs are found."""
         drawn = self.texts.texts().limit(DRAWN).toArrow().to_batches()
-        return _rust.frequent(drawn, self.flags)
+        return _rust.frequent(drawn, self.options)
 
-    def _is_exact_cheaper(self, options: dict[str, Any]) -> bool:
+    def _is_exact_cheaper(self) -> bool:
         """What the command decides for as little text as this."""
-        job = "dedup" if "no_chains" in options else "pairs"
-        flags = [*words(options, job), "--text=text", "--positions"]
+        job = "dedup" if "no_chains" in self.given else "pairs"
+        options = encoded(self.given | {"text": "text", "positions": True})
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             texts = pa.Table.from_batches(batches).sort_by("position").select(["text"])
-            exact = _nearkin.is_exact(job, flags, [("texts", texts)])
+            exact = _nearkin.is_exact(job, options, [("texts", texts)])
             yield pa.RecordBatch.from_pydict({"exact": [exact]})
 
         answer = _rust.on_executors(self.texts.texts().coalesce(1), run, "exact boolean").collect()
@@ -216,11 +220,11 @@ class Found:
 
     def matches(self, every_pair: bool) -> DataFrame:
         """What is found where texts meet: every pair, or edges that join the same texts (`a`, `b`, `similarity`)."""
-        flags, gathered = self.flags, self.texts.gathered()
+        options, gathered = self.options, self.texts.gathered()
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             texts = gathered(batches)
-            yield _rust.pairs(texts, flags) if every_pair else _rust.clusters(texts, flags)
+            yield _rust.pairs(texts, options) if every_pair else _rust.clusters(texts, options)
 
         wanted = self.met.where(F.col("kind") == WANTED)
         here = to_partitions(self.texts.wanted(wanted, self.travels), self.places, "place")

@@ -112,11 +112,11 @@ class FrameTexts:
         named = [column.alias(name) for name, column in columns.items()]
         return self.rows.select(F.col(self.position).alias("position"), *named)
 
-    def keys(self, flags: list[str], gatherers: int, frequent: Any) -> DataFrame:
+    def keys(self, options: str, gatherers: int, frequent: Any) -> DataFrame:
         """The blocks of keys of all texts, each with its gatherer."""
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            keys, records = _rust.Keys(flags, gatherers, frequent), 0
+            keys, records = _rust.Keys(options, gatherers, frequent), 0
             for batch in batches:
                 records += batch.num_rows
                 keys.add(batch.filter(pa.compute.is_valid(batch["text"])) if skip else batch)

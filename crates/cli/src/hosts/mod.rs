@@ -8,12 +8,13 @@ use std::str::FromStr;
 
 use clap::Args;
 use nearkin::Result;
+use nearkin::options::Options;
 use nearkin::pipeline::{Clock, Observer, Stage};
-use nearkin::read::{Format, Place};
+use nearkin::read::{Format, OnError, Place};
 use nearkin::shingle::Shingling;
 use nearkin::write::{Ready, TableWriter};
 
-use crate::args::{ErrorPolicy, RunArgs, format_parser, place_parser};
+use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::output::to_file;
 use crate::progress::Progress;
 use crate::report::unless_closed;
@@ -22,43 +23,49 @@ pub use report::MirrorReport;
 pub use search::HostsInput;
 use search::{ALIKE, LEAST_LINKS, LEAST_SHINGLES, LEAST_URLS, MOST_PAGES, THRESHOLD};
 
-/// Hosts that mirror one another, from their URLs alone
+/// Find hosts that mirror one another, by their URLs
 ///
-/// Writes a row for each pair of hosts whose URLs look alike: a, b, similarity (the share of path shingles of either that both
-/// have), a_urls and b_urls (how many of each are known) and shared_paths (how many paths both have to the letter), sorted by
-/// where a, then b, first appears. With --pages the pages at paths that both have are compared: pages_compared, pages_same,
-/// pages_alike, and the verdict identical, similar, partial, different or unchecked. With --links pages that are one page are
-/// merged, and then those that link to the same pages, until nothing more changes: pages_merged.
+/// Writes one row per pair of hosts whose URLs are alike: a, b, similarity (of their sets of path shingles), a_urls and
+/// b_urls (known URLs of each) and shared_paths (paths that are the same on both), sorted by where a, then b, first appears.
+///
+/// --pages also compares the pages at shared paths and adds pages_compared, pages_same, pages_alike and a verdict:
+/// identical, similar, partial, different or unchecked. --links merges pages that are the same page, then pages that link
+/// to the same pages, until nothing changes, and adds pages_merged.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts as JSON lines
+#[command(
+    after_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+
+`nearkin hosts --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
   nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
-  cut -f2 log.tsv | nearkin hosts -                    standard input, a URL a line
-  nearkin hosts urls.txt --pages pages.parquet         and are their pages the same?
-  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv")]
+  cut -f2 log.tsv | nearkin hosts -                    standard input, one URL per line
+  nearkin hosts urls.txt --pages pages.parquet         also compare the pages
+  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv"
+)]
 pub(crate) struct HostsArgs {
-    /// Lists of URLs: .txt (one a line), .jsonl .csv .tsv .parquet (a field or column), also .gz .zst, or - for standard
-    /// input
+    /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "URLS", required = true, value_parser = place_parser(), help_heading = "Input")]
     inputs: Vec<Place>,
-    /// Field or column that holds the URL, here and in --pages. In .csv and .tsv files without a row of names it is the first
-    /// column with a URL
+    /// Field or column that holds the URL, also in --pages
+    ///
+    /// In .csv and .tsv files without a header row it is the first column that holds a URL.
     #[arg(long, value_name = "FIELD", default_value = "url", help_heading = "Input")]
     url: String,
-    /// Read every list as this format instead of going by its extension; standard input is txt unless said
+    /// Read every list in this format, whatever its extension; standard input is txt
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
     format: Option<Format>,
-    /// What stands between the fields of CSV files, such as ';' [default: a comma, or a tab in .tsv]
+    /// Separator of CSV fields, such as ';' [default: a comma; a tab in .tsv]
     #[arg(long, value_name = "TEXT", help_heading = "Input")]
     delimiter: Option<String>,
-    /// Folder for temporary files, where standard input is kept [default: the system's]
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
-    temp: Option<PathBuf>,
-    /// What to do with a record that cannot be used, such as one that is no URL
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ErrorPolicy::Stop, help_heading = "Input")]
-    on_error: ErrorPolicy,
-    /// Pairs at or above this similarity are reported. Two hosts with the same pages, of which the lists have half each, are
-    /// at about 0.33
+    /// What to do with a record that cannot be used, such as one without a URL [default: stop]
+    #[arg(long, value_name = "WHAT", value_parser = keyword_parser::<OnError>(), help_heading = "Input")]
+    on_error: Option<OnError>,
+    /// Smallest similarity of two hosts
+    ///
+    /// Two hosts with the same pages, each half known, have about 0.33.
     #[arg(
         short,
         long,
@@ -68,22 +75,30 @@ pub(crate) struct HostsArgs {
         help_heading = "Mirrors"
     )]
     threshold: f64,
-    /// Hosts with fewer different URLs are not judged
+    /// Ignore hosts with fewer different URLs
     #[arg(long, value_name = "N", default_value_t = LEAST_URLS, help_heading = "Mirrors")]
     least_urls: usize,
-    /// Nor are those with fewer shingles: two words of a path that follow each other, and their place
+    /// Ignore hosts with fewer shingles
+    ///
+    /// A shingle is two consecutive words of a path and their place in it.
     #[arg(long, value_name = "N", default_value_t = LEAST_SHINGLES, help_heading = "Mirrors")]
     least_shingles: usize,
-    /// Compare the pages of each pair: a file of pages with their URLs and texts (.jsonl .csv .tsv .parquet)
+    /// Also compare pages: a file of URLs and texts (.jsonl .csv .tsv .parquet)
     #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Pages")]
     pages: Option<Place>,
     /// Field or column of --pages that holds the text
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Pages")]
     text: String,
-    /// What texts are cut into: chars:K, words:K or stopwords
-    #[arg(long, value_name = "SHINGLE", default_value = "words:5", help_heading = "Pages")]
+    /// Pieces that page texts are cut into: words:K, chars:K or stopwords
+    #[arg(
+        long,
+        value_name = "SHINGLE",
+        default_value = "words:5",
+        value_parser = parsed::<Shingling>,
+        help_heading = "Pages"
+    )]
     shingle: Shingling,
-    /// Pages at or above this resemblance are near the same
+    /// Smallest similarity of two pages that are alike
     #[arg(
         long,
         value_name = "SIMILARITY",
@@ -92,28 +107,32 @@ pub(crate) struct HostsArgs {
         help_heading = "Pages"
     )]
     alike: f64,
-    /// Compare at most so many pages of each pair, chosen at random
+    /// Compare at most N pages per pair of hosts, chosen at random
     #[arg(long, value_name = "N", default_value_t = MOST_PAGES, help_heading = "Pages")]
     most_pages: usize,
-    /// Merge pages that are one page, by their texts and their links: a file with a link a row (.tsv .csv .txt .jsonl
-    /// .parquet)
+    /// Merge pages that are the same page: a file with one link per row (.tsv .csv .txt .jsonl .parquet)
+    ///
+    /// Pages are merged by their texts and by their links.
     #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Links")]
     links: Option<Place>,
-    /// The two columns of --links, from where and to where [default: the first two; of JSON lines source,target]
+    /// Columns of --links [default: the first two; source,target in JSON lines]
     #[arg(long, value_name = "FROM,TO", requires = "links", help_heading = "Links")]
     link_fields: Option<LinkFields>,
-    /// A page without text is not judged by fewer different links
+    /// Ignore pages without text that have fewer different links
     #[arg(long, value_name = "N", default_value_t = LEAST_LINKS, help_heading = "Links")]
     least_links: usize,
-    /// Write the links that are left here: source, target
+    /// Write the remaining links here: source, target
     #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
     contracted: Option<PathBuf>,
-    /// Write here which hosts folded into others: host, into, pages (all of the host), merged (those that went there)
+    /// Write hosts that merged into others here: host, into, pages, merged
+    ///
+    /// pages: all pages of the host; merged: those that went there.
     #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
     folds: Option<PathBuf>,
-    /// Write pairs here: .jsonl, .csv, .tsv or .parquet, also .gz .zst [default: JSON lines on standard
-    /// output]
-    #[arg(short, long, value_name = "FILE", help_heading = "Run")]
+    /// Write the rows here [default: JSON lines on standard output]
+    ///
+    /// Formats: .jsonl .csv .tsv .parquet, also .gz .zst.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
@@ -165,10 +184,6 @@ impl HostsArgs {
             url: self.url.clone(),
             text: self.text.clone(),
             link_fields: self.link_fields.clone().map(|fields| fields.0),
-            format: self.format,
-            delimiter: self.delimiter.clone(),
-            temp: self.temp.clone(),
-            on_error: self.on_error.into(),
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
@@ -176,8 +191,12 @@ impl HostsArgs {
             alike: self.alike,
             most_pages: self.most_pages,
             least_links: self.least_links,
-            threads: self.run.threads.map(usize::from),
-            memory: self.run.memory,
+            options: Options {
+                format: self.format,
+                delimiter: self.delimiter.clone(),
+                on_error: self.on_error,
+                ..options_of(&[&self.run])
+            },
         }
     }
 

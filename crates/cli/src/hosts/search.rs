@@ -1,16 +1,14 @@
 //! Mirror hosts for every front end: URLs, pages and links come in; pairs of hosts, links and folds go out as tables.
 
-use std::path::PathBuf;
-
 use nearkin::hosts::address::is_url;
 use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::options::Options;
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
-use nearkin::read::{Flags, Format, Input, OnError, Place, ReadOptions, each_link};
+use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
 use nearkin::{Error, Result, near};
 
 use super::report::{Contraction, MirrorReport};
-use crate::args::fits;
 
 /// What is searched for mirrors, and how.
 #[derive(Debug, Clone)]
@@ -27,14 +25,6 @@ pub struct HostsInput {
     pub text: String,
     /// The two fields of a link, from where and to where; the first two unless given.
     pub link_fields: Option<[String; 2]>,
-    /// The format of the lists, where their names do not tell.
-    pub format: Option<Format>,
-    /// What stands between the fields of CSV files, where it is not a comma (or a tab, in TSV files).
-    pub delimiter: Option<String>,
-    /// The folder for temporary files.
-    pub temp: Option<PathBuf>,
-    /// What to do with a record that cannot be used.
-    pub on_error: OnError,
     /// Pairs of hosts at or above this similarity are found.
     pub threshold: f64,
     /// Hosts with fewer different URLs are not judged.
@@ -49,10 +39,8 @@ pub struct HostsInput {
     pub most_pages: usize,
     /// A page without text is not judged by fewer different links.
     pub least_links: usize,
-    /// Threads to use; one per core unless given.
-    pub threads: Option<usize>,
-    /// Bytes of memory to use; any number unless given.
-    pub memory: Option<usize>,
+    /// How files are read (`format` is that of the lists), and the threads and the memory to use.
+    pub options: Options,
 }
 
 impl Default for HostsInput {
@@ -64,10 +52,6 @@ impl Default for HostsInput {
             url: "url".to_owned(),
             text: "text".to_owned(),
             link_fields: None,
-            format: None,
-            delimiter: None,
-            temp: None,
-            on_error: OnError::Stop,
             threshold: THRESHOLD,
             least_urls: LEAST_URLS,
             least_shingles: LEAST_SHINGLES,
@@ -75,8 +59,7 @@ impl Default for HostsInput {
             alike: ALIKE,
             most_pages: MOST_PAGES,
             least_links: LEAST_LINKS,
-            threads: None,
-            memory: None,
+            options: Options::default(),
         }
     }
 }
@@ -116,7 +99,7 @@ impl HostsInput {
     /// # Errors
     /// When an input cannot be read, a parameter is out of range, there is not enough memory, or the observer stops it.
     pub fn find(&self, observer: &dyn Observer) -> Result<MirrorReport> {
-        near::in_pool(self.threads, || self.find_in_pool(observer))
+        near::in_pool(self.options.threads, || self.find_in_pool(observer))
     }
 
     fn find_in_pool(&self, observer: &dyn Observer) -> Result<MirrorReport> {
@@ -130,9 +113,9 @@ impl HostsInput {
         let graph = (!self.links.is_empty()).then(|| self.graph(&mut watch, &mut skipped));
         let mut graph = graph.transpose()?;
         let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
-            Hosts::read(&urls, &UrlShingles::default(), self.on_error, observer)
+            Hosts::read(&urls, &UrlShingles::default(), self.on_error(), observer)
         })?;
-        fits(self.memory, hosts.bytes())?;
+        self.options.check_fits(hosts.bytes())?;
         let stopped = || observer.stopped();
         let mirrors = watch.stage(Stage::Join, 0, || hosts.mirrors(&self.search(&stopped)))?;
         let checked = match &pages {
@@ -178,38 +161,38 @@ impl HostsInput {
         match inputs.find_map(|place| place.path().filter(is_folder)) {
             Some(folder) => {
                 let what = "is a folder; name the files in it".to_owned();
-                Err(Error::File { path: folder.to_owned(), what })
+                Err(Error::file(folder, what))
             }
             None => Ok(()),
         }
     }
 
     fn check_similarities(&self) -> Result<()> {
-        let given = [("--threshold", self.threshold), ("--alike", self.alike)];
+        let given = [("threshold", self.threshold), ("alike", self.alike)];
         match given.into_iter().find(|(_, value)| !(*value > 0.0 && *value <= 1.0)) {
             Some((name, value)) => Err(Error::parameter(name, value, "above 0 and at most 1")),
             None => Ok(()),
         }
     }
 
-    fn options(&self) -> ReadOptions {
-        ReadOptions {
-            on_error: self.on_error,
-            temp: self.temp.clone(),
-            delimiter: self.delimiter.clone(),
-            ..ReadOptions::default()
-        }
+    fn on_error(&self) -> OnError {
+        self.options.on_error.unwrap_or_default()
+    }
+
+    /// How pages and links are read.
+    fn read_options(&self) -> ReadOptions {
+        ReadOptions { format: None, ..self.options.table_options() }
     }
 
     fn url_options(&self) -> ReadOptions {
         ReadOptions {
             text: self.url.clone(),
-            flags: Flags { text: "--url", ..Flags::default() },
+            keys: FieldKeys { text: "url", ..FieldKeys::default() },
             positions: true,
-            format: self.format,
+            format: self.options.format,
             piped: Format::Txt,
             is_value: Some(is_url),
-            ..self.options()
+            ..self.read_options()
         }
     }
 
@@ -217,8 +200,8 @@ impl HostsInput {
         ReadOptions {
             text: self.text.clone(),
             id: Some(self.url.clone()),
-            flags: Flags { id: "--url", ..Flags::default() },
-            ..self.options()
+            keys: FieldKeys { id: "url", ..FieldKeys::default() },
+            ..self.read_options()
         }
     }
 
@@ -226,7 +209,7 @@ impl HostsInput {
         ReadOptions {
             columns: self.link_fields.as_ref().map_or_else(Vec::new, |fields| fields.to_vec()),
             is_value: Some(is_url),
-            ..self.options()
+            ..self.read_options()
         }
     }
 
@@ -244,7 +227,7 @@ impl HostsInput {
             shingling: self.shingle.clone(),
             alike: self.alike,
             most: self.most_pages,
-            on_error: self.on_error,
+            on_error: self.on_error(),
         }
     }
 

@@ -15,55 +15,61 @@ use nearkin::records::{Grouping, Outcome, Rules};
 use nearkin::write::{Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 
-use crate::args::{RunArgs, TableArgs, check_plot, place_parser};
+use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
 use crate::output::to_file;
 use crate::progress::Progress;
 use crate::report;
 
 pub use resolution::{MatchInput, Resolution, Suggestion};
 
-/// Records that are the same thing: of two tables, or of one with itself
+/// Find records that describe the same thing, in one table or two
 ///
-/// The rules say which pairs are looked at, what each field is worth, and how what matches is grouped. --suggest looks at the
-/// tables and writes rules to begin with. A row is written for each match: a, b (the ids), score, and what each field adds to
-/// it, so that you can see why.
+/// A file of rules says which pairs to compare, how much each field counts, and how matches are grouped. --suggest looks at
+/// the tables and writes such a file for you to edit. The output has one row per match: a and b (the ids), score, and what
+/// each field added to the score.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    rules for two tables, to look at and change
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with each field's part in the score
+#[command(
+    after_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+
+`nearkin match --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
   nearkin match people.parquet -c match.toml --clusters who.csv
-                                                       one table with itself: who is who")]
+                                                       one table: who is who"
+)]
 pub(crate) struct MatchArgs {
-    /// A table: .csv .tsv .jsonl .parquet (also .gz .zst), or - for standard input
+    /// Table: .csv .tsv .jsonl .parquet, also .gz .zst, or - for standard input
     #[arg(value_name = "A", value_parser = place_parser())]
     a: Place,
-    /// The other table; without, A is matched with itself
+    /// Second table [default: match A with itself]
     #[arg(value_name = "B", value_parser = place_parser())]
     b: Option<Place>,
-    /// The rules
-    #[arg(short, long, value_name = "FILE")]
+    /// File of rules (TOML)
+    #[arg(short, long, value_name = "FILE", help_heading = "Matching")]
     config: Option<PathBuf>,
-    /// Write rules for these tables instead, found without examples
-    #[arg(long, conflicts_with_all = ["config", "values", "clusters", "shares", "plot"])]
+    /// Write a file of rules for these tables; no examples are needed
+    #[arg(long, conflicts_with_all = ["config", "values", "clusters", "shares", "plot"], help_heading = "Matching")]
     suggest: bool,
-    /// Where the matches go: .jsonl .csv .tsv .parquet; or the rules of --suggest [default: standard output, as JSON
-    /// lines, unless --clusters is given]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Also write the values of the fields, those of A and of B: NAME_a and NAME_b
-    #[arg(long)]
-    values: bool,
-    /// Write a row a record: its id, and its cluster by the id of the first record in it
-    #[arg(long, value_name = "FILE")]
-    clusters: Option<PathBuf>,
-    /// Write the share of true matches at each score, where the rules have a [check]
-    #[arg(long, value_name = "FILE")]
-    shares: Option<PathBuf>,
-    /// Draw it: .svg or .png
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
+    /// Write matches here, or the rules of --suggest [default: standard output, unless --clusters is given]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Also write the fields' values, as NAME_a and NAME_b
+    #[arg(long, help_heading = "Output")]
+    values: bool,
+    /// Write one row per record: id and cluster (the id of the cluster's first record)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    clusters: Option<PathBuf>,
+    /// Write the share of true matches at each score; the rules need a [check]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    shares: Option<PathBuf>,
+    /// Draw the shares into a .svg or .png file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -110,9 +116,7 @@ impl MatchArgs {
         MatchInput {
             a: vec![self.a.clone()],
             b: self.b.clone().map(|place| vec![place]),
-            read: self.table.options(),
-            threads: self.run.threads.map(usize::from),
-            memory: self.run.memory,
+            options: options_of(&[&self.table, &self.run]),
         }
     }
 
@@ -138,9 +142,9 @@ impl MatchArgs {
         if self.clusters.is_some() && rules.grouping != Grouping::Clusters {
             let name = rules.grouping.name();
             let must = format!("left out: the rules match {name}, and clusters are for one table");
-            return Err(Error::parameter("--clusters", "given", must));
+            return Err(Error::parameter("clusters", "given", must));
         }
-        for (name, given) in [("--shares", &self.shares), ("--plot", &self.plot)] {
+        for (name, given) in [("shares", &self.shares), ("plot", &self.plot)] {
             if given.is_some() && rules.check.is_none() {
                 let must = "left out, or the rules given a [check], by which the share of true matches is found";
                 return Err(Error::parameter(name, "given", must));

@@ -1,14 +1,14 @@
 //! Entity resolution for every front end: tables and rules come in; matches, clusters and shares go out as tables.
 
+use nearkin::options::Options;
 use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
-use nearkin::read::{Place, ReadOptions};
+use nearkin::read::Place;
 use nearkin::records::{self, Limits, Matches, Outcome, Rules, Scorer};
 use nearkin::write::{Cell, Column, ColumnKind, TableWriter};
 use nearkin::{Error, Result, near};
 
 use super::summary::Summary;
 use super::tables::RecordTables;
-use crate::args::fits;
 use crate::engine::{Account, Table, go_on};
 use crate::output::in_memory;
 use crate::report::Told;
@@ -20,12 +20,8 @@ pub struct MatchInput {
     pub a: Vec<Place>,
     /// Where the other lies; without, the records of the first are matched with each other.
     pub b: Option<Vec<Place>>,
-    /// How both are read.
-    pub read: ReadOptions,
-    /// Threads to use; one per core unless given.
-    pub threads: Option<usize>,
-    /// Bytes of memory to use; half of what is free unless given.
-    pub memory: Option<usize>,
+    /// How both are read, and the threads and the memory to use.
+    pub options: Options,
 }
 
 impl MatchInput {
@@ -39,8 +35,8 @@ impl MatchInput {
         tables.check_columns(&self.sides(), &rules)?;
         observer.stage(Stage::Verify, None);
         let clock = Clock::start(Stage::Verify);
-        let (outcome, scorer) = near::in_pool(self.threads, || {
-            let memory = self.memory.unwrap_or_else(fair_share);
+        let (outcome, scorer) = near::in_pool(self.options.threads, || {
+            let memory = self.options.memory.unwrap_or_else(fair_share);
             let limits = Limits { memory, stopped: &|| observer.stopped() };
             records::resolve(&tables.records(), &rules, &limits)
         })?;
@@ -56,7 +52,7 @@ impl MatchInput {
         let (tables, mut stages) = self.load(observer)?;
         observer.stage(Stage::Verify, None);
         let clock = Clock::start(Stage::Verify);
-        let rules = near::in_pool(self.threads, || {
+        let rules = near::in_pool(self.options.threads, || {
             records::suggest::suggest(&tables.records(), &|| observer.stopped())
         })?;
         stages.push(clock.stop(0));
@@ -75,10 +71,10 @@ impl MatchInput {
         }
         observer.stage(Stage::Load, None);
         let clock = Clock::start(Stage::Load);
-        let tables = near::in_pool(self.threads, || {
-            RecordTables::load(&self.sides(), &self.read, &|| observer.stopped())
+        let tables = near::in_pool(self.options.threads, || {
+            RecordTables::load(&self.sides(), &self.options.table_options(), &|| observer.stopped())
         })?;
-        fits(self.memory, tables.bytes())?;
+        self.options.check_fits(tables.bytes())?;
         Ok((tables, vec![clock.stop(0)]))
     }
 }

@@ -1,5 +1,8 @@
 //! One table or two in memory, and what their records are called.
 
+use std::path::Path;
+
+use nearkin::error::Advice;
 use nearkin::item::{Id, Table};
 use nearkin::read::{Named, Names, Place, ReadOptions, load_records};
 use nearkin::records::{Records, Rules};
@@ -88,17 +91,16 @@ impl RecordTables {
                 .map(|columns| &columns[side])
                 .find(|name| table.items.len > 0 && table.items.column(name).is_none());
             let Some(name) = missing else { continue };
+            let path = places.first().map_or(Path::new(""), Place::name);
             let known = table.items.names.join(", ");
-            let delimiter = match &table.items.names[..] {
+            let what = format!("no column `{name}`, which the rules name: it has {known}");
+            let advice = match &table.items.names[..] {
                 [one] if one.contains([';', '|', '\t', '%']) => {
-                    "; what stands between fields is said by --delimiter"
+                    Advice::with("delimiter", "say what stands between fields")
                 }
-                _ => "; name another in the rules",
+                _ => "name another in the rules".into(),
             };
-            let what =
-                format!("no column `{name}`, which the rules name: it has {known}{delimiter}");
-            let path = places.first().map_or_else(Default::default, |place| place.name().into());
-            return Err(Error::File { path, what });
+            return Err(Error::file(path, what).or(advice));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ impl Plan<'_> {
         let expression = &self.expression;
         let (at, slope) = expression.steepest();
         let point = |&s: &f64| json!({ "s": s, "p": self.probability(s) });
-        let curve: Vec<Value> = self.args.at.iter().map(point).collect();
+        let curve: Vec<Value> = self.view.at.iter().map(point).collect();
         let mut plan = json!({
             "expression": expression.to_string(),
             "bands": self.bands.map(|bands| bands.count),

@@ -1,7 +1,7 @@
 //! `nearkin plan`: what a run will do, before it runs.
 
 mod curve;
-mod held;
+mod in_memory;
 mod json;
 mod numbers;
 #[cfg(feature = "plot")]
@@ -13,61 +13,142 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
+use nearkin::options::{Goal, Options};
 use nearkin::pipeline::{
     Choice, Forecast, NoObserver, Observer, Settings, Survey, Watched, choose, sample, survey,
 };
 use nearkin::read::Place;
-use nearkin::shingle::{Advice, advise};
+use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};
 
-use crate::args::{FieldArgs, RunArgs, SimilarityArgs, check_plot, place_parser};
+use crate::args::{
+    FieldArgs, ShingleArgs, SimilarityArgs, TempArgs, WayArgs, check_outputs, check_plot,
+    options_of, parsed, place_parser,
+};
 use crate::screen::Screen;
 
-/// The parameters a run will use, its S-curve, and what it will miss and waste
+/// Show what a run would do, what it would find, and what it would miss
 ///
-/// With numbers only, or with INPUT to look at a sample of it: then also how many pairs are expected to be
-/// found, missed and compared in vain, and how long character shingles should be.
+/// Without INPUT: the parameters for a threshold and a recall, and their S-curve. With INPUT, from a sample of it: also how
+/// long each way to search would take, how many pairs it would find, miss and compare in vain, and a good length for
+/// character shingles.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   nearkin plan -t 0.8 --recall 0.99
-  nearkin plan articles.jsonl -t 0.5                   with a look at the data
+  nearkin plan articles.jsonl -t 0.5                   with a sample of the data
+
+`nearkin plan --help` shows all options, in groups, with more examples.",
+    after_long_help = "Examples:
+  nearkin plan -t 0.8 --recall 0.99
+  nearkin plan articles.jsonl -t 0.5                   with a sample of the data
   nearkin plan articles.jsonl -t 0.5 --plot curve.svg
   nearkin plan --bands 20 --rows 5 --at 0.2,0.5,0.8 --json
-  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6")]
+  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6"
+)]
 pub(crate) struct PlanArgs {
-    /// Files, folders or - to take a sample of
-    #[arg(value_name = "INPUT", value_parser = place_parser())]
-    pub(crate) inputs: Vec<Place>,
+    /// Files, folders or - to take a sample from
+    #[arg(value_name = "INPUT", value_parser = place_parser(), help_heading = "Input")]
+    inputs: Vec<Place>,
     #[command(flatten)]
     fields: FieldArgs,
     #[command(flatten)]
     similarity: SimilarityArgs,
-    /// Look at this cascade of functions instead: and(N, …) when all of N must agree, or(N, …) when one
-    /// must, around a function such as minhash; nested at will
-    #[arg(help_heading = "Plan", long, value_name = "EXPR", conflicts_with_all = ["bands", "recall"])]
+    #[command(flatten)]
+    shingle: ShingleArgs,
+    #[command(flatten)]
+    way: WayArgs,
+    #[command(flatten)]
+    view: ViewArgs,
+    #[command(flatten)]
+    temp: TempArgs,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Plan")]
+struct ViewArgs {
+    /// Show this expression instead, such as 'and(4, or(4, minhash))'
+    ///
+    /// and(N, …): all N must agree. or(N, …): one of N must agree. They may be nested.
+    #[arg(long, value_name = "EXPR", value_parser = parsed::<Expression>)]
     and_or: Option<Expression>,
-    /// Similarities (with --and-or: chances that one function agrees) at which to give the curve
-    #[arg(help_heading = "Plan", long, value_name = "S,…", value_delimiter = ',', default_values_t = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])]
+    /// Similarities at which to print the curve
+    ///
+    /// With --and-or: chances that one function agrees.
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_values_t = AT)]
     at: Vec<f64>,
-    /// Two distances: how surely pairs so near and so far are told apart, by one function and by all. A
-    /// distance is the chance that one function differs: Jaccard distance, share of bits, angle / 180°
-    #[arg(help_heading = "Plan", long, value_name = "D1,D2", value_parser = two_distances)]
+    /// Two distances: print how well pairs at D1 and D2 are told apart
+    ///
+    /// Once for one function, once for the whole expression. A distance is the chance that one function differs: Jaccard
+    /// distance, share of bits, angle / 180°.
+    #[arg(long, value_name = "D1,D2", value_parser = two_distances)]
     sensitive: Option<(f64, f64)>,
-    /// Draw the curve, with INPUT over a histogram of similarities, into a file .svg or .png
-    #[arg(help_heading = "Plan", long, value_name = "FILE")]
+    /// Draw the curve into a .svg or .png file
+    ///
+    /// With INPUT, over a histogram of similarities.
+    #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Give the formula of the curve for LaTeX, too
-    #[arg(help_heading = "Plan", long)]
+    /// Also print the formula of the curve for LaTeX
+    #[arg(long)]
     latex: bool,
-    /// For estimates from sketches alone: how far below the truth one may fall, as a share of it
-    #[arg(help_heading = "Plan", long, default_value_t = 0.1)]
+    /// Estimates from sketches alone: relative error allowed downwards
+    #[arg(long, default_value_t = DELTA)]
     delta: f64,
-    /// … and with what chance it may fall further
-    #[arg(help_heading = "Plan", long, default_value_t = 0.05)]
+    /// Estimates from sketches alone: chance of a larger error
+    #[arg(long, default_value_t = EPSILON)]
     epsilon: f64,
     /// Print JSON
-    #[arg(help_heading = "Plan", long)]
+    #[arg(long)]
     json: bool,
+}
+
+/// Where the curve is given unless other places are asked for.
+const AT: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+const DELTA: f64 = 0.1;
+const EPSILON: f64 = 0.05;
+
+impl Default for ViewArgs {
+    fn default() -> Self {
+        Self {
+            and_or: None,
+            at: AT.to_vec(),
+            sensitive: None,
+            plot: None,
+            latex: false,
+            delta: DELTA,
+            epsilon: EPSILON,
+            json: false,
+        }
+    }
+}
+
+/// A plan that is asked for.
+pub(crate) struct PlanRequest {
+    options: Options,
+    inputs: Vec<Place>,
+    view: ViewArgs,
+}
+
+impl PlanArgs {
+    fn request(&self) -> PlanRequest {
+        let options =
+            options_of(&[&self.fields, &self.similarity, &self.shingle, &self.way, &self.temp]);
+        let options = Options { and_or: self.view.and_or.clone(), ..options };
+        PlanRequest { options, inputs: self.inputs.clone(), view: self.view.clone() }
+    }
+}
+
+impl PlanRequest {
+    /// The plan for a program.
+    pub(crate) fn as_json(options: Options, inputs: Vec<Place>) -> Self {
+        Self { options, inputs, view: ViewArgs { json: true, ..ViewArgs::default() } }
+    }
+
+    /// The options without the expression, which is shown and not run.
+    fn plain(&self) -> Options {
+        Options { and_or: None, ..self.options.clone() }
+    }
 }
 
 /// Reads `0.2,0.6`.
@@ -85,33 +166,34 @@ fn two_distances(text: &str) -> Result<(f64, f64), String> {
 const SAMPLE: usize = 700;
 
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
-    Ok(io::stdout().write_all(tell(args, &NoObserver)?.as_bytes())?)
+    Ok(io::stdout().write_all(tell(&args.request(), &NoObserver)?.as_bytes())?)
 }
 
 /// The plan as a text, or as JSON where that is asked for.
-pub(crate) fn tell(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<String> {
-    if let Some(wrong) = args.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
-        return Err(Error::parameter("--at", wrong, "from 0 to 1").into());
+pub(crate) fn tell(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Result<String> {
+    let (options, view) = (&request.options, &request.view);
+    options.check()?;
+    if let Some(wrong) = view.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
+        return Err(Error::parameter("at", wrong, "from 0 to 1").into());
     }
-    if let Some(path) = &args.plot {
+    if let Some(path) = &view.plot {
         check_plot(path)?;
-        let inputs: Vec<&Place> = args.inputs.iter().collect();
-        RunArgs::default().check_all(&[], &[Some(path)], &inputs)?;
+        check_outputs(&[], &[Some(path)], &request.inputs.iter().collect::<Vec<_>>())?;
     }
-    if crate::near::is_held(&args.fields, &args.similarity, None) {
-        return tell_held(args, observer);
+    if options.compares_in_memory() {
+        return tell_in_memory(request, observer);
     }
-    if let Some(expression) = &args.and_or {
+    if let Some(expression) = &options.and_or {
         known_functions(expression)?;
     }
-    let plan = Plan::of(args, observer)?;
-    let picture = args.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
-    let text = if args.json {
+    let plan = Plan::of(request, observer)?;
+    let picture = view.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
+    let text = if view.json {
         format!("{:#}\n", plan.as_json())
     } else {
         plan.as_text(Screen::of_stdout())?
     };
-    if let (Some(path), Some(picture)) = (&args.plot, picture) {
+    if let (Some(path), Some(picture)) = (&view.plot, picture) {
         let mut output = nearkin::write::Output::create(Some(path))?;
         output.put(&picture)?;
         output.finish()?;
@@ -126,34 +208,36 @@ fn known_functions(expression: &Expression) -> Result<()> {
     match expression.names().into_iter().find(|name| !is_known(name)) {
         Some(name) => {
             let must = format!("made of and, or, and one of {}", known.join(", "));
-            Err(Error::parameter("--and-or", format!("an expression with `{name}`"), must))
+            Err(Error::parameter("and_or", format!("an expression with `{name}`"), must))
         }
         None => Ok(()),
     }
 }
 
 /// The plan for items that are held in memory.
-fn tell_held(args: &PlanArgs, observer: &dyn Observer) -> anyhow::Result<String> {
-    if args.inputs.is_empty() {
+fn tell_in_memory(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Result<String> {
+    let view = &request.view;
+    if request.inputs.is_empty() {
         let must =
             "given for items that are no texts: what is best depends on how far apart they are";
         return Err(Error::parameter("INPUT", "missing", must).into());
     }
     let unused = [
-        ("--plot", args.plot.is_some()),
-        ("--sensitive", args.sensitive.is_some()),
-        ("--latex", args.latex),
+        ("plot", view.plot.is_some()),
+        ("sensitive", view.sensitive.is_some()),
+        ("latex", view.latex),
     ];
     if let Some((name, _)) = unused.iter().find(|(_, given)| *given) {
         return Err(Error::parameter(name, "given", "left out for items that are no texts").into());
     }
-    let plan = held::HeldPlan::of(args, observer)?;
-    Ok(if args.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
+    let plan = in_memory::InMemoryPlan::of(request, observer)?;
+    Ok(if view.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
 }
 
 /// What there is to say.
 struct Plan<'a> {
-    args: &'a PlanArgs,
+    options: &'a Options,
+    view: &'a ViewArgs,
     expression: Expression,
     /// The same as bands and rows, where it is of that form.
     bands: Option<Bands>,
@@ -174,34 +258,35 @@ struct Plan<'a> {
 struct Corpus {
     survey: Survey,
     forecast: Forecast,
-    advice: Option<Advice>,
+    advice: Option<ShingleLength>,
     /// What an exact search would take, and what bands.
     choice: Option<Choice>,
 }
 
 impl<'a> Plan<'a> {
-    fn of(args: &'a PlanArgs, observer: &dyn Observer) -> Result<Self> {
-        let settings = args.similarity.settings(&RunArgs::default(), &args.fields)?;
-        check_way(&args.similarity, &settings)?;
+    fn of(request: &'a PlanRequest, observer: &dyn Observer) -> Result<Self> {
+        let (options, view) = (&request.options, &request.view);
+        let settings = request.plain().settings(Goal::Pairs)?;
+        check_way(options, &settings)?;
         let chosen = settings.bands()?;
         let threshold = settings.jaccard_threshold();
-        let expression = args.and_or.clone().unwrap_or_else(|| chosen.into());
-        let corpus = match args.inputs.as_slice() {
-            [] => None,
-            inputs => Some(Corpus::of(inputs, args, &settings, &expression, observer)?),
-        };
-        let base = args.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
+        let expression = options.and_or.clone().unwrap_or_else(|| chosen.into());
+        let corpus = (!request.inputs.is_empty())
+            .then(|| Corpus::of(request, &settings, &expression, observer))
+            .transpose()?;
+        let base = view.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
         Ok(Self {
-            args,
+            options,
+            view,
             bands: as_bands(&expression),
             asked: settings.limit().similarity(),
             threshold,
-            recall: match args.and_or {
+            recall: match options.and_or {
                 Some(_) => expression.probability(threshold),
                 None => settings.promised()?,
             },
             choices: settings.choices(),
-            functions: functions_needed(args.delta, args.epsilon, threshold)?,
+            functions: functions_needed(view.delta, view.epsilon, threshold)?,
             sensitive: base,
             corpus,
             expression,
@@ -215,9 +300,8 @@ impl<'a> Plan<'a> {
 
     /// The threshold, but for a cascade for which none was given.
     fn marked_threshold(&self) -> Option<f64> {
-        let similarity = &self.args.similarity;
-        let given = similarity.threshold.is_some() || similarity.within.is_some();
-        (self.args.and_or.is_none() || given || self.corpus.is_some()).then_some(self.threshold)
+        let given = self.options.threshold.is_some() || self.options.within.is_some();
+        (self.options.and_or.is_none() || given || self.corpus.is_some()).then_some(self.threshold)
     }
 
     #[cfg(feature = "plot")]
@@ -232,15 +316,15 @@ impl<'a> Plan<'a> {
 }
 
 /// An error where there is nothing to plan, or where an option says what a run is to do.
-fn check_way(similarity: &SimilarityArgs, settings: &Settings) -> Result<()> {
+fn check_way(options: &Options, settings: &Settings) -> Result<()> {
     if !settings.measure.follows_jaccard() {
         let must = "jaccard, bag, bag-sum or dice here: others are found by an exact search, which misses none";
-        return Err(Error::parameter("--measure", settings.measure.name(), must));
+        return Err(Error::parameter("measure", settings.measure.name(), must));
     }
     let of_runs = [
-        ("--exact", similarity.exact),
-        ("--approximate", similarity.approximate),
-        ("--audit", similarity.audit.is_some()),
+        ("exact", options.exact),
+        ("approximate", options.approximate),
+        ("audit", options.audit.is_some()),
     ];
     match of_runs.iter().find(|(_, given)| *given) {
         Some((name, _)) => {
@@ -268,23 +352,22 @@ fn as_bands(expression: &Expression) -> Option<Bands> {
 
 impl Corpus {
     fn of(
-        inputs: &[Place],
-        args: &PlanArgs,
+        request: &PlanRequest,
         settings: &Settings,
         expression: &Expression,
         observer: &dyn Observer,
     ) -> Result<Self> {
         if expression.names().iter().any(|name| *name != "minhash") {
             let must = "of minhash alone with INPUT, whose texts are compared by it";
-            return Err(Error::parameter("--and-or", expression, must));
+            return Err(Error::parameter("and_or", expression, must));
         }
-        let opened = args.fields.open(inputs, None, None)?;
+        let opened = request.options.open(&request.inputs, None)?;
         let input = Watched { source: &opened, observer };
         let sample = sample(&input, SAMPLE, settings.seed)?;
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
         let forecast = survey.forecast(&|s| expression.probability(s));
-        let choice = match args.and_or {
+        let choice = match request.options.and_or {
             None => choose(&input, settings)?,
             Some(_) => None,
         };

@@ -27,13 +27,13 @@ struct Curve<'a> {
 impl Figure for Curve<'_> {
     fn heading(&self) -> [String; 2] {
         let plan = self.plan;
-        let title = match (plan.bands, &plan.args.and_or) {
+        let title = match (plan.bands, &plan.options.and_or) {
             (Some(bands), None) => {
                 format!("Which pairs are compared: {} bands of {} rows", bands.count, bands.rows)
             }
             _ => plan.expression.to_string(),
         };
-        let formula = match plan.args.and_or {
+        let formula = match plan.options.and_or {
             None => format!("P(s) = {}", typeset(&plan.expression.formula().replace('p', "s"))),
             Some(_) => format!("P = {}", typeset(&plan.expression.formula())),
         };
@@ -68,7 +68,7 @@ impl Figure for Curve<'_> {
         let mut chart = picture::frame(pen, body, histogram.is_some())
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?
             .set_secondary_coord(0.0..1.0, (1.0..picture::top_of(most)).log_scale());
-        let across = match plan.args.and_or {
+        let across = match plan.options.and_or {
             Some(_) => "chance p that one function agrees on a pair",
             None => "similarity s of a pair",
         };

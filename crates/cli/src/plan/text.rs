@@ -29,13 +29,13 @@ impl Plan<'_> {
         self.picture_of_curve(screen, &mut text)?;
         self.facts(&mut text)?;
         self.table(&mut text)?;
-        if self.args.and_or.is_none() {
+        if self.options.and_or.is_none() {
             self.why(&mut text)?;
         }
         if let Some(corpus) = &self.corpus {
             corpus.outlook(self.asked, &mut text)?;
         }
-        if self.args.and_or.is_none() {
+        if self.options.and_or.is_none() {
             self.estimates(&mut text)?;
         }
         if let Some(corpus) = &self.corpus {
@@ -47,7 +47,7 @@ impl Plan<'_> {
     /// What is searched with, and what that means.
     fn what(&self, text: &mut String) -> fmt::Result {
         let formula = self.expression.formula();
-        match (self.bands, &self.args.and_or) {
+        match (self.bands, &self.options.and_or) {
             (Some(bands), None) => {
                 writeln!(
                     text,
@@ -84,7 +84,7 @@ impl Plan<'_> {
                 }
             }
         }
-        if self.args.latex {
+        if self.view.latex {
             writeln!(text, "LaTeX: {}", self.expression.latex())?;
         }
         Ok(())
@@ -98,7 +98,7 @@ impl Plan<'_> {
             marks.push(Mark { at, label: format!("threshold: {}", short(at)) });
         }
         marks.sort_by(|a, b| a.at.total_cmp(&b.at));
-        let name = match self.args.and_or {
+        let name = match self.options.and_or {
             Some(_) => "chance that one function agrees",
             None => "similarity of the pair",
         };
@@ -118,7 +118,7 @@ impl Plan<'_> {
         writeln!(text)?;
         if let Some(at) = self.marked_threshold() {
             let found = self.probability(at);
-            let asked = match (&self.args.and_or, self.args.similarity.bands) {
+            let asked = match (&self.options.and_or, self.options.bands) {
                 (None, None) => format!("; asked for: {}", self.recall),
                 _ => String::new(),
             };
@@ -154,9 +154,9 @@ impl Plan<'_> {
     }
 
     fn table(&self, text: &mut String) -> fmt::Result {
-        let name = if self.args.and_or.is_some() { "p" } else { "similarity" };
+        let name = if self.options.and_or.is_some() { "p" } else { "similarity" };
         writeln!(text, "\n  {name:>10}  chance that a pair is compared")?;
-        for &s in &self.args.at {
+        for &s in &self.view.at {
             let p = self.probability(s);
             writeln!(text, "  {s:>10}  {:<12}  {}", chance(p), odds(p))?;
         }
@@ -176,7 +176,7 @@ impl Plan<'_> {
     /// Why these bands and no others.
     fn why(&self, text: &mut String) -> fmt::Result {
         let Some(bands) = self.bands else { return Ok(()) };
-        if self.args.similarity.bands.is_some() {
+        if self.options.bands.is_some() {
             return writeln!(
                 text,
                 "\nWhy {} bands of {} rows? You asked for them. Without --bands and --rows, the \
@@ -242,8 +242,8 @@ impl Plan<'_> {
             "\nTo estimate similarities of {} and more from sketches alone, without comparing, at most \
              {} % too low but for a chance of {}, a sketch needs {} minhashes.",
             short(self.threshold),
-            100.0 * self.args.delta,
-            self.args.epsilon,
+            100.0 * self.view.delta,
+            self.view.epsilon,
             grouped(self.functions as u64),
         )
     }

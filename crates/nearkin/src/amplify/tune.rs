@@ -285,11 +285,7 @@ fn check_threshold(name: &'static str, threshold: f64) -> Result<()> {
 }
 
 fn check_recall(recall: f64) -> Result<()> {
-    if recall > 0.0 && recall < 1.0 {
-        Ok(())
-    } else {
-        Err(Error::parameter("recall", recall, "above 0 and below 1; --exact misses none"))
-    }
+    if recall > 0.0 && recall < 1.0 { Ok(()) } else { Err(Error::recall(recall)) }
 }
 
 /// The recall cannot be kept.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use url::Url;
 
+use crate::error::{Advice, Problem};
 use crate::shingle::hash_bytes;
 
 /// Where a page is.
@@ -25,8 +26,8 @@ impl Address {
     /// Takes a URL apart.
     ///
     /// # Errors
-    /// When it is none, or names no host: what is wrong, and after a semicolon what to do.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// When it is none, or names no host.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
         let whole = with_scheme(text.trim()).ok_or_else(|| refused(text, "it names no host"))?;
         let url = Url::parse(&whole).map_err(|error| refused(text, &error.to_string()))?;
         let host = url.host_str().map(|host| host.trim_end_matches('.').to_lowercase());
@@ -95,11 +96,13 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-fn refused(text: &str, why: &str) -> String {
+fn refused(text: &str, why: &str) -> Problem {
     const SHOWN: usize = 80;
     let shown: String = text.chars().take(SHOWN).collect();
     let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
-    format!("`{shown}{more}` is no URL of a page: {why}; mend it, or pass --on-error skip")
+    Problem::new(format!("`{shown}{more}` is no URL of a page: {why}"))
+        .or("mend it")
+        .or(Advice::SKIP)
 }
 
 #[cfg(test)]
@@ -169,9 +172,9 @@ mod tests {
             "# a list of URLs",
         ] {
             let refusal = Address::parse(text).unwrap_err();
-            assert!(refusal.contains("is no URL") && refusal.contains("; "), "{text}: {refusal}");
+            assert!(refusal.what.contains("is no URL"), "{text}: {refusal:?}");
         }
         let long = format!("/{}", "x".repeat(1000));
-        assert!(Address::parse(&long).unwrap_err().len() < 200);
+        assert!(Address::parse(&long).unwrap_err().what.len() < 200);
     }
 }

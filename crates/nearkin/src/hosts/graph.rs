@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::pages::{Check, shingled};
 use super::{Address, Contracted};
-use crate::Result;
+use crate::error::{Problem, Result};
 use crate::item::{Interned, Source, Values};
 use crate::pipeline::Observer;
 
@@ -34,8 +34,8 @@ impl Graph {
     /// Adds a link.
     ///
     /// # Errors
-    /// When one of the two is no URL of a page: what is wrong, and after a semicolon what to do.
-    pub fn link(&mut self, from: &str, to: &str) -> Result<(), String> {
+    /// When one of the two is no URL of a page.
+    pub fn link(&mut self, from: &str, to: &str) -> Result<(), Problem> {
         let [from_address, to_address] = [Address::parse(from)?, Address::parse(to)?];
         let link = (self.page(from, &from_address), self.page(to, &to_address));
         self.links.push(link);

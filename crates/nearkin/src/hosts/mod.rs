@@ -33,10 +33,11 @@ pub use sites::Hosts;
 use std::ops::AddAssign;
 use std::path::Path;
 
+use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Source};
 use crate::parallel::in_order;
 use crate::pipeline::Observer;
-use crate::{Error, Result};
+use crate::read::OnError;
 
 /// Records that were left out because something was wrong with them.
 #[derive(Debug, Default)]
@@ -51,6 +52,24 @@ pub struct Skipped {
 const KEPT: usize = 10;
 
 impl Skipped {
+    /// Counts a record that cannot be used, or ends the run with it.
+    fn refuse(
+        &mut self,
+        path: &Path,
+        line: u64,
+        problem: Problem,
+        on_error: OnError,
+    ) -> Result<()> {
+        let error = Error::input(path, line, problem);
+        match on_error {
+            OnError::Stop => Err(error),
+            OnError::Skip => {
+                self.add([error]);
+                Ok(())
+            }
+        }
+    }
+
     /// Counts those as well.
     pub fn add(&mut self, errors: impl IntoIterator<Item = Error>) {
         for error in errors {
@@ -85,9 +104,4 @@ fn each_batch<S: Source, R: Send>(
         observer.advance(bytes);
         if observer.stopped() { Err(Error::Interrupted) } else { take(result) }
     })
-}
-
-/// An error about a record.
-fn wrong(path: &Path, line: u64, what: String) -> Error {
-    Error::Input { path: path.to_path_buf(), line, what }
 }

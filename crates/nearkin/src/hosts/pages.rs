@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::sites::Distinct;
-use super::{Address, Hosts, Mirror, Skipped, each_batch, wrong};
+use super::{Address, Hosts, Mirror, Skipped, each_batch};
 use crate::Result;
 use crate::item::{Batch, Id, Source};
 use crate::measure::jaccard;
@@ -182,10 +182,7 @@ pub(super) fn each_page(
         let url = item.id.as_ref().map(Id::to_string).unwrap_or_default();
         match Address::parse(&url) {
             Ok(address) => each(&address, batch.text(index)),
-            Err(what) if on_error == OnError::Skip => {
-                skipped.add([wrong(&batch.path, item.line, what)]);
-            }
-            Err(what) => return Err(wrong(&batch.path, item.line, what)),
+            Err(problem) => skipped.refuse(&batch.path, item.line, problem, on_error)?,
         }
     }
     Ok(skipped)

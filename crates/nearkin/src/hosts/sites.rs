@@ -3,7 +3,7 @@
 //! Mirrors may be called what they like, so the names of hosts do not count: a host is the set of the positional
 //! bigrams of its paths ([`UrlShingles`]), as 64-bit hashes.
 
-use super::{Address, Skipped, each_batch, wrong};
+use super::{Address, Skipped, each_batch};
 use crate::Result;
 use crate::item::{Batch, Interned, Source};
 use crate::pipeline::Observer;
@@ -125,11 +125,10 @@ impl Part {
             }
             let address = match Address::parse(text) {
                 Ok(address) => address,
-                Err(what) if on_error == OnError::Skip => {
-                    part.skipped.add([wrong(&batch.path, item.line, what)]);
+                Err(problem) => {
+                    part.skipped.refuse(&batch.path, item.line, problem, on_error)?;
                     continue;
                 }
-                Err(what) => return Err(wrong(&batch.path, item.line, what)),
             };
             let host = part.hosts.number(&address.host);
             part.paths.push((host, address.path_hash()));

@@ -34,9 +34,8 @@ impl Index {
     /// # Errors
     /// When the file cannot be written, or the shingling has a tokenizer of the caller's own.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let failed = |error: io::Error| Error::File {
-            path: path.to_owned(),
-            what: format!("cannot be written: {error}; choose another place"),
+        let failed = |error: io::Error| {
+            Error::file(path, format!("cannot be written: {error}; choose another place"))
         };
         check_tokenizer(&self.settings.shingling)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -62,7 +61,7 @@ impl Index {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         check_tokenizer(&self.settings.shingling)?;
         let mut bytes = Vec::new();
-        let failed = |error| Error::File { path: "memory".into(), what: format!("{error}") };
+        let failed = |error| Error::file("memory", format!("{error}"));
         self.write(&mut bytes).map_err(failed)?;
         Ok(bytes)
     }
@@ -73,7 +72,7 @@ impl Index {
     /// # Errors
     /// When the file cannot be read, is no index, was written by a newer version or is damaged.
     pub fn load(path: &Path) -> Result<Self> {
-        let failed = |what: String| Error::File { path: path.to_owned(), what };
+        let failed = |what: String| Error::file(path, what);
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (meta, file) =
             opened.map_err(|error| failed(format!("cannot be read: {error}; check the name")))?;
@@ -90,7 +89,7 @@ impl Index {
     /// As for [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         read(bytes, bytes.len() as u64)
-            .map_err(|wrong| Error::File { path: "the saved index".into(), what: wrong.what() })
+            .map_err(|wrong| Error::file("the saved index", wrong.what()))
     }
 
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {

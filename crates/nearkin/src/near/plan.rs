@@ -385,11 +385,7 @@ pub(super) fn check(search: &Search<'_>) -> Result<()> {
         return Err(Error::parameter("the limit", search.limit, "a number"));
     }
     if !(search.recall > 0.0 && search.recall < 1.0) {
-        return Err(Error::parameter(
-            "recall",
-            search.recall,
-            "above 0 and below 1; --exact misses none",
-        ));
+        return Err(Error::recall(search.recall));
     }
     if let Some(expression) = search.way.expression() {
         expression.check()?;

@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 
 use super::Search;
+use crate::error::{Advice, Error, Result};
 use crate::family::{BitSampling, Family, Hyperplanes, Line, Lines, Normals};
 use crate::item::Vectors;
 use crate::join::estimate::{self, Prepared};
 use crate::join::{self, Top, bits, top};
 use crate::space::{BitSpace, Form, Found, Join, ROUNDING, Space, VectorMeasure, VectorSpace};
-use crate::{Error, Result};
 
 /// A space that can be searched completely, and perhaps by tables.
 pub(super) trait Ways: Space {
@@ -88,11 +88,11 @@ fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
         return Ok(());
     }
     let must = format!(
-        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision: take \
-         the mean off, or pass --exact",
+        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision",
         8e3 * ROUNDING * longest
     );
-    Err(Error::parameter("the width of lines", width, must))
+    let error = Error::parameter("the width of lines", width, must);
+    Err(error.or("take the mean off").or(Advice::turn_on("exact")))
 }
 
 impl Ways for VectorSpace<'_> {

@@ -1,8 +1,8 @@
 //! The items of one or two inputs, as they are known after the first pass.
 
+use crate::error::{Error, Problem, Result};
 use crate::item::{Id, IdRef, Value};
 use crate::spill::{Cache, Temp};
-use crate::{Error, Result};
 
 use super::Stats;
 use super::buckets::Sides;
@@ -278,13 +278,15 @@ impl Collection {
         }
         save.number(self.skipped.len() as u64)?;
         for error in &self.skipped {
-            let (path, line, what) = match error {
-                Error::Input { path, line, what } => (path.to_string_lossy(), *line, what.as_str()),
-                other => (other.to_string().into(), 0, ""),
+            let (path, line, problem) = match error {
+                Error::Input { path, line, problem } => {
+                    (path.to_string_lossy(), *line, problem.to_text())
+                }
+                other => (other.to_string().into(), 0, String::new()),
             };
             save.text(&path)?;
             save.number(line)?;
-            save.text(what)?;
+            save.text(&problem)?;
         }
         Ok(())
     }
@@ -308,8 +310,8 @@ impl Collection {
             collection.whole_ids.push(load.number()? == 1);
         }
         for _ in 0..load.number()? {
-            let (path, line, what) = (load.text()?.into(), load.number()?, load.text()?);
-            collection.skipped.push(Error::Input { path, line, what });
+            let (path, line, text) = (load.text()?, load.number()?, load.text()?);
+            collection.skipped.push(Error::input(path, line, Problem::from_text(&text)));
         }
         Some(collection)
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Result;
 use crate::spill::{Temp, size};
-use crate::{Error, Result};
 
 /// Less than this is gone before the first record is read.
 pub const LEAST_MEMORY: usize = 16 << 20;
@@ -33,13 +33,9 @@ impl Budget {
         if needed <= free {
             return Ok(());
         }
-        let what = format!(
-            "has {} free, and about {} are needed for temporary files; make room, name another folder \
-             with --temp, or allow more with --memory",
-            size(free),
-            size(needed),
-        );
-        Err(Error::File { path: folder.to_owned(), what })
+        let (free, needed) = (size(free), size(needed));
+        let what = format!("has {free} free, and about {needed} are needed for temporary files");
+        Err(self.temp.too_small(what))
     }
 
     /// So many sixteenths.

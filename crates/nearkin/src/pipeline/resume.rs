@@ -11,8 +11,8 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
+use crate::error::{Advice, Error, Result};
 use crate::spill::{Cache, Lists, Plain, Temp};
-use crate::{Error, Result};
 
 use super::Stage;
 
@@ -43,8 +43,10 @@ impl Job {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let what = "is in use by a run with the same arguments; wait for it, or give another --temp";
-                return Err(Error::File { path: folder, what: what.into() });
+                let error = Error::file(folder, "is in use by a run with the same arguments");
+                return Err(error
+                    .or("wait for it")
+                    .or(Advice::with("temp", "name another folder")));
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }

@@ -11,13 +11,13 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::candidates::bands::Banding;
 use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
+use crate::error::{Error, Problem, Result};
 use crate::family::hash::mix64;
 use crate::family::weighted::numbered;
 use crate::item::{Batch, Id, Item, Source};
 use crate::parallel::in_order;
 use crate::shingle::Scratch;
 use crate::spill::{Block, Lists, Partitions};
-use crate::{Error, Result};
 
 use super::collection::Known;
 use super::kept::{Kept, NOWHERE, Owner, Records, Shelf, Wanted};
@@ -426,12 +426,7 @@ impl FirstIds {
 }
 
 fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
-    let what = format!(
-        "the id {id:?} was there before; make ids unique, choose another field with --id, or pass \
-         --on-error skip",
-        id = id.to_string(),
-    );
-    Error::Input { path: path.to_owned(), line, what }
+    Error::input(path, line, Problem::repeated_id(id))
 }
 
 /// Appends, of entries with the same hash, which come by position, the first's position with every other's.
@@ -484,7 +479,7 @@ fn repeated_ids<S: Source>(
 }
 
 fn changed(path: PathBuf) -> Error {
-    Error::File { path, what: "changed while it was being read; run again".into() }
+    Error::file(path, "changed while it was being read; run again")
 }
 
 /// The name of the file with the candidates' records.

@@ -10,8 +10,8 @@ use super::{
     numbers::{Words, Written},
     rows::{ALL, Cell, Row},
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Bits;
-use crate::{Error, Result};
 use std::collections::HashMap;
 
 /// Answers as bits, two a question, and the questions in the order of their bits.
@@ -107,17 +107,15 @@ impl Survey {
     }
 }
 
-fn answer(cell: &Cell) -> Result<Option<bool>, String> {
+fn answer(cell: &Cell) -> Result<Option<bool>, Problem> {
     let Some(text) = &cell.text else { return Ok(None) };
     match text.trim().to_lowercase().as_str() {
         "yes" | "y" | "true" | "t" | "1" | "+" => Ok(Some(true)),
         "no" | "n" | "false" | "f" | "0" | "-" => Ok(Some(false)),
         "" | "?" | "na" | "n/a" | "null" | "none" | "unknown" => Ok(None),
-        _ => Err(format!(
-            "question `{}` is answered with `{text}`; write yes, no or nothing, or choose the \
-             questions with --questions",
-            cell.name
-        )),
+        _ => Err(Problem::new(format!("question `{}` is answered with `{text}`", cell.name))
+            .or("write yes, no or nothing")
+            .or(Advice::with("questions", "choose the questions"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lists in Arrow columns: where each row's values lie, and the values as texts or numbers.
 
 use super::shape::{count, number_text};
+use crate::error::{Advice, Problem};
 use crate::shingle::elements::{push_element, start_list};
 use arrow_array::{
     Array, ArrayRef,
@@ -148,21 +149,20 @@ impl<'a> ElementRows<'a> {
     }
 
     /// Appends what stands for a row.
-    pub(super) fn push(&self, row: usize, arena: &mut String) -> Result<(), String> {
+    pub(super) fn push(&self, row: usize, arena: &mut String) -> Result<(), Problem> {
         start_list(arena);
         let (start, end) = self.lists.range(row);
         let texts = self.texts.as_string::<i64>();
         for at in start..end {
             if texts.is_null(at) {
-                return Err("an element is null; fill it, or pass --on-error skip".to_owned());
+                return Err(Problem::new("an element is null").or("fill it").or(Advice::SKIP));
             }
             let element = texts.value(at);
             let times = match &self.counts {
                 None => 1,
                 Some(counts) if counts.is_null(at) => {
-                    return Err(format!(
-                        "element `{element}` has null for a count; write a whole number"
-                    ));
+                    let what = format!("element `{element}` has null for a count");
+                    return Err(Problem::new(what).or("write a whole number"));
                 }
                 Some(counts) => count(element, counts.as_primitive::<Float64Type>().value(at))?,
             };

@@ -68,13 +68,13 @@ fn common<T>(
             None => first = Some((source, columns)),
             Some((_, known)) if same(known, &columns) => {}
             Some((other, _)) => {
-                return Err(Error::File {
-                    path: source.name.clone(),
-                    what: format!(
+                return Err(Error::file(
+                    source.name.clone(),
+                    format!(
                         "has other columns than {}; name the output .jsonl",
                         other.name.display()
                     ),
-                });
+                ));
             }
         }
     }
@@ -127,9 +127,11 @@ fn json_records<'a>(
             position += u64::from(copied.records);
             let lines = copied.body.pieces(&chunk).flat_map(|piece| super::lines::lines(piece, 1));
             for (_, line) in lines.filter(|_| json) {
-                objects.push(serde_json::from_slice(line).map_err(|error| Error::File {
-                    path: source.name.clone(),
-                    what: format!("a kept record is not a JSON object: {error}; fix the record"),
+                objects.push(serde_json::from_slice(line).map_err(|error| {
+                    Error::file(
+                        source.name.clone(),
+                        format!("a kept record is not a JSON object: {error}; fix the record"),
+                    )
                 }));
             }
             Ok(())
@@ -166,13 +168,10 @@ fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
         })?;
         for (key, value) in &object {
             if value.as_number().is_some_and(|number| number.as_u64() > Some(i64::MAX as u64)) {
-                failed.replace(Some(Error::File {
-                    path: input.sources.first().map(|it| it.name.clone()).unwrap_or_default(),
-                    what: format!(
+                failed.replace(Some(Error::file(input.sources.first().map(|it| it.name.clone()).unwrap_or_default(), format!(
                         "field `{key}` holds {value}, beyond the whole numbers of Parquet's 64 bits; \
                          name the output .jsonl"
-                    ),
-                }));
+                    ))));
                 return Err(ArrowError::JsonError(String::new()));
             }
             if seen.insert(key.clone()) {
@@ -185,9 +184,11 @@ fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
     if let Some(error) = failed.into_inner() {
         return Err(error);
     }
-    let inferred = inferred.map_err(|error| Error::File {
-        path: input.sources.first().map(|source| source.name.clone()).unwrap_or_default(),
-        what: format!("its records do not fit one table: {error}; name the output .jsonl"),
+    let inferred = inferred.map_err(|error| {
+        Error::file(
+            input.sources.first().map(|source| source.name.clone()).unwrap_or_default(),
+            format!("its records do not fit one table: {error}; name the output .jsonl"),
+        )
     })?;
     let fields = order.into_inner().into_iter().filter_map(|key| {
         let field = inferred.field_with_name(&key).ok()?;

@@ -106,7 +106,7 @@ pub(super) fn copy(
     }
     let mut json = Vec::new();
     let records = json_lines(source, asked, data, wanted, &mut json)?;
-    let failed = |what: String| Error::File { path: source.name.clone(), what };
+    let failed = |what: String| Error::file(source.name.clone(), what);
     let body = match to {
         RecordFormat::Jsonl => Body::Bytes(json),
         RecordFormat::Delimited { delimiter, columns, .. } => {

@@ -18,8 +18,8 @@ use super::{
     rows::ALL,
     text::Text,
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
-use crate::{Error, Result};
 use csv::ByteRecord;
 use std::{ops::Range, path::Path};
 
@@ -105,8 +105,7 @@ impl Header {
         }
         let names: Result<Vec<_>, _> =
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
-        let names =
-            names.map_err(|what| Error::Input { path: path.to_path_buf(), line: 1, what })?;
+        let names = names.map_err(|what| Error::input(path, 1, what))?;
         let lines = count_lines(&start);
         let mut whole = Vec::new();
         if !names.is_empty() {
@@ -139,14 +138,14 @@ impl Header {
         if self.names.is_empty() {
             return Ok(());
         }
-        let column = |name: &str, advice: &str| {
+        let column = |name: &str, advice: Advice| {
             self.names
                 .iter()
                 .position(|known| known == name)
                 .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
         };
         let id = match ids {
-            Ids::Field(name) => Some(column(name, &options.flags.id_column())?),
+            Ids::Field(name) => Some(column(name, options.keys.id_column())?),
             Ids::None | Ids::Ignored => None,
         };
         if !options.columns.is_empty() {
@@ -155,9 +154,9 @@ impl Header {
             self.id = id;
             return Ok(());
         }
-        let text =
-            column(&options.text, &format!("name the text column with {}", options.flags.text))?;
-        let value = options.value.as_deref().map(|name| column(name, "name one of these"));
+        let advice = Advice::with(options.keys.text, "name the text column");
+        let text = column(&options.text, advice)?;
+        let value = options.value.as_deref().map(|name| column(name, "name one of these".into()));
         let value = value.transpose()?;
         (self.text, self.id, self.value) = (text, id, value);
         Ok(())
@@ -189,10 +188,9 @@ pub(super) fn no_column<'a>(
     path: &Path,
     name: &str,
     known: impl Iterator<Item = &'a str>,
-    advice: &str,
+    advice: impl Into<Advice>,
 ) -> Error {
-    let what = format!("no column `{name}`; it has {}: {advice}", item::list(known));
-    Error::File { path: path.to_path_buf(), what }
+    Error::file(path, format!("no column `{name}`: it has {}", item::list(known))).or(advice)
 }
 
 fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
@@ -207,9 +205,11 @@ fn first_row(path: &Path, delimiter: &Delimiter, start: &[u8]) -> Result<ByteRec
     let mut row = ByteRecord::new();
     match delimiter {
         Delimiter::Byte(byte) => {
-            reader(*byte, start).read_byte_record(&mut row).map_err(|error| Error::File {
-                path: path.to_path_buf(),
-                what: format!("the header row cannot be read: {error}; check that it is CSV"),
+            reader(*byte, start).read_byte_record(&mut row).map_err(|error| {
+                Error::file(
+                    path,
+                    format!("the header row cannot be read: {error}; check that it is CSV"),
+                )
             })?;
         }
         Delimiter::Text(text) => {
@@ -325,7 +325,7 @@ pub(super) fn decode(
 
 type Parts<'a> = (&'a str, Option<Id>, Option<Value>);
 
-fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, String> {
+fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, Problem> {
     check_length(header, record)?;
     let field = |column: usize| utf8(&record[column]);
     let text = field(header.text)?;
@@ -337,20 +337,20 @@ fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Par
     Ok((text, id, value))
 }
 
-pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), String> {
+pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), Problem> {
     if record.len() == header.names.len() {
         return Ok(());
     }
-    Err(format!(
-        "{} fields where the {} has {}; fix the line, put quotes around a field with a \
-         delimiter or a line end in it, name the delimiter with --delimiter, or pass --on-error skip",
-        record.len(),
-        if header.row.is_empty() { "first line" } else { "header" },
-        header.names.len()
-    ))
+    let first = if header.row.is_empty() { "first line" } else { "header" };
+    let what = format!("{} fields where the {first} has {}", record.len(), header.names.len());
+    Err(Problem::new(what)
+        .or("fix the line")
+        .or("put quotes around a field with a delimiter or a line end in it")
+        .or(Advice::with("delimiter", "name the delimiter"))
+        .or(Advice::SKIP))
 }
 
-fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
+fn value(text: &str, field: &str) -> Result<Option<Value>, Problem> {
     if let Ok(whole) = text.trim().parse::<i128>() {
         return Ok(Some(Value::Int(whole)));
     }
@@ -363,8 +363,9 @@ fn value(text: &str, field: &str) -> Result<Option<Value>, String> {
 }
 
 /// The message for a value that has no place in an order.
-pub(super) fn not_a_number(field: &str) -> String {
-    format!("field `{field}` is NaN, which has no order; write a number or leave it empty")
+pub(super) fn not_a_number(field: &str) -> Problem {
+    Problem::new(format!("field `{field}` is NaN, which has no order"))
+        .or("write a number or leave it empty")
 }
 
 /// Where the wanted records lie.

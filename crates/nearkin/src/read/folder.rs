@@ -9,8 +9,8 @@ use super::{
     gather::{Asked, Gather},
     stored::{At, Stored, unreadable},
 };
+use crate::error::{Advice, Error, Result};
 use crate::item::{Batch, Id};
-use crate::{Error, Result};
 use std::{fs, io::Read, ops::Range, path::Path};
 use walkdir::{DirEntry, WalkDir};
 
@@ -51,9 +51,8 @@ fn is_hidden(entry: &DirEntry) -> bool {
 fn id(folder: &Path, path: &Path, prefix: Option<&str>) -> Result<String> {
     let mut id = prefix.map(|prefix| prefix.trim_end_matches('/').to_owned()).unwrap_or_default();
     for part in path.strip_prefix(folder).unwrap_or(path).components() {
-        let part = part.as_os_str().to_str().ok_or_else(|| Error::File {
-            path: path.to_path_buf(),
-            what: "its name is not valid UTF-8, and names are ids; rename it".to_owned(),
+        let part = part.as_os_str().to_str().ok_or_else(|| {
+            Error::file(path, "its name is not valid UTF-8, and names are ids; rename it")
         })?;
         if !id.is_empty() || prefix.is_some() {
             id.push('/');
@@ -121,15 +120,10 @@ pub(super) fn read(stored: &Stored, out: &mut String) -> Result<Result<()>> {
         Err(error) => {
             let before = &bytes[..error.valid_up_to()];
             let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-            Err(Error::Input {
-                path: stored.name.clone(),
-                line: memchr::memchr_iter(b'\n', before).count() as u64 + 1,
-                what: format!(
-                    "not valid UTF-8 at byte {}; convert the file to UTF-8, leave it out, or pass \
-                     --on-error skip",
-                    before.len() - start + 1
-                ),
-            })
+            let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            let what = format!("not valid UTF-8 at byte {}", before.len() - start + 1);
+            let error = Error::input(&stored.name, line, what);
+            Err(error.or("convert the file to UTF-8").or("leave it out").or(Advice::SKIP))
         }
     })
 }

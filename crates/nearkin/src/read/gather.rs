@@ -1,8 +1,8 @@
 //! Collects the items of one chunk, and deals with bad records the way the user asked.
 
 use super::{Ids, OnError, ReadOptions};
+use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Item, TextColumn, Value};
-use crate::{Error, Result};
 use std::path::Path;
 
 /// What is asked of the records of one file.
@@ -14,8 +14,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    pub(super) fn error(&self, line: u64, what: String) -> Error {
-        Error::Input { path: self.path.to_path_buf(), line, what }
+    pub(super) fn error(&self, line: u64, problem: impl Into<Problem>) -> Error {
+        Error::input(self.path, line, problem)
     }
 }
 
@@ -45,8 +45,8 @@ impl<'a> Gather<'a> {
     }
 
     /// A record that cannot be used: the end, or one more to count.
-    pub(super) fn bad(&mut self, line: u64, what: String) -> Result<()> {
-        self.bad_record(self.asked.error(line, what))
+    pub(super) fn bad(&mut self, line: u64, problem: Problem) -> Result<()> {
+        self.bad_record(self.asked.error(line, problem))
     }
 
     pub(super) fn bad_record(&mut self, error: Error) -> Result<()> {

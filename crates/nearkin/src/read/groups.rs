@@ -9,11 +9,12 @@
 //! name once.
 
 use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
+use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Interned, Item, Source, TextColumn, Values};
 use crate::shingle::elements::{push_element, start_list};
-use crate::{Error, Result};
 use std::{
     collections::HashMap,
+    fmt,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -92,6 +93,16 @@ impl FromStr for Ratings {
     }
 }
 
+impl fmt::Display for Ratings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drop(least) => write!(f, "drop:{least}"),
+            Self::Likes(least) => write!(f, "likes:{least}"),
+            Self::Stars => f.write_str("stars"),
+        }
+    }
+}
+
 /// The items of a long table.
 #[derive(Debug)]
 pub struct Groups {
@@ -108,7 +119,7 @@ pub struct Groups {
     starts: Vec<usize>,
     /// For each row of the table the groups it belongs to; none of a row that was left out.
     rows: Vec<[u32; 2]>,
-    bad: Vec<(PathBuf, u64, String)>,
+    bad: Vec<Error>,
 }
 
 /// No group.
@@ -139,14 +150,13 @@ impl Groups {
             let count = rows::rows(&input, &chunk, &mut |line, row| {
                 let ordinal = row.as_ref().ok().map(|row| row.ordinal);
                 let taken = row.and_then(|row| building.take(&row, start));
-                match taken {
-                    Ok(()) => Ok(()),
-                    Err(what) if on_error == OnError::Skip => {
-                        building.bad.push((path.clone(), line, what));
+                match taken.map_err(|problem| Error::input(path, line, problem)) {
+                    Err(error) if on_error == OnError::Skip => {
+                        building.bad.push(error);
                         building.mark(start, ordinal, [NONE; 2]);
                         Ok(())
                     }
-                    Err(what) => Err(Error::Input { path: path.clone(), line, what }),
+                    taken => taken,
                 }
             })?;
             building.rows.resize(start + count as usize, [NONE; 2]);
@@ -193,7 +203,7 @@ struct Building<'a> {
     /// The group, the element and its count.
     entries: Vec<(u32, u32, u32)>,
     rows: Vec<[u32; 2]>,
-    bad: Vec<(PathBuf, u64, String)>,
+    bad: Vec<Error>,
 }
 
 impl<'a> Building<'a> {
@@ -211,7 +221,7 @@ impl<'a> Building<'a> {
     }
 
     /// Takes a row of the chunk whose first row is `start`.
-    fn take(&mut self, row: &Row, start: usize) -> Result<(), String> {
+    fn take(&mut self, row: &Row, start: usize) -> Result<(), Problem> {
         let [group, element, rest @ ..] = &row.cells[..] else { return Ok(()) };
         let (id, name) = (group.id()?, element.value()?);
         let number = rest.first().map(|cell| cell.number()).transpose()?.unwrap_or(1.0);
@@ -251,7 +261,7 @@ impl<'a> Building<'a> {
         self.rows.push(groups);
     }
 
-    fn group(&mut self, id: Id, line: u64) -> Result<u32, String> {
+    fn group(&mut self, id: Id, line: u64) -> Result<u32, Problem> {
         if let Some(place) = self.groups.get(&id) {
             return Ok(*place);
         }
@@ -324,16 +334,11 @@ impl Source for Groups {
             let (line, id) = (self.lines[group], Some(self.ids[group].clone()));
             items.push(Item { ordinal, line, id, value: None, at: (from, arena.len()) });
         }
-        let bad = |(path, line, what): &(PathBuf, u64, String)| Error::Input {
-            path: path.clone(),
-            line: *line,
-            what: what.clone(),
-        };
         Ok(Batch {
             path: self.path().to_path_buf(),
             records: (end - start) as u32,
             items,
-            bad: if number == 0 { self.bad.iter().map(bad).collect() } else { Vec::new() },
+            bad: if number == 0 { self.bad.clone() } else { Vec::new() },
             texts: TextColumn::Arena(arena),
         })
     }

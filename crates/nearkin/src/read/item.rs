@@ -1,31 +1,32 @@
 //! Ids and values from what a record's fields hold.
 
 use super::{fields::Scalar, lines::utf8};
+use crate::error::Problem;
 use crate::item::{Id, Value};
 
 /// An id from a JSON value, or why it cannot be one.
-pub(super) fn id(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Id, String> {
+pub(super) fn id(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Id, Problem> {
     match scalar {
         Scalar::Int(number) => Ok(Id::Int(number)),
         Scalar::Text(start, end) => Ok(Id::Text(utf8(&arena[start..end])?.into())),
         Scalar::Huge(number) => Err(too_big(field, number)),
-        other => Err(format!(
-            "id `{field}` is {}; an id must be a string or a whole number",
-            other.kind()
-        )),
+        other => Err(no_id(field, other.kind())),
     }
 }
 
-/// The message for an unsigned id beyond the range of signed ones.
-pub(super) fn too_big(field: &str, number: u64) -> String {
-    format!(
-        "id `{field}` is {number}; whole-number ids go up to {}: write it as a string",
-        i64::MAX
-    )
+/// The problem of an unsigned id beyond the range of signed ones.
+pub(super) fn too_big(field: &str, number: u64) -> Problem {
+    let what = format!("id `{field}` is {number}");
+    Problem::new(what).or(format!("whole-number ids go up to {}: write it as a string", i64::MAX))
+}
+
+/// The problem of an id that is `kind`.
+pub(super) fn no_id(field: &str, kind: &str) -> Problem {
+    Problem::new(format!("id `{field}` is {kind}")).or("an id must be a string or a whole number")
 }
 
 /// A value from a JSON value, or why it cannot be one.
-pub(super) fn value(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Option<Value>, String> {
+pub(super) fn value(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Option<Value>, Problem> {
     match scalar {
         Scalar::Int(number) => Ok(Some(Value::Int(number.into()))),
         Scalar::Huge(number) => Ok(Some(Value::Int(number.into()))),
@@ -33,7 +34,8 @@ pub(super) fn value(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Option<
         Scalar::Text(start, end) => Ok(Some(Value::Text(utf8(&arena[start..end])?.into()))),
         Scalar::Null => Ok(None),
         other => {
-            Err(format!("field `{field}` is {}; it must be a number or a string", other.kind()))
+            let what = format!("field `{field}` is {}", other.kind());
+            Err(Problem::new(what).or("it must be a number or a string"))
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     shape::Shape,
 };
 use crate::Result;
+use crate::error::{Advice, Problem};
 use crate::item::Batch;
 use crate::shingle::elements::push_plain;
 use memchr::memchr;
@@ -186,7 +187,7 @@ impl<'a> Jsonl<'a> {
     }
 
     /// Where a string lies; one that looks like a list text is moved.
-    fn string(&mut self, start: usize, end: usize) -> Result<(usize, usize), String> {
+    fn string(&mut self, start: usize, end: usize) -> Result<(usize, usize), Problem> {
         if self.asked.options.shape != Shape::Elements
             || self.arena[start..end].first() != Some(&0x1f)
         {
@@ -198,7 +199,7 @@ impl<'a> Jsonl<'a> {
     }
 
     /// Where what stands for a list lies.
-    fn list(&mut self, start: usize, end: usize) -> Result<(usize, usize), String> {
+    fn list(&mut self, start: usize, end: usize) -> Result<(usize, usize), Problem> {
         if self.asked.options.shape == Shape::Value {
             return Ok((start, end));
         }
@@ -219,39 +220,40 @@ impl<'a> Jsonl<'a> {
         line: &[u8],
         number: u64,
         ordinal: u32,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         let names = self.names;
         let name = |slot: usize| names[slot].unwrap_or_default();
         let text = match found.get(0) {
             Some(Scalar::Text(start, end)) => self.string(start, end)?,
             Some(Scalar::Raw(start, end)) => {
-                let what = |what| format!("field `{}`: {what}", name(0));
-                self.list(start, end).map_err(what)?
+                let at_field = |problem: Problem| Problem {
+                    what: format!("field `{}`: {}", name(0), problem.what),
+                    ..problem
+                };
+                self.list(start, end).map_err(at_field)?
             }
             Some(other) => {
-                return Err(format!(
-                    "field `{}` is {}, not a {}; name the {} field with {}, or pass \
-                     --on-error skip",
-                    name(0),
-                    other.kind(),
-                    if self.asked.options.shape == Shape::Text { "string" } else { "list" },
-                    if self.asked.options.shape == Shape::Text { "text" } else { "right" },
-                    self.asked.options.flags.text,
-                ));
+                let (kind, which) = match self.asked.options.shape {
+                    Shape::Text => ("string", "name the text field"),
+                    _ => ("list", "name the right field"),
+                };
+                let what = format!("field `{}` is {}, not a {kind}", name(0), other.kind());
+                let advice = Advice::with(self.asked.options.keys.text, which);
+                return Err(Problem::new(what).or(advice).or(Advice::SKIP));
             }
             None => {
-                let advice = format!("name the text field with {}", self.asked.options.flags.text);
-                return Err(missing(name(0), line, &advice));
+                let advice = Advice::with(self.asked.options.keys.text, "name the text field");
+                return Err(missing(name(0), line, advice));
             }
         };
         let id = match (found.get(1), self.asked.ids) {
             (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
             (None, Ids::Field(field)) => {
-                let flag = self.asked.options.flags.id;
-                let advice = format!("every record needs its id; name it with {flag}");
-                return Err(missing(field, line, &advice));
+                let name_it = "every record needs its id: name the field";
+                let advice = Advice::with(self.asked.options.keys.id, name_it);
+                return Err(missing(field, line, advice));
             }
-            (Some(_), Ids::None) => return Err(LATE_ID.to_owned()),
+            (Some(_), Ids::None) => return Err(late_id()),
             (None, Ids::None) | (_, Ids::Ignored) => None,
         };
         let value = match (found.get(2), self.names[2]) {
@@ -264,8 +266,11 @@ impl<'a> Jsonl<'a> {
     }
 }
 
-const LATE_ID: &str = "has a field `id`, but the first record of the collection has none; name the \
-                       id field with --id, or remove it";
+fn late_id() -> Problem {
+    Problem::new("has a field `id`, but the first record of the collection has none")
+        .or(Advice::with("id", "name the id field"))
+        .or("remove it")
+}
 
 /// Whether the first object among these lines has a field of this name; `None` where there is no object.
 pub(super) fn first_has(name: &str, data: &[u8]) -> Option<bool> {
@@ -278,22 +283,20 @@ pub(super) fn first_has(name: &str, data: &[u8]) -> Option<bool> {
 }
 
 /// The bytes as text, or where they stop being text.
-pub(super) fn utf8(bytes: &[u8]) -> Result<&str, String> {
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
-        format!(
-            "not valid UTF-8 at byte {}; convert the file to UTF-8, or pass --on-error skip",
-            error.valid_up_to() + 1
-        )
+        Problem::new(format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1))
+            .or("convert the file to UTF-8")
+            .or(Advice::SKIP)
     })
 }
 
-pub(super) fn broken(broken: Broken, line: &str) -> String {
+pub(super) fn broken(broken: Broken, line: &str) -> Problem {
     let error = match broken {
         Broken::NotAnObject(kind) => {
-            return format!(
-                "{kind} where a JSON object is needed; write {{\"text\": …}}, or pass --on-error \
-                 skip"
-            );
+            return Problem::new(format!("{kind} where a JSON object is needed"))
+                .or("write {\"text\": …}")
+                .or(Advice::SKIP);
         }
         Broken::Json(error) => error,
     };
@@ -302,18 +305,16 @@ pub(super) fn broken(broken: Broken, line: &str) -> String {
     let column = error.column();
     let here = line.get(column.saturating_sub(1)..).unwrap_or_default();
     if here.starts_with("NaN") || here.trim_start_matches('-').starts_with("Inf") {
-        return format!(
-            "not valid JSON at column {column}: JSON has no NaN and no infinity; mend or drop the \
-             record, or pass --on-error skip"
-        );
+        let what = format!("not valid JSON at column {column}: JSON has no NaN and no infinity");
+        return Problem::new(what).or("mend or drop the record").or(Advice::SKIP);
     }
-    format!(
-        "not valid JSON: {message} at column {column}; every line must be one JSON object: fix it, or pass --on-error skip"
-    )
+    Problem::new(format!("not valid JSON: {message} at column {column}"))
+        .or("every line must be one JSON object: fix it")
+        .or(Advice::SKIP)
 }
 
-pub(super) fn missing(field: &str, line: &[u8], advice: &str) -> String {
+pub(super) fn missing(field: &str, line: &[u8], advice: impl Into<Advice>) -> Problem {
     let keys = fields::keys(line);
     let has = item::list(keys.iter().map(String::as_str));
-    format!("no field `{field}`; it has {has}: {advice}")
+    Problem::new(format!("no field `{field}`: it has {has}")).or(advice)
 }

@@ -1,7 +1,7 @@
 //! Links: a table with a row for each, of which two columns count.
 
 use super::{Input, Kind, OnError, Place, ReadOptions, Syntax, rows};
-use crate::{Error, Result};
+use crate::error::{Error, Problem, Result};
 
 /// Calls `each` with where every link of a file comes from and where it goes to, and gives what was wrong with the
 /// rows that were left out. The two columns are those of [`ReadOptions::columns`], else the first two, of JSON lines
@@ -13,7 +13,7 @@ pub fn each_link(
     place: &Place,
     options: &ReadOptions,
     stopped: &dyn Fn() -> bool,
-    each: &mut dyn FnMut(&str, &str) -> Result<(), String>,
+    each: &mut dyn FnMut(&str, &str) -> Result<(), Problem>,
 ) -> Result<Vec<Error>> {
     let mut options = ReadOptions { positions: true, ..options.clone() };
     let named = !options.columns.is_empty();
@@ -35,10 +35,12 @@ pub fn each_link(
         rows::rows(&input, &chunk, &mut |line, row| {
             let taken = row.and_then(|row| match &row.cells[..] {
                 [from, to] => each(from.value()?, to.value()?),
-                cells => Err(format!("{} columns of a link; name two", cells.len())),
+                cells => {
+                    Err(Problem::new(format!("{} columns of a link", cells.len())).or("name two"))
+                }
             });
             let Err(what) = taken else { return Ok(()) };
-            let error = Error::Input { path: path.clone(), line, what };
+            let error = Error::input(path.clone(), line, what);
             if input.options.on_error == OnError::Stop {
                 return Err(error);
             }

@@ -13,15 +13,16 @@ use super::{
     numbers::{self, Digits, Written},
     open,
     place::Place,
+    rows::null,
     scan::Data,
     table::Values,
     vector_files::{self, Number},
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::family::weighted::numbered;
 use crate::item::{Batch, Bits, Id, Sets, Source, Vectors};
 use crate::parallel::in_order;
 use crate::shingle::Shingling;
-use crate::{Error, Result};
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
@@ -52,15 +53,19 @@ pub fn load_directions(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
 ) -> Result<Named<Vectors>> {
-    let refusal = "all components are zero, so it has no direction; drop it, choose --measure l2, or pass \
-                   --on-error skip";
+    let refusal = || {
+        Problem::new("all components are zero, so it has no direction")
+            .or("drop it")
+            .or(Advice::set("measure", "l2"))
+            .or(Advice::SKIP)
+    };
     vectors(places, options, Some(refusal))
 }
 
 fn vectors(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-    refusal: Option<&'static str>,
+    refusal: Option<fn() -> Problem>,
 ) -> Result<Named<Vectors>> {
     let reading = Reading {
         text: &|text, out| Ok((numbers::vector(text, out)?, Written::Clearly)),
@@ -75,10 +80,8 @@ fn vectors(
             Ok((out.len() - start, Written::Clearly))
         },
         unequal: Some(|length, before| {
-            format!(
-                "vector has {length} components, those before {before}; mend or drop it, or pass \
-                 --on-error skip"
-            )
+            let what = format!("vector has {length} components, those before {before}");
+            Problem::new(what).or("mend or drop it").or(Advice::SKIP)
         }),
         unfit: |values| values.iter().all(|&value| value == 0.0),
         refusal,
@@ -112,13 +115,12 @@ pub fn load_bits(
         row: &|element, row, out| match element.number {
             Number::Unsigned(1) => numbers::bytes(row, out),
             Number::Bool => numbers::booleans(row, out),
-            _ => Err("numbers that are no bytes; save bits as uint8 (numpy.packbits) or as bool"
-                .to_owned()),
+            _ => Err(Problem::new("numbers that are no bytes")
+                .or("save bits as uint8 (numpy.packbits) or as bool")),
         },
         unequal: Some(|length, before| {
-            format!(
-                "{length} bits, those before have {before}; mend or drop it, or pass --on-error skip"
-            )
+            let what = format!("{length} bits, those before have {before}");
+            Problem::new(what).or("mend or drop it").or(Advice::SKIP)
         }),
         unfit: |_| false,
         refusal: None,
@@ -147,7 +149,7 @@ pub fn load_strings(
             Ok((text.len(), Written::Clearly))
         },
         column: &|_| Ok(None),
-        row: &|_, _, _| Err("vectors are no texts".to_owned()),
+        row: &|_, _, _| Err("vectors are no texts".into()),
         unequal: None,
         unfit: |_| false,
         refusal: None,
@@ -185,7 +187,7 @@ pub fn load_sets<S: Source>(
             Ok((set.len(), Written::Clearly))
         },
         column: &|_| Ok(None),
-        row: &|_, _, _| Err("vectors are no sets".to_owned()),
+        row: &|_, _, _| Err("vectors are no sets".into()),
         unequal: None,
         unfit: |_| false,
         refusal: None,
@@ -210,7 +212,7 @@ fn threads() -> usize {
 }
 
 /// How long an item is, and how it was written.
-type Measured = Result<(usize, Written), String>;
+type Measured = Result<(usize, Written), Problem>;
 
 /// Appends the item of one row.
 type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> Measured>;
@@ -227,10 +229,10 @@ struct Reading<'a, E> {
     column: &'a (dyn Fn(&ArrayRef) -> ColumnOf<E> + Sync),
     row: &'a VectorRow<E>,
     /// What to say of items that are not equally long, where they must be.
-    unequal: Option<fn(usize, usize) -> String>,
+    unequal: Option<fn(usize, usize) -> Problem>,
     /// Which items cannot be taken although they are well formed, and what is said of them.
     unfit: fn(&[E]) -> bool,
-    refusal: Option<&'static str>,
+    refusal: Option<fn() -> Problem>,
 }
 
 /// What was read so far.
@@ -318,7 +320,7 @@ impl<E: Copy + Send> Loaded<E> {
             && path.is_dir()
         {
             let what = "is a folder, which holds documents; name the files with the items";
-            return Err(Error::File { path: path.to_path_buf(), what: what.to_owned() });
+            return Err(Error::file(path, what));
         }
         let options = ReadOptions { shape, ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
@@ -367,7 +369,7 @@ impl<E: Copy + Send> Loaded<E> {
             (Some(say), Some(before)) if before != length => Err(say(length, before)),
             _ => Ok((length, written)),
         };
-        let unfit = reading.refusal.filter(|_| (reading.unfit)(values)).map(str::to_owned);
+        let unfit = reading.refusal.filter(|_| (reading.unfit)(values)).map(|refusal| refusal());
         let measured = record.measured.and_then(|it| unfit.map_or(Ok(it), Err));
         let fitting = measured.and_then(fits).map_err(Refused::Record);
         let added = fitting.and_then(|measured| {
@@ -388,11 +390,11 @@ impl<E: Copy + Send> Loaded<E> {
                 return Ok(());
             }
             Err(Refused::File(what)) => {
-                return Err(Error::File { path: path.to_path_buf(), what });
+                return Err(Error::file(path, what));
             }
             Err(Refused::Record(what)) => what,
         };
-        let error = Error::Input { path: path.to_path_buf(), line: record.line, what };
+        let error = Error::input(path, record.line, what);
         match on_error {
             OnError::Stop => Err(error),
             OnError::Skip => {
@@ -408,19 +410,13 @@ impl<E: Copy + Send> Loaded<E> {
     }
 }
 
-fn mixed(written: Written) -> String {
-    match written {
-        Written::Hex => {
-            "hexadecimal digits, and those before were read as bits 0 and 1; pass --digits \
-                         hex, or write all in one way"
-                .to_owned()
-        }
-        _ => {
-            "only 0 and 1, and those before have hexadecimal digits; pass --digits hex, or write all \
-              in one way"
-                .to_owned()
-        }
-    }
+/// The problem of a bit string that is written in another way than those before.
+fn mixed(written: Written) -> Problem {
+    let what = match written {
+        Written::Hex => "hexadecimal digits, and those before were read as bits 0 and 1",
+        _ => "only 0 and 1, and those before have hexadecimal digits",
+    };
+    Problem::new(what).or(Advice::set("digits", "hex")).or("write all in one way")
 }
 
 /// Reads the items of a chunk.
@@ -467,7 +463,7 @@ fn column_part<E>(column: Values, name: &str, row_of: &RowOf<E>) -> Part<E> {
             let start = values.len();
             let id = ids.as_mut().and_then(Iterator::next).transpose();
             let measured = id.and_then(|id| match column.values.is_null(row) {
-                true => Err(format!("column `{name}` is null; fill it, or pass --on-error skip")),
+                true => Err(null(name)),
                 false => Ok((id, row_of(row, &mut values)?)),
             });
             if measured.is_err() {
@@ -494,12 +490,13 @@ fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
         let numbers = numbers.as_primitive::<Float64Type>();
         for (at, number) in (start..end).zip(1..) {
             if numbers.is_null(at) {
-                return Err(format!("component {number} is null; mend or drop the vector"));
+                let what = format!("component {number} is null");
+                return Err(Problem::new(what).or("mend or drop the vector"));
             }
             out.push(numbers::single(number, numbers.value(at))?);
         }
         match end - start {
-            0 => Err(numbers::EMPTY.to_owned()),
+            0 => Err(numbers::no_components()),
             dimension => Ok((dimension, Written::Clearly)),
         }
     })))
@@ -520,7 +517,8 @@ fn bit_column(column: &ArrayRef, digits: Digits) -> ColumnOf<u64> {
             let numbers = numbers.as_primitive::<UInt8Type>();
             for (at, number) in (start..end).zip(1..) {
                 if nulls.is_null(at) || numbers.is_null(at) || numbers.value(at) > 1 {
-                    return Err(format!("component {number} is not 0 or 1; bits are 0 or 1"));
+                    let what = format!("component {number} is not 0 or 1");
+                    return Err(Problem::new(what).or("bits are 0 or 1"));
                 }
             }
             numbers::booleans(&numbers.values()[start..end], out)

@@ -61,6 +61,7 @@ pub use shape::Shape;
 pub use source::{Opened, OpenedChunk};
 
 use crate::Result;
+use crate::error::Advice;
 use crate::item::Batch;
 use cut::Ends;
 use format::Compression;
@@ -96,7 +97,7 @@ pub struct ReadOptions {
     /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
     /// The options by which the user names the fields, for messages.
-    pub flags: Flags,
+    pub keys: FieldKeys,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
     /// What standard input and pipes are taken for, where the format is not given.
@@ -126,7 +127,7 @@ impl Default for ReadOptions {
             positions: false,
             value: None,
             columns: Vec::new(),
-            flags: Flags::default(),
+            keys: FieldKeys::default(),
             format: None,
             piped: Format::Jsonl,
             delimiter: None,
@@ -139,24 +140,24 @@ impl Default for ReadOptions {
     }
 }
 
-/// How the user names the fields of a record.
+/// The keys of the options by which the user names the fields of a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Flags {
-    /// That of the text.
+pub struct FieldKeys {
+    /// The option for the text.
     pub text: &'static str,
-    /// That of the id.
+    /// The option for the id.
     pub id: &'static str,
 }
 
-impl Default for Flags {
+impl Default for FieldKeys {
     fn default() -> Self {
-        Self { text: "--text", id: "--id" }
+        Self { text: "text", id: "id" }
     }
 }
 
-impl Flags {
-    fn id_column(self) -> String {
-        format!("name the id column with {}", self.id)
+impl FieldKeys {
+    fn id_column(self) -> Advice {
+        Advice::with(self.id, "name the id column")
     }
 }
 

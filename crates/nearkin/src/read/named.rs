@@ -4,8 +4,8 @@ use super::{
     Input, OnError,
     rows::{self, Row},
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Id;
-use crate::{Error, Result};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -83,9 +83,9 @@ impl Names {
     }
 
     /// An error about an item, which says where it stands.
-    pub fn error(&self, item: usize, what: String) -> Error {
+    pub fn error(&self, item: usize, problem: impl Into<Problem>) -> Error {
         let (path, line) = self.place(item);
-        Error::Input { path: path.to_path_buf(), line, what }
+        Error::input(path, line, problem)
     }
 
     fn run(&self, item: usize) -> Run {
@@ -131,11 +131,11 @@ impl Naming {
                 let what = match taken {
                     Ok(()) => return Ok(()),
                     Err(Refused::File(what)) => {
-                        return Err(Error::File { path: path.clone(), what });
+                        return Err(Error::file(path.clone(), what));
                     }
                     Err(Refused::Record(what)) => what,
                 };
-                let error = Error::Input { path: path.clone(), line, what };
+                let error = Error::input(path.clone(), line, what);
                 match input.options.on_error {
                     OnError::Stop => Err(error),
                     OnError::Skip => {
@@ -162,20 +162,17 @@ impl Naming {
         match (&mut self.names.ids, id) {
             (ids, Some(id)) if item == 0 || ids.is_some() => {
                 if !self.seen.insert(id.clone()) {
-                    return Err(Refused::Record(format!(
-                        "the id {:?} was there before; make ids unique, choose another field with \
-                         --id, or pass --on-error skip",
-                        id.to_string()
-                    )));
+                    return Err(Refused::Record(Problem::repeated_id(&id)));
                 }
                 ids.get_or_insert_default().push(id);
             }
             (None, None) => {}
             _ => {
+                let what = "its items and those before it do not both have ids";
                 return Err(Refused::File(
-                    "its items and those before it do not both have ids; leave out the one or the \
-                     other, or pass --positions"
-                        .to_owned(),
+                    Problem::new(what)
+                        .or("leave out the one or the other")
+                        .or(Advice::turn_on("positions")),
                 ));
             }
         }
@@ -204,7 +201,7 @@ impl Naming {
 #[derive(Debug)]
 pub(super) enum Refused {
     /// Something is wrong with it.
-    Record(String),
+    Record(Problem),
     /// It does not go with the files before.
-    File(String),
+    File(Problem),
 }

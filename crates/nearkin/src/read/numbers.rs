@@ -1,37 +1,41 @@
 //! Vectors and bit strings as they are written in texts.
 
 use super::shape::number_text;
+use crate::error::{Advice, Problem};
 
 /// Appends the components of a vector that is written as a JSON list, or as numbers between white space,
 /// commas or semicolons. Returns how many there are.
-pub(super) fn vector(text: &str, out: &mut Vec<f32>) -> Result<usize, String> {
+pub(super) fn vector(text: &str, out: &mut Vec<f32>) -> Result<usize, Problem> {
     let start = out.len();
     components(inner(text, "vector")?, |number, token| {
         out.push(component(number, token)?);
         Ok(())
     })?;
     match out.len() - start {
-        0 => Err(EMPTY.to_owned()),
+        0 => Err(no_components()),
         dimension => Ok(dimension),
     }
 }
 
-pub(super) const EMPTY: &str =
-    "a vector without components; mend or drop it, or pass --on-error skip";
+pub(super) fn no_components() -> Problem {
+    Problem::new("a vector without components").or("mend or drop it").or(Advice::SKIP)
+}
 
 /// What stands between the brackets, where there are some.
-fn inner<'a>(text: &'a str, what: &str) -> Result<&'a str, String> {
+fn inner<'a>(text: &'a str, what: &str) -> Result<&'a str, Problem> {
     let text = text.trim();
     let Some(rest) = text.strip_prefix('[') else { return Ok(text) };
-    let open = || format!("a {what} that begins with [ and does not end with ]; close it");
+    let open = || {
+        Problem::new(format!("a {what} that begins with [ and does not end with ]")).or("close it")
+    };
     rest.strip_suffix(']').ok_or_else(open)
 }
 
 /// Calls `each` with every component and its number, from 1.
 fn components(
     text: &str,
-    mut each: impl FnMut(usize, &str) -> Result<(), String>,
-) -> Result<(), String> {
+    mut each: impl FnMut(usize, &str) -> Result<(), Problem>,
+) -> Result<(), Problem> {
     let mut number = 0;
     let whole = text.trim();
     if whole.is_empty() {
@@ -44,55 +48,53 @@ fn components(
             each(number, token)?;
         }
         if number == before {
-            return Err(format!("component {} is empty; write a number", number + 1));
+            let what = format!("component {} is empty", number + 1);
+            return Err(Problem::new(what).or("write a number"));
         }
     }
     Ok(())
 }
 
-fn component(number: usize, token: &str) -> Result<f32, String> {
+fn component(number: usize, token: &str) -> Result<f32, Problem> {
     match token.parse::<f64>() {
         Ok(wide) => single(number, wide),
         Err(_) => {
             let shown: String = token.chars().take(20).collect();
-            Err(format!(
-                "component {number} is `{shown}`, not a number; mend it, or pass --on-error skip"
-            ))
+            let what = format!("component {number} is `{shown}`, not a number");
+            Err(Problem::new(what).or("mend it").or(Advice::SKIP))
         }
     }
 }
 
 /// A component, counted from 1, in single precision; an error where that would make it infinite or another whole
 /// number.
-pub(super) fn single(number: usize, wide: f64) -> Result<f32, String> {
+pub(super) fn single(number: usize, wide: f64) -> Result<f32, Problem> {
     let value = wide as f32;
     if wide.is_finite() && value.is_infinite() {
         let wide = number_text(wide);
-        return Err(format!(
-            "component {number} is {wide}, beyond 32-bit floats; scale the vectors"
-        ));
+        let what = format!("component {number} is {wide}, beyond 32-bit floats");
+        return Err(Problem::new(what).or("scale the vectors"));
     }
     if wide.fract() == 0.0 && f64::from(value) != wide && wide.is_finite() {
         let wide = number_text(wide);
-        return Err(format!(
-            "component {number} is {wide}, a whole number that 32-bit floats cannot hold; subtract what all \
-             have in common, or scale the vectors"
-        ));
+        let what =
+            format!("component {number} is {wide}, a whole number that 32-bit floats cannot hold");
+        let subtract = "subtract what all have in common";
+        return Err(Problem::new(what).or(subtract).or("scale the vectors"));
     }
     finite(number, value)?;
     Ok(value)
 }
 
 /// An error for a component, counted from 1, that is NaN or infinite.
-pub(super) fn finite(number: usize, value: f32) -> Result<(), String> {
+pub(super) fn finite(number: usize, value: f32) -> Result<(), Problem> {
     if value.is_finite() {
         return Ok(());
     }
     let value = number_text(value.into());
-    Err(format!(
-        "component {number} is {value}; components must be finite: mend or drop the vector, or pass \
-         --on-error skip"
-    ))
+    Err(Problem::new(format!("component {number} is {value}"))
+        .or("components must be finite: mend or drop the vector")
+        .or(Advice::SKIP))
 }
 
 /// How bit strings are written.
@@ -121,16 +123,15 @@ pub(super) fn bits(
     text: &str,
     digits: Digits,
     out: &mut Vec<u64>,
-) -> Result<(usize, Written), String> {
+) -> Result<(usize, Written), Problem> {
     let text = text.trim();
     let mut bits = Words::new(out);
     if text.starts_with('[') {
         components(inner(text, "list of bits")?, |number, token| match token {
             "0" | "false" => bits.push(0, 1),
             "1" | "true" => bits.push(1, 1),
-            _ => Err(format!(
-                "component {number} is `{token}`, not 0 or 1; bits are 0, 1, true or false"
-            )),
+            _ => Err(Problem::new(format!("component {number} is `{token}`, not 0 or 1"))
+                .or("bits are 0, 1, true or false")),
         })?;
         return bits.end(Written::Clearly);
     }
@@ -147,7 +148,8 @@ pub(super) fn bits(
     for c in plain.chars().filter(counts) {
         let digit = c.to_digit(radix).ok_or_else(|| {
             let known = if hex { "hexadecimal digits" } else { "0 and 1" };
-            format!("`{c}` in a bit string; write {known}, or pass --on-error skip")
+            let write = format!("write {known}");
+            Problem::new(format!("`{c}` in a bit string")).or(write).or(Advice::SKIP)
         })?;
         bits.push(u64::from(digit), width)?;
     }
@@ -160,14 +162,14 @@ pub(super) fn bits(
 
 /// Appends the words of a bit string that is given as bytes, the most significant bit of each first, as
 /// `numpy.packbits` makes them.
-pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), String> {
+pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), Problem> {
     let mut bits = Words::new(out);
     bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte), 8))?;
     bits.end(Written::Clearly)
 }
 
 /// The same for a byte a bit.
-pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), String> {
+pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), Problem> {
     let mut bits = Words::new(out);
     bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte != 0), 1))?;
     bits.end(Written::Clearly)
@@ -185,7 +187,7 @@ impl<'a> Words<'a> {
     }
 
     /// Appends the lowest `width` bits of `digit`, of up to eight, the highest of them first.
-    pub(super) fn push(&mut self, digit: u64, width: u32) -> Result<(), String> {
+    pub(super) fn push(&mut self, digit: u64, width: u32) -> Result<(), Problem> {
         for place in (0..width).rev() {
             if self.length.is_multiple_of(64) {
                 self.out.push(0);
@@ -198,9 +200,9 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    pub(super) fn end(self, written: Written) -> Result<(usize, Written), String> {
+    pub(super) fn end(self, written: Written) -> Result<(usize, Written), Problem> {
         match self.length {
-            0 => Err("an empty bit string; mend or drop it, or pass --on-error skip".to_owned()),
+            0 => Err(Problem::new("an empty bit string").or("mend or drop it").or(Advice::SKIP)),
             length => Ok((length, written)),
         }
     }
@@ -210,7 +212,7 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<f32>, String> {
+    fn read(text: &str) -> Result<Vec<f32>, Problem> {
         let mut out = Vec::new();
         vector(text, &mut out).map(|dimension| {
             assert_eq!(dimension, out.len());
@@ -238,12 +240,12 @@ mod tests {
             ("inf", "component 1 is inf"),
             ("1e39", "beyond 32-bit floats"),
         ] {
-            let what = read(wrong).unwrap_err();
+            let what = read(wrong).unwrap_err().what;
             assert!(what.contains(part), "{wrong}: {what}");
         }
     }
 
-    fn places(text: &str, digits: Digits) -> Result<(Vec<usize>, usize, Written), String> {
+    fn places(text: &str, digits: Digits) -> Result<(Vec<usize>, usize, Written), Problem> {
         let mut out = Vec::new();
         let (length, written) = bits(text, digits, &mut out)?;
         let set = |place: &usize| out[place / 64] >> (place % 64) & 1 == 1;
@@ -268,8 +270,9 @@ mod tests {
         for (wrong, part) in
             [("", "empty"), ("0x", "empty"), ("01g", "`g`"), ("[0, 2]", "component 2 is `2`")]
         {
-            assert!(places(wrong, Digits::Told).unwrap_err().contains(part), "{wrong}");
+            assert!(places(wrong, Digits::Told).unwrap_err().what.contains(part), "{wrong}");
         }
-        assert!(places("6", Digits::Binary).unwrap_err().contains("write 0 and 1"));
+        let problem = places("6", Digits::Binary).unwrap_err();
+        assert_eq!(problem.advice[0], "write 0 and 1".into());
     }
 }

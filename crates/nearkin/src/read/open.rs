@@ -11,7 +11,7 @@ use super::{
     table::Table,
     text::Text,
 };
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Result};
 use std::{
     fs::{self, File},
     io::{self, Read},
@@ -25,10 +25,7 @@ const STDIN: &str = "<stdin>";
 pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> {
     let alone = places.len() == 1;
     if places.iter().filter(|place| place.is_stdin()).count() > 1 {
-        return Err(Error::File {
-            path: STDIN.into(),
-            what: "is given more than once; give `-` once".to_owned(),
-        });
+        return Err(Error::file(STDIN, "is given more than once; give `-` once"));
     }
     let sources = places.iter().map(|place| match place {
         Place::Path(path) => source(path, alone, &options),
@@ -46,7 +43,6 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
 }
 
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
-    let failed = |what: String| Error::File { path: path.to_path_buf(), what };
     let metadata = match is_stdin(path) {
         true => None,
         false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
@@ -58,9 +54,9 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     if metadata.is_dir() {
         return match options.format {
             None | Some(Format::Folder) => folder_source(path, alone, options),
-            Some(other) => Err(failed(format!(
-                "is a folder, not a {other} file; name the files in it, or leave out --format"
-            ))),
+            Some(other) => Err(Error::file(path, format!("is a folder, not a {other} file"))
+                .or("name the files in it")
+                .or(Advice::leave_out("format"))),
         };
     }
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
@@ -70,10 +66,11 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     }
     let (known, compression) = by_extension(path);
     let Some(format) = options.format.or(known) else {
-        return Err(failed(
-            "its name does not tell the format; pass --format jsonl, parquet, csv, tsv or txt"
-                .to_owned(),
-        ));
+        let formats = ["jsonl", "parquet", "csv", "tsv", "txt"];
+        let unknown = Error::file(path, "its name does not tell the format");
+        return Err(formats
+            .iter()
+            .fold(unknown, |error, format| error.or(Advice::set("format", *format))));
     };
     let stored = Stored::new(path.to_path_buf(), &metadata);
     let compression = match compression {
@@ -107,7 +104,7 @@ pub(super) fn vectors_file(
         let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
         if metadata.is_dir() {
             let what = format!("is a folder, not a {format} file; name the files in it");
-            return Err(Error::File { path: path.to_path_buf(), what });
+            return Err(Error::file(path, what));
         }
         match metadata.is_file() {
             true => Stored::new(path.to_path_buf(), &metadata),
@@ -147,11 +144,9 @@ fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Sour
     if options.format.is_none()
         && let Some(file) = documents.iter().find(data_file)
     {
-        return Err(file.stored.error(format!(
-            "is a file of records, and in a folder every file is one document; name the files \
-             themselves ({}/*), or pass --format folder",
-            prefix.trim_end_matches('/')
-        )));
+        let what = "is a file of records, and in a folder every file is one document";
+        let files = format!("name the files themselves ({}/*)", prefix.trim_end_matches('/'));
+        return Err(file.stored.error(what).or(files).or(Advice::set("format", "folder")));
     }
     let runs = folder::cut(&documents, options.chunk_bytes);
     Ok(Source { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
@@ -185,12 +180,12 @@ fn file_source(
             )));
         }
         Format::Folder => {
-            return Err(stored.error("is a file, not a folder; leave out --format".to_owned()));
+            let error = stored.error("is a file, not a folder");
+            return Err(error.or(Advice::leave_out("format")));
         }
         Format::Npy | Format::Fvecs | Format::Bvecs | Format::Ivecs => {
-            return Err(stored.error(format!(
-                "is a {format} file, which holds vectors; pass --as vector, or --as bits"
-            )));
+            let error = stored.error(format!("is a {format} file, which holds vectors"));
+            return Err(error.or(Advice::set("as", "vector")).or(Advice::set("as", "bits")));
         }
     };
     let name = stored.name.clone();
@@ -270,7 +265,7 @@ const FIRST_LOOK: usize = 64 << 10;
 /// Finds the columns that are asked for, where a file has columns.
 fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
     let name = source.name.clone();
-    let failed = |what: &str| Err(Error::File { path: name.clone(), what: what.to_owned() });
+    let failed = |what: &str| Err(Error::file(name.clone(), what));
     match &mut source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.bind(&name, options, ids),
         Kind::Table { stored, table } => table.bind(stored, options, ids),

@@ -128,8 +128,8 @@ pub(super) fn corrupt(stored: &Stored, error: &(dyn std::error::Error + 'static)
     if let Some(ParquetError::External(inner)) = error.downcast_ref() {
         error = inner.as_ref();
     }
-    if let Some(Error::File { path, what }) = error.downcast_ref() {
-        return Error::File { path: path.clone(), what: what.clone() };
+    if let Some(file @ Error::File { .. }) = error.downcast_ref() {
+        return file.clone();
     }
     let message = error.to_string();
     let message = message.lines().next().unwrap_or_default();

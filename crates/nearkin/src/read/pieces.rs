@@ -121,7 +121,7 @@ impl Pieces {
                 at.read(&mut buffer[filled..filled + room]).map_err(|error| failed(&error))?;
             if read == 0 && left > 0 {
                 let what = "changed while it was being read; run again".to_owned();
-                return Err(Error::File { path: self.path.clone(), what });
+                return Err(Error::file(self.path.clone(), what));
             }
             left -= read;
             let fresh = filled;

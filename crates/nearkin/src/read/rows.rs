@@ -13,8 +13,8 @@ use super::{
     scan::Data,
     shape::{Shape, number_text},
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Id;
-use crate::{Error, Result};
 use arrow_array::{Array, cast::AsArray};
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
@@ -50,14 +50,12 @@ impl<'a> Cell<'a> {
     }
 
     /// The value, or why there is none.
-    pub(super) fn value(&self) -> Result<&str, String> {
-        self.text.as_deref().ok_or_else(|| {
-            format!("column `{}` is null; fill it, or pass --on-error skip", self.name)
-        })
+    pub(super) fn value(&self) -> Result<&str, Problem> {
+        self.text.as_deref().ok_or_else(|| null(&self.name))
     }
 
     /// The value as an id.
-    pub(super) fn id(&self) -> Result<Id, String> {
+    pub(super) fn id(&self) -> Result<Id, Problem> {
         let text = self.value()?;
         match text.parse() {
             Ok(number) if self.whole => Ok(Id::Int(number)),
@@ -66,19 +64,23 @@ impl<'a> Cell<'a> {
     }
 
     /// The value as a number.
-    pub(super) fn number(&self) -> Result<f64, String> {
+    pub(super) fn number(&self) -> Result<f64, Problem> {
         let text = self.value()?;
         text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
-            format!(
-                "column `{}` is `{text}`, not a number; mend it, or pass --on-error skip",
-                self.name
-            )
+            Problem::new(format!("column `{}` is `{text}`, not a number", self.name))
+                .or("mend it")
+                .or(Advice::SKIP)
         })
     }
 }
 
+/// The problem of a cell that has to hold something.
+pub(super) fn null(column: &str) -> Problem {
+    Problem::new(format!("column `{column}` is null")).or("fill it").or(Advice::SKIP)
+}
+
 /// Takes a row, or what is wrong with the row at a line.
-pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, String>) -> Result<()>;
+pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, Problem>) -> Result<()>;
 
 /// Calls `each` with every row of a chunk. How many there are.
 pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
@@ -119,10 +121,9 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
             }
             Ok(count as u32)
         }
-        _ => Err(Error::File {
-            path: source.name.clone(),
-            what: "is a folder, not a table; name the files in it".to_owned(),
-        }),
+        _ => {
+            Err(Error::file(source.name.clone(), "is a folder, not a table; name the files in it"))
+        }
     }
 }
 
@@ -157,18 +158,19 @@ fn line_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u3
     Ok(ordinal)
 }
 
-fn numbered<'a>(name: &'a str, fields: &[&'a str]) -> Result<Cell<'a>, String> {
+fn numbered<'a>(name: &'a str, fields: &[&'a str]) -> Result<Cell<'a>, Problem> {
     let column: Option<usize> = name.parse().ok();
     match column.and_then(|column| fields.get(column.checked_sub(1)?)) {
         Some(field) => Ok(Cell::text(name, field)),
-        None if column.is_some() => Err(format!(
-            "{} fields, and column {name} is asked for; mend the line, or pass --on-error skip",
-            fields.len()
-        )),
-        None => Err(format!(
-            "no column `{name}`: the columns of lines of text have numbers, from 1; name one of \
-             them, or pass --format csv"
-        )),
+        None if column.is_some() => {
+            let what = format!("{} fields, and column {name} is asked for", fields.len());
+            Err(Problem::new(what).or("mend the line").or(Advice::SKIP))
+        }
+        None => {
+            let what =
+                format!("no column `{name}`: the columns of lines of text have numbers, from 1");
+            Err(Problem::new(what).or("name one of them").or(Advice::set("format", "csv")))
+        }
     }
 }
 
@@ -190,7 +192,7 @@ fn json_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u3
 }
 
 /// Up to three fields, which is what tables of groups have.
-fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, String> {
+fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Problem> {
     let mut wanted = [None; WANTED];
     for (slot, name) in wanted.iter_mut().zip(names) {
         *slot = Some(name.as_str());
@@ -207,10 +209,8 @@ fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Str
             Scalar::Float(number) => (Some(number_text(number)), false),
             Scalar::Null => (None, false),
             other => {
-                return Err(format!(
-                    "field `{name}` is {}; it must be a string or a number",
-                    other.kind()
-                ));
+                let what = format!("field `{name}` is {}", other.kind());
+                return Err(Problem::new(what).or("it must be a string or a number"));
             }
         };
         Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })
@@ -219,7 +219,7 @@ fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Str
 }
 
 /// Every field but the id; the items of a list are fields of their own, unless any value is taken as it is.
-fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static>>), String> {
+fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static>>), Problem> {
     let map: Map<String, Json> = serde_json::from_str(text)
         .map_err(|error| lines::broken(fields::Broken::Json(error), text))?;
     let mut id = None;
@@ -232,7 +232,10 @@ fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static
                     Json::Number(number) if number.is_i64() => {
                         Id::Int(number.as_i64().unwrap_or_default())
                     }
-                    _ => return Err(format!("id `{name}` must be a string or a whole number")),
+                    _ => {
+                        let what = format!("id `{name}` must be a string or a whole number");
+                        return Err(what.into());
+                    }
                 });
             }
             (_, Json::Array(values)) if input.options.shape == Shape::Text => {
@@ -251,20 +254,22 @@ fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static
     match &input.ids {
         Ids::Field(field) if id.is_none() => {
             let known = item::list(cells.iter().map(|cell| &*cell.name));
-            Err(format!("no field `{field}`; it has {known}: every record needs its id"))
+            let what = format!("no field `{field}`: it has {known}");
+            Err(Problem::new(what).or("every record needs its id"))
         }
         _ => Ok((id, cells)),
     }
 }
 
-fn json_cell(name: String, value: Json) -> Result<Cell<'static>, String> {
+fn json_cell(name: String, value: Json) -> Result<Cell<'static>, Problem> {
     let (text, whole) = match value {
         Json::Null => (None, false),
         Json::String(text) => (Some(text), false),
         Json::Bool(value) => (Some(value.to_string()), false),
         Json::Number(number) => (Some(number.to_string()), number.is_i64()),
         Json::Array(_) | Json::Object(_) => {
-            return Err(format!("field `{name}` is no single value; leave it out"));
+            let what = format!("field `{name}` is no single value");
+            return Err(Problem::new(what).or("leave it out"));
         }
     };
     Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })

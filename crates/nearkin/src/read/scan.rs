@@ -236,14 +236,12 @@ impl Cutting<'_> {
         let bytes = match self.cutter.next(&mut self.text)? {
             Cut::Records(bytes) => bytes,
             Cut::OpenQuote(bytes, start) => {
-                return Err(Error::Input {
-                    path: self.stored.name.clone(),
-                    line: self.line + lines(&bytes[..start]),
-                    what:
-                        "a quote is opened here and never closed; close it, or double it where it \
-                           stands for itself"
-                            .to_owned(),
-                });
+                return Err(Error::input(
+                    self.stored.name.clone(),
+                    self.line + lines(&bytes[..start]),
+                    "a quote is opened here and never closed; close it, or double it where it \
+                           stands for itself",
+                ));
             }
             Cut::End => {
                 if !self.passes {

@@ -3,6 +3,7 @@
 //! Whatever it holds, what leaves the reader is a text: for sets and bags a
 //! [list text](crate::shingle::elements), for vectors and bits the value as it was written.
 
+use crate::error::{Advice, Problem};
 use crate::shingle::elements::{checked_count, push_element, push_plain, start_list};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -23,11 +24,10 @@ pub enum Shape {
 
 impl Shape {
     /// Appends to `arena` what stands for a value that was given as JSON.
-    pub(super) fn push_json(self, json: &str, arena: &mut String) -> Result<(), String> {
+    pub(super) fn push_json(self, json: &str, arena: &mut String) -> Result<(), Problem> {
         match self {
-            Self::Text => {
-                Err("a list where a text is needed; name the text field with --text".into())
-            }
+            Self::Text => Err(Problem::new("a list where a text is needed")
+                .or(Advice::with("text", "name the text field"))),
             Self::Value => {
                 arena.push_str(json);
                 Ok(())
@@ -38,7 +38,7 @@ impl Shape {
                 let read = List(arena).deserialize(&mut reader).and_then(|()| reader.end());
                 read.map_err(|error| {
                     let message = error.to_string();
-                    message.split(" at line ").next().unwrap_or_default().to_owned()
+                    Problem::from_text(message.split(" at line ").next().unwrap_or_default())
                 })
             }
         }
@@ -50,7 +50,7 @@ impl Shape {
         text: &str,
         may_be_json: bool,
         arena: &mut String,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         match self {
             Self::Elements if may_be_json && text.trim_start().starts_with(['[', '{']) => {
                 self.push_json(text, arena)
@@ -68,8 +68,9 @@ impl Shape {
 }
 
 /// A count of an element, or why it cannot be one.
-pub(super) fn count(element: &str, number: f64) -> Result<u32, String> {
-    checked_count(number).map_err(|why| format!("element `{element}` occurs {number} times; {why}"))
+pub(super) fn count(element: &str, number: f64) -> Result<u32, Problem> {
+    let what = || format!("element `{element}` occurs {number} times");
+    checked_count(number).map_err(|why| Problem::new(what()).or(why))
 }
 
 /// Reads the elements of a list or the counts of an object into the list text at the end.
@@ -99,13 +100,12 @@ impl<'de> Visitor<'de> for List<'_> {
         while let Some(element) = map.next_key::<String>()? {
             let number = map.next_value::<serde_json::Value>()?;
             let Some(number) = number.as_f64() else {
-                let what = format!(
-                    "element `{element}` has {} for a count; write a whole number",
-                    kind(&number)
-                );
-                return Err(serde::de::Error::custom(what));
+                let what = format!("element `{element}` has {} for a count", kind(&number));
+                let problem = Problem::new(what).or("write a whole number");
+                return Err(serde::de::Error::custom(problem.to_text()));
             };
-            let count = count(&element, number).map_err(serde::de::Error::custom)?;
+            let count = count(&element, number)
+                .map_err(|problem| serde::de::Error::custom(problem.to_text()))?;
             push_element(self.0, &element, count);
         }
         Ok(())
@@ -133,10 +133,10 @@ impl Element<'_> {
     }
 
     fn wrong<E: serde::de::Error>(kind: &str) -> Result<(), E> {
-        Err(E::custom(format!(
-            "an element is {kind}; elements are strings, numbers or booleans: change it, or pass \
-             --on-error skip"
-        )))
+        let problem = Problem::new(format!("an element is {kind}"))
+            .or("elements are strings, numbers or booleans: change it")
+            .or(Advice::SKIP);
+        Err(E::custom(problem.to_text()))
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::shingle::elements::each_element;
 
-    fn elements(json: &str) -> Result<Vec<String>, String> {
+    fn elements(json: &str) -> Result<Vec<String>, Problem> {
         let mut text = String::new();
         Shape::Elements.push_text(json, true, &mut text)?;
         let mut all = Vec::new();
@@ -233,7 +233,7 @@ mod tests {
             ("[1, 2", "EOF"),
             ("[1] 2", "trailing"),
         ] {
-            let what = elements(wrong).unwrap_err();
+            let what = crate::Error::Nothing(elements(wrong).unwrap_err()).to_string();
             assert!(what.contains(part), "{wrong}: {what}");
             assert!(!what.contains(" at line "), "{what}");
         }

@@ -3,7 +3,7 @@
 //!
 //! What cannot be read twice (standard input, a pipe) is copied once to an unnamed temporary file.
 
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Problem, Result};
 use std::{
     fs::{File, Metadata},
     io::{self, Read},
@@ -54,13 +54,12 @@ impl Stored {
             let stamp = Stamp::of(&file.metadata()?);
             Ok((file, stamp))
         };
-        let (file, stamp) = { keep }().map_err(|error| Error::File {
-            path: name.clone(),
-            what: format!(
-                "cannot be copied to the folder for temporary files, {}: {error}; give it as a \
-                 file, or name another folder",
-                folder.display()
-            ),
+        let (file, stamp) = { keep }().map_err(|error| {
+            let what =
+                format!("cannot be copied to the folder for temporary files, {}", folder.display());
+            Error::file(&name, format!("{what}: {error}"))
+                .or("give it as a file")
+                .or(Advice::with("temp", "name another folder"))
         })?;
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
@@ -101,8 +100,8 @@ impl Stored {
         unreadable(&self.name, error)
     }
 
-    pub(super) fn error(&self, what: String) -> Error {
-        Error::File { path: self.name.clone(), what }
+    pub(super) fn error(&self, problem: impl Into<Problem>) -> Error {
+        Error::file(&self.name, problem)
     }
 }
 
@@ -115,7 +114,7 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
         }
         _ => format!("cannot be read: {error}; check the disk and run again"),
     };
-    Error::File { path: path.to_path_buf(), what }
+    Error::file(path, what)
 }
 
 /// Reads a shared file from a place of its own.

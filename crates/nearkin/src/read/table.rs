@@ -11,11 +11,12 @@ use super::{
     item,
     parquet::{Parquet, corrupt},
     place::{self, MemoryTable},
+    rows::null,
     shape::Shape,
     stored::Stored,
 };
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, TextColumn, Value};
-use crate::{Error, Result};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, RecordBatch,
     cast::AsArray,
@@ -96,31 +97,36 @@ impl Table {
             return Ok(());
         }
         let schema = Arc::clone(self.schema());
-        let column = |name: &str, allowed: fn(&DataType) -> bool, must: &str, advice: &str| {
+        let column = |name: &str, allowed: fn(&DataType) -> bool, must: &str, advice: Advice| {
             let names = schema.fields().iter().map(|field| field.name().as_str());
-            let (at, field) = schema
-                .column_with_name(name)
-                .ok_or_else(|| no_column(&stored.name, name, names, advice))?;
-            if allowed(value_type(field.data_type())) {
-                return Ok(at);
-            }
+            let Some((at, field)) = schema.column_with_name(name) else {
+                return Err(no_column(&stored.name, name, names, advice));
+            };
             let kind = field.data_type();
-            Err(stored.error(format!("column `{name}` is {kind}, not {must}; {advice}")))
+            match allowed(value_type(kind)) {
+                true => Ok(at),
+                false => {
+                    Err(stored.error(format!("column `{name}` is {kind}, not {must}")).or(advice))
+                }
+            }
         };
-        let which = if options.shape == Shape::Text { "text" } else { "right" };
-        let advice = format!("name the {which} column with {}", options.flags.text);
+        let name_it = match options.shape {
+            Shape::Text => "name the text column",
+            _ => "name the right column",
+        };
+        let advice = Advice::with(options.keys.text, name_it);
         let (allowed, must): (fn(&DataType) -> bool, _) = match options.shape {
             Shape::Text => (is_text, "text"),
             Shape::Elements => (|kind| is_text(kind) || holds_elements(kind), "lists or text"),
             Shape::Value => (is_any_value, "lists of numbers, bytes or text"),
         };
-        self.text = column(&options.text, allowed, must, &advice)?;
+        self.text = column(&options.text, allowed, must, advice)?;
         if let Ids::Field(name) = ids {
-            let advice = options.flags.id_column();
-            self.id = Some(column(name, is_id, "text or whole numbers", &advice)?);
+            let advice = options.keys.id_column();
+            self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
         }
         if let Some(name) = &options.value {
-            let advice = "name another column";
+            let advice = "name another column".into();
             self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
         }
         self.stretches = self.cut(stored.len(), options.chunk_bytes);
@@ -310,7 +316,7 @@ impl Table {
         let fields: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         if let Ids::Field(name) = ids {
             let at = fields.iter().position(|known| known == name);
-            let advice = "name the id column with --id";
+            let advice = options.keys.id_column();
             let missing = || no_column(&stored.name, name, fields.iter().copied(), advice);
             self.id = Some(at.ok_or_else(missing)?);
         }
@@ -323,9 +329,8 @@ impl Table {
             let field = schema.field(at);
             let (name, kind) = (field.name(), field.data_type());
             if !is_element(value_type(kind)) {
-                return Err(stored.error(format!(
-                    "column `{name}` is {kind}, not text, numbers or booleans; name another column"
-                )));
+                let what = format!("column `{name}` is {kind}, not text, numbers or booleans");
+                return Err(stored.error(what).or("name another column"));
             }
         }
         Ok(())
@@ -359,7 +364,7 @@ impl MemoryTable {
 }
 
 /// Each row's id, or why it has none; nothing where the collection has no ids.
-type RowIds = Option<Vec<Result<Id, String>>>;
+type RowIds = Option<Vec<Result<Id, Problem>>>;
 
 /// A column of values with the ids beside them.
 pub(super) struct Values {
@@ -386,10 +391,9 @@ fn parts(
     text: &ArrayRef,
     ids: Option<&ArrayRef>,
     values: Option<&ArrayRef>,
-) -> Result<(Option<Id>, Option<Value>), String> {
+) -> Result<(Option<Id>, Option<Value>), Problem> {
     if text.is_null(row) {
-        let name = &asked.options.text;
-        return Err(format!("column `{name}` is null; fill it, or pass --on-error skip"));
+        return Err(null(&asked.options.text));
     }
     let id = ids.map(|column| id(asked.ids.field_or_id(), column, row)).transpose()?;
     let name = asked.options.value.as_deref().unwrap_or_default();
@@ -397,9 +401,9 @@ fn parts(
     Ok((id, value))
 }
 
-fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, String> {
+fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, Problem> {
     if column.is_null(row) {
-        return Err(format!("id `{name}` is null; an id must be a string or a whole number"));
+        return Err(item::no_id(name, "null"));
     }
     match column.data_type() {
         DataType::UInt64 => {
@@ -411,7 +415,7 @@ fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, String> {
     }
 }
 
-fn value(name: &str, column: &ArrayRef, row: usize) -> Result<Option<Value>, String> {
+fn value(name: &str, column: &ArrayRef, row: usize) -> Result<Option<Value>, Problem> {
     if column.is_null(row) {
         return Ok(None);
     }

@@ -14,7 +14,7 @@ use super::{
     stored::Stored,
     text::Text,
 };
-use crate::{Error, Result};
+use crate::error::{Error, Problem, Result};
 
 /// The type of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Element {
     }
 
     /// Appends the components of a row as 32-bit floats, the nearest where they are of another type.
-    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), String> {
+    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), Problem> {
         if self == Self::little(Number::Float(4)) {
             let (words, _) = row.as_chunks::<4>();
             out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
@@ -142,7 +142,7 @@ fn vecs(
     let mut rest = size.unwrap_or(u64::MAX);
     let mut buffer = Pool::default().take();
     for row in 1.. {
-        let failed = |what: String| Error::Input { path: stored.name.clone(), line: row, what };
+        let failed = |what: String| Error::input(stored.name.clone(), row, what);
         buffer.truncate(0);
         let head = file.fill(&mut buffer, 4)?;
         if head == 0 {

@@ -12,7 +12,7 @@ use super::rules::{
     Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Rules, SIGNS, TAKEN,
 };
 use super::synonyms::Synonyms;
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,9 +96,10 @@ impl Rules {
     /// # Errors
     /// With the line where something is wrong.
     pub fn read(path: &Path, two_tables: bool) -> Result<Self> {
-        let failed = |what: String| Error::File { path: path.to_path_buf(), what };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| failed(format!("cannot read: {error}; --suggest writes one")))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::file(path, format!("cannot read: {error}"))
+                .or(Advice::with("suggest", "have one written"))
+        })?;
         Self::from_toml(&text, path, two_tables)
     }
 
@@ -109,10 +110,9 @@ impl Rules {
     /// With the line where something is wrong.
     pub fn from_toml(text: &str, path: &Path, two_tables: bool) -> Result<Self> {
         Self::parse(text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
-            |(span, what)| Error::Input {
-                path: path.to_path_buf(),
-                line: 1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
-                what,
+            |(span, what)| {
+                let line = 1 + text[..span.start.min(text.len())].matches('\n').count() as u64;
+                Error::input(path, line, what)
             },
         )
     }

@@ -24,8 +24,8 @@ use self::mixture::Mixture;
 use super::candidates::Search;
 use super::rules::{Alternative, Distance, FieldRule, Grouping, How, Rules, Term};
 use super::{Records, Scorer};
+use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
-use crate::{Error, Result};
 
 /// Records of the first table that are looked at, at most.
 const SAMPLE: usize = 5000;
@@ -47,14 +47,14 @@ const TRIED: usize = 2000;
 pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Result<String> {
     let paired = columns::pair(records);
     if paired.chosen.is_empty() {
-        let read = match &records.a.names[..] {
-            [] => "the first table has no records",
+        return Err(match &records.a.names[..] {
+            [] => nothing("the first table has no records"),
             [one] if one.contains([';', '|', '\t', ',', '%']) => {
-                "the first table has one column: say what stands between fields with --delimiter"
+                nothing("the first table has one column")
+                    .or(Advice::with("delimiter", "say what stands between fields"))
             }
-            _ => "no two columns can be compared: give tables with columns in common",
-        };
-        return Err(nothing(read));
+            _ => nothing("no two columns can be compared").or("give tables with columns in common"),
+        });
     }
     let sample = Sample::new(records);
     let fields = paired.chosen.iter().map(Chosen::rule).collect();
@@ -73,14 +73,14 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
     let likely = mixture.likely(&pairs.alike);
     if likely.len() < LEAST_MATCHES {
         let found = likely.len();
-        return Err(nothing(&format!(
-            "{found} pairs look like matches, and fewer than {LEAST_MATCHES} say nothing: write the rules by hand"
-        )));
+        let why =
+            format!("{found} pairs look like matches, and fewer than {LEAST_MATCHES} say nothing");
+        return Err(nothing(&why).or(BY_HAND));
     }
     let candidates = cover(&scorer, &rules, &likely, &sample, stopped)?;
     let rules = with_points(Rules { candidates, ..rules }, &mixture);
     if rules.scored().next().is_none() {
-        return Err(nothing("no field tells matches from others: write the rules by hand"));
+        return Err(nothing("no field tells matches from others").or(BY_HAND));
     }
     // Pairs of one table were met from both ends.
     let ends = if records.b.is_none() { 2 } else { 1 };
@@ -89,8 +89,10 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
 
 /// The error where there is nothing to suggest.
 fn nothing(why: &str) -> Error {
-    Error::Nothing(format!("nothing to suggest; {why}"))
+    Error::nothing(format!("nothing to suggest: {why}"))
 }
+
+const BY_HAND: &str = "write the rules by hand";
 
 /// The records that are looked at: some of the first table, and all that they may match.
 pub(super) struct Sample {

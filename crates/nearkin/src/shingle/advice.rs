@@ -24,7 +24,7 @@ const LOOKED_AT: usize = 100_000;
 
 /// A shingle length, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Advice {
+pub struct ShingleLength {
     /// Characters in a shingle.
     pub k: usize,
     /// Documents looked at.
@@ -39,10 +39,10 @@ pub struct Advice {
     pub background: Vec<f64>,
 }
 
-/// Advice from a random sample of documents, or none when fewer than two have any text.
+/// The length by a random sample of documents, or none when fewer than two have any text.
 ///
 /// Each document is compared with the next, so the sample must be in random order.
-pub fn advise(sample: &[&str]) -> Option<Advice> {
+pub fn advise(sample: &[&str]) -> Option<ShingleLength> {
     let texts: Vec<&str> = sample.iter().copied().filter(|text| !text.trim().is_empty()).collect();
     if texts.len() < 2 {
         return None;
@@ -55,7 +55,7 @@ pub fn advise(sample: &[&str]) -> Option<Advice> {
     let low = background.iter().position(|&similarity| similarity <= BACKGROUND);
     let by_corpus = low.map_or(LONGEST, |i| i + 1);
     let k = by_rule.max(by_corpus);
-    Some(Advice { k, documents: texts.len(), length, by_rule, by_corpus, background })
+    Some(ShingleLength { k, documents: texts.len(), length, by_rule, by_corpus, background })
 }
 
 /// The rule of thumb: chance of a given k-shingle in a document of n characters.
@@ -77,7 +77,7 @@ fn median_similarity(texts: &[&str], k: usize) -> f64 {
     all[all.len() / 2]
 }
 
-impl fmt::Display for Advice {
+impl fmt::Display for ShingleLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -23,7 +23,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-pub use advice::{Advice, advise};
+pub use advice::{ShingleLength, advise};
 pub(crate) use fold::fold_case;
 pub use fold::{Case, NormalForm, Space, is_word_character};
 pub use grid::Grid;

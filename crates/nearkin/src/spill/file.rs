@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::{Error, Result};
+use crate::error::{Advice, Error, Result};
 
 /// Where temporary files go.
 #[derive(Debug, Clone)]
@@ -82,19 +82,25 @@ impl Temp {
         Ok(again)
     }
 
+    /// The error for a disk on which there is too little room.
+    pub(crate) fn too_small(&self, what: String) -> Error {
+        Error::file(&self.folder, what)
+            .or("make room")
+            .or(Advice::with("temp", "name another folder"))
+            .or(Advice::with("memory", "allow more"))
+    }
+
     pub(crate) fn failed(&self, error: &io::Error) -> Error {
-        let what = match error.kind() {
+        match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                let needed = self.needed.load(Ordering::Relaxed);
-                format!(
-                    "is full, and at least {} are needed for temporary files; make room, name another \
-                     folder with --temp, or allow more with --memory",
-                    super::size(needed)
-                )
+                let needed = super::size(self.needed.load(Ordering::Relaxed));
+                self.too_small(format!(
+                    "is full, and at least {needed} are needed for temporary files"
+                ))
             }
-            _ => format!("cannot hold temporary files: {error}; name another folder with --temp"),
-        };
-        Error::File { path: self.folder.clone(), what }
+            _ => Error::file(&self.folder, format!("cannot hold temporary files: {error}"))
+                .or(Advice::with("temp", "name another folder")),
+        }
     }
 }
 

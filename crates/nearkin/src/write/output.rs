@@ -259,7 +259,7 @@ fn cannot_create(path: &Path, target: &Path, error: &io::Error) -> Error {
     } else {
         format!("cannot be created: {}; choose another place", plain(error))
     };
-    Error::File { path: path.to_path_buf(), what }
+    Error::file(path, what)
 }
 
 /// The error for an output that cannot be written.
@@ -268,7 +268,7 @@ pub(super) fn cannot_write(name: &Path, error: &io::Error) -> Error {
         return Error::Closed;
     }
     let what = format!("cannot write: {}; make room or choose another place", plain(error));
-    Error::File { path: name.to_path_buf(), what }
+    Error::file(name, what)
 }
 
 /// The message without the operating system's number.

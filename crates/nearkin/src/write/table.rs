@@ -152,7 +152,7 @@ impl TableWriter {
             }
             _ => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
-                return Err(Error::File { path: name, what });
+                return Err(Error::file(name, what));
             }
         };
         Ok(Self { name, body })
@@ -206,7 +206,7 @@ impl TableWriter {
             }
             Body::Parquet(..) | Body::Memory(..) => {
                 let what = "rows are not text here".to_owned();
-                Err(Error::File { path: self.name.clone(), what })
+                Err(Error::file(self.name.clone(), what))
             }
         }
     }
@@ -221,7 +221,7 @@ impl TableWriter {
                 batches.push(columns.finish(&self.name)?);
                 Ok((columns.schema, batches))
             }
-            _ => Err(Error::File { path: self.name, what: "is a file, not a table".to_owned() }),
+            _ => Err(Error::file(self.name, "is a file, not a table")),
         }
     }
 
@@ -244,7 +244,7 @@ impl TableWriter {
             }
             Body::Memory(..) => {
                 let what = "is a table in memory, not a file".to_owned();
-                Err(Error::File { path: self.name, what })
+                Err(Error::file(self.name, what))
             }
         }
     }
@@ -256,7 +256,7 @@ pub(super) fn output_format(target: Option<&Path>, format: Option<Format>) -> Re
     let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
         return Ok(format.unwrap_or(Format::Jsonl));
     };
-    let failed = |what: &str| Error::File { path: path.to_path_buf(), what: what.to_owned() };
+    let failed = |what: &str| Error::file(path, what);
     let (known, compression) = by_extension(path);
     let known = known.filter(|format| !format.is_vectors());
     // `/dev/null` and pipes have no extension, and take anything.
@@ -431,10 +431,10 @@ impl Builder {
             (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
             (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
             (_, cell) => {
-                return Err(Error::File {
-                    path: name.to_path_buf(),
-                    what: format!("{cell:?} does not fit its column; please report this"),
-                });
+                return Err(Error::file(
+                    name,
+                    format!("{cell:?} does not fit its column; please report this"),
+                ));
             }
         }
         Ok(())

@@ -143,10 +143,7 @@ impl Sketcher {
 }
 
 fn not_started(error: std::io::Error) -> Error {
-    Error::File {
-        path: "threads".into(),
-        what: format!("cannot start one: {error}; ask for fewer"),
-    }
+    Error::file("threads", format!("cannot start one: {error}; ask for fewer"))
 }
 
 /// The keys of sketches of bands × rows values.

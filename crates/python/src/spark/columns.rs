@@ -40,7 +40,7 @@ pub(super) fn texts(batch: &RecordBatch, of_elements: bool) -> Result<Vec<Cow<'_
             position & ((1 << 33) - 1),
             position >> 33
         );
-        return Err(Error::Input { path: "DataFrame".into(), line: row as u64 + 1, what });
+        return Err(Error::input("DataFrame", row as u64 + 1, what));
     }
     let list = |elements: &ArrayRef| {
         let mut text = String::new();

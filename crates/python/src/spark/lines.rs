@@ -148,9 +148,11 @@ pub(crate) fn copy_lines(
     let skips = pieces.skips();
     let work =
         || -> Result<()> {
-            let failed = |error: std::io::Error| Error::File {
-                path: target.clone(),
-                what: format!("cannot be written: {error}; check the folder and the disk"),
+            let failed = |error: std::io::Error| {
+                Error::file(
+                    target.clone(),
+                    format!("cannot be written: {error}; check the folder and the disk"),
+                )
             };
             let mut file = File::create(&target).map_err(failed)?;
             let mut gone = without.iter().peekable();

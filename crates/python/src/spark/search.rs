@@ -18,6 +18,7 @@ use super::columns::{batch, longs, numbers, texts};
 use super::settings::settings;
 use super::spread::of_elements;
 use crate::error::Raise;
+use crate::run::GivenOptions;
 
 /// Batches from Python.
 pub(super) type Batches = Vec<PyArrowType<RecordBatch>>;
@@ -64,9 +65,9 @@ impl Matches {
 pub(crate) fn pairs(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
@@ -86,9 +87,9 @@ pub(crate) fn pairs(
 pub(crate) fn clusters(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
@@ -110,9 +111,9 @@ pub(crate) fn clusters(
 pub(crate) fn frequent(
     py: Python<'_>,
     batches: Batches,
-    flags: Vec<String>,
+    options: GivenOptions,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (_, texts) = gathered(&batches, &settings)?;
         let mut all: Vec<u64> = texts.iter().flat_map(|text| settings.elements(text)).collect();
@@ -136,8 +137,8 @@ pub(crate) struct Likeness {
 #[pymethods]
 impl Likeness {
     #[new]
-    fn new(py: Python<'_>, flags: Vec<String>) -> PyResult<Self> {
-        let settings = settings(py, &flags)?;
+    fn new(py: Python<'_>, options: GivenOptions) -> PyResult<Self> {
+        let settings = settings(py, &options)?;
         let likeness = spread::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
     }
@@ -191,11 +192,11 @@ impl Likeness {
 pub(crate) fn sketches(
     py: Python<'_>,
     batch: PyArrowType<RecordBatch>,
-    flags: Vec<String>,
+    options: GivenOptions,
     functions: usize,
     partial: bool,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &flags)?;
+    let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let sketcher = OnePermutation::new(functions, settings.seed)?;
         let mut lists = ListBuilder::new(Int64Builder::new());

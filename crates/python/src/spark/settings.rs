@@ -1,13 +1,14 @@
-//! The command's flags as the library's settings.
+//! Options as the settings of an executor.
 
+use nearkin::options::Goal;
 use nearkin::pipeline::Settings;
-use nearkin_cli::engine;
 use pyo3::prelude::*;
 
 use crate::error::Raise;
+use crate::run::GivenOptions;
 
-/// The settings that these flags stand for, with one thread: an executor has as many tasks as cores.
-pub(super) fn settings(py: Python<'_>, flags: &[String]) -> PyResult<Settings> {
-    let (settings, ..) = engine::settings("dedup", flags).raise(py)?;
+/// The settings that these options stand for, with one thread: an executor has as many tasks as cores.
+pub(super) fn settings(py: Python<'_>, options: &GivenOptions) -> PyResult<Settings> {
+    let settings = options.0.settings(Goal::Groups).raise(py)?;
     Ok(Settings { audit: Some(0), threads: 1, job: None, ..settings })
 }

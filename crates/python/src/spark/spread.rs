@@ -17,6 +17,7 @@ use super::columns::{batch, longs, numbers, texts};
 use super::lines::pieces;
 use super::settings::settings;
 use crate::error::Raise;
+use crate::run::GivenOptions;
 
 /// The keys of a partition's texts, in blocks for those who gather them.
 #[pyclass(module = "nearkin._nearkin")]
@@ -28,13 +29,13 @@ pub(crate) struct Keys {
     of_elements: bool,
 }
 
-/// Whether these flags, or the measure they name, ask for the exact way.
+/// Whether these options, or the measure they name, ask for the exact way.
 ///
 /// # Errors
 /// When they contradict themselves.
 #[pyfunction]
-pub(crate) fn misses_none(py: Python<'_>, flags: Vec<String>) -> PyResult<bool> {
-    settings(py, &flags)?.is_exact().raise(py)
+pub(crate) fn misses_none(py: Python<'_>, options: GivenOptions) -> PyResult<bool> {
+    settings(py, &options)?.is_exact().raise(py)
 }
 
 /// Whether texts are lists of elements.
@@ -45,14 +46,14 @@ pub(super) fn of_elements(settings: &Settings) -> bool {
 #[pymethods]
 impl Keys {
     #[new]
-    #[pyo3(signature = (flags, gatherers, frequent = None))]
+    #[pyo3(signature = (options, gatherers, frequent = None))]
     fn new(
         py: Python<'_>,
-        flags: Vec<String>,
+        options: GivenOptions,
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {
-        let settings = settings(py, &flags)?;
+        let settings = settings(py, &options)?;
         let counts = frequent.map_or_else(HashMap::new, |table| {
             let counts = |name: &str| table.0.column_by_name(name).cloned();
             let columns = counts("element").zip(counts("count"));

@@ -4,49 +4,48 @@ use std::fmt::{self, Write as _};
 
 use nearkin::amplify::Expression;
 use nearkin::near::{self, Plan, Taken};
+use nearkin::options::{Goal, InMemoryItems, MeasureName, Options, Query};
 use nearkin::pipeline::Observer;
 use nearkin::space::Form;
 use serde_json::{Value, json};
 
-use super::{PlanArgs, as_bands};
-use crate::args::MeasureName;
-use crate::near::{Asked, Held, expected_json, load, named, way};
+use super::{PlanRequest, as_bands};
+use crate::near::{expected_json, named};
 use crate::report::grouped;
-use crate::search::Rows;
 
 /// What there is to say of them.
-pub(super) struct HeldPlan {
-    held: Held,
-    asked: Asked,
+pub(super) struct InMemoryPlan {
+    loaded: InMemoryItems,
+    query: Query,
     plan: Plan,
     /// Where the curve is asked for.
     at: Vec<f64>,
 }
 
-impl HeldPlan {
-    pub(super) fn of(args: &PlanArgs, observer: &dyn Observer) -> nearkin::Result<Self> {
-        let asked = Asked::new(&args.fields, &args.similarity, Rows::Pairs)?;
-        let held = load(&args.fields, &args.inputs, &[], &args.similarity, &asked)?;
-        let way = way(&args.similarity, args.and_or.as_ref(), None, false)?;
+impl InMemoryPlan {
+    pub(super) fn of(request: &PlanRequest, observer: &dyn Observer) -> nearkin::Result<Self> {
+        // Both ways are planned, whichever is asked for.
+        let options = Options { exact: false, ..request.options.clone() };
+        let query = options.query(Goal::Pairs)?;
+        let loaded = options.load(&request.inputs, &[], &query)?;
         let stopped = || observer.stopped();
-        let search = asked.search(&args.similarity, way, None, &stopped);
-        let plan = near::plan(&held.items, &search)?;
-        Ok(Self { held, asked, plan, at: args.at.clone() })
+        let plan = near::plan(&loaded.items, &options.search(&query, None, &stopped)?)?;
+        Ok(Self { loaded, query, plan, at: request.view.at.clone() })
     }
 
     pub(super) fn as_text(&self) -> Result<String, fmt::Error> {
-        let (plan, asked) = (&self.plan, &self.asked);
+        let (plan, query) = (&self.plan, &self.query);
         let mut text = String::new();
-        let reach = match asked.form {
-            Form::Similarity => format!("at or above {}", asked.limit),
-            Form::Distance => format!("within {}", asked.limit),
+        let reach = match query.form {
+            Form::Similarity => format!("at or above {}", query.limit),
+            Form::Distance => format!("within {}", query.limit),
         };
-        let items = self.held.items.len() as u64;
-        writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), asked.measure)?;
+        let items = self.loaded.items.len() as u64;
+        writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), query.measure)?;
         if let (Some(median), Some(closest)) =
             (plan.sample.get(plan.sample.len() / 2), plan.sample.first())
         {
-            let close = plan.sample.iter().filter(|&&v| !asked.form.closer(asked.limit, v)).count();
+            let close = plan.sample.iter().filter(|&&v| !query.form.closer(query.limit, v)).count();
             let drawn = grouped(plan.sample.len() as u64);
             writeln!(
                 text,
@@ -77,7 +76,7 @@ impl HeldPlan {
                 grouped(tables.expected.candidates as u64),
                 grouped(tables.expected.wasted as u64)
             )?;
-            let unit = match asked.measure {
+            let unit = match query.measure {
                 MeasureName::Cosine => "angle in degrees",
                 MeasureName::Hamming => "number of bits",
                 _ => "distance",
@@ -94,9 +93,9 @@ impl HeldPlan {
     }
 
     pub(super) fn as_json(&self) -> Value {
-        let (threshold, within) = match self.asked.form {
-            Form::Similarity => (Some(self.asked.limit), None),
-            Form::Distance => (None, Some(self.asked.limit)),
+        let (threshold, within) = match self.query.form {
+            Form::Similarity => (Some(self.query.limit), None),
+            Form::Distance => (None, Some(self.query.limit)),
         };
         // What runs, where tables do; what would, beside it.
         let tables = self.plan.tables.as_ref();
@@ -109,8 +108,8 @@ impl HeldPlan {
         let point = |s: &f64| json!({ "s": s, "p": run.map(|run| run.probability(*s)) });
         let chance = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
         json!({
-            "items": self.held.items.len(),
-            "measure": self.asked.measure.to_string(),
+            "items": self.loaded.items.len(),
+            "measure": self.query.measure.to_string(),
             "threshold": threshold,
             "within": within,
             "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },

@@ -1,0 +1,149 @@
+//! Where items come from, how records are read, and what an item is.
+
+use clap::Args;
+use nearkin::options::{Edges, ItemKind, Options};
+use nearkin::read::{Digits, Format, OnError, Place, Ratings};
+
+use super::{Fill, format_parser, keyword_parser, parsed, place_parser};
+
+/// Where items come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputArgs {
+    /// Files, folders, or - for standard input
+    ///
+    /// Formats: .jsonl .ndjson .parquet .csv .tsv .txt; for vectors and bits also .npy .fvecs .bvecs .ivecs; any of them
+    /// with .gz or .zst. In a folder, each file is one document.
+    #[arg(value_name = "INPUT", required = true, value_parser = place_parser())]
+    pub(crate) inputs: Vec<Place>,
+    #[command(flatten)]
+    pub(crate) fields: FieldArgs,
+}
+
+impl Fill for InputArgs {
+    fn fill(&self, options: &mut Options) {
+        self.fields.fill(options);
+    }
+}
+
+/// How records are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct FieldArgs {
+    /// Field or column that holds the text, or whatever --as names [default: text]
+    ///
+    /// For other kinds of items, these names are tried before text: items, set (sets and bags); vector, embedding;
+    /// bits, hash; string.
+    #[arg(long, value_name = "FIELD")]
+    text: Option<String>,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    items: ItemArgs,
+}
+
+impl Fill for FieldArgs {
+    fn fill(&self, options: &mut Options) {
+        options.text.clone_from(&self.text);
+        self.table.fill(options);
+        self.items.fill(options);
+    }
+}
+
+/// How files are laid out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct TableArgs {
+    /// Field or column that holds the id [default: id if there is one, else the position, from 0]
+    #[arg(long, value_name = "FIELD")]
+    id: Option<String>,
+    /// Use positions as ids, even if there is a field id
+    ///
+    /// For inputs whose ids each start again at 1.
+    #[arg(long)]
+    positions: bool,
+    /// Read every input in this format, whatever its extension
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    format: Option<Format>,
+    /// Separator of CSV fields, such as ';' or '::' [default: a comma; a tab in .tsv]
+    #[arg(long, value_name = "TEXT")]
+    delimiter: Option<String>,
+    /// CSV files have no header row; their columns are called 1, 2, 3 …
+    #[arg(long)]
+    no_header: bool,
+    /// What to do with a record that cannot be used [default: stop]
+    #[arg(long, value_name = "WHAT", value_parser = keyword_parser::<OnError>())]
+    on_error: Option<OnError>,
+}
+
+impl Fill for TableArgs {
+    fn fill(&self, options: &mut Options) {
+        options.id.clone_from(&self.id);
+        options.positions = self.positions;
+        options.format = self.format;
+        options.delimiter.clone_from(&self.delimiter);
+        options.no_header = self.no_header;
+        options.on_error = self.on_error;
+    }
+}
+
+/// What an item is.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Items")]
+struct ItemArgs {
+    /// Kind of item [default: text; set or bag with --group or --edges]
+    #[arg(id = "as", long = "as", value_name = "KIND", value_parser = keyword_parser::<ItemKind>())]
+    kind: Option<ItemKind>,
+    /// Read a long table: rows with the same value in this column form one item
+    ///
+    /// The value is the item's id. Needs --element.
+    #[arg(long, value_name = "FIELD")]
+    group: Option<String>,
+    /// Column that holds the element of each row of --group
+    #[arg(long, value_name = "FIELD")]
+    element: Option<String>,
+    /// Column that holds how often the element counts; items become bags
+    #[arg(long, value_name = "FIELD")]
+    count: Option<String>,
+    /// Column that holds a rating of the element; needs --ratings
+    #[arg(long, value_name = "FIELD")]
+    rating: Option<String>,
+    /// How ratings count: drop:MIN, likes:MIN or stars
+    ///
+    /// drop:MIN ignores ratings below MIN. likes:MIN makes two elements of each film: liked (MIN or more) and hated.
+    /// stars counts an element once per star, so items become bags.
+    #[arg(long, value_name = "HOW", value_parser = parsed::<Ratings>)]
+    ratings: Option<Ratings>,
+    /// Read edges: each node is an item, and its neighbours are its elements
+    ///
+    /// Edges are the first two columns of a table or line, or --group and --element.
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_parser = keyword_parser::<Edges>(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "both"
+    )]
+    edges: Option<Edges>,
+    /// Columns to use with --as answers [default: all but the id]
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    questions: Option<Vec<String>>,
+    /// How bit strings are written [default: told]
+    #[arg(long, value_name = "HOW", value_parser = keyword_parser::<Digits>())]
+    digits: Option<Digits>,
+}
+
+impl Fill for ItemArgs {
+    fn fill(&self, options: &mut Options) {
+        options.kind = self.kind;
+        options.group.clone_from(&self.group);
+        options.element.clone_from(&self.element);
+        options.count.clone_from(&self.count);
+        options.rating.clone_from(&self.rating);
+        options.ratings = self.ratings;
+        options.edges = self.edges;
+        options.questions.clone_from(&self.questions);
+        options.digits = self.digits;
+    }
+}

@@ -1,0 +1,63 @@
+//! Errors in the words of someone at a command line: `pass --on-error skip`.
+
+use clap::CommandFactory;
+use nearkin::error::{Wording, any_of};
+
+use crate::command::Command;
+
+/// Speaks of options as flags.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandWording;
+
+impl Wording for CommandWording {
+    /// The flag, or the name itself where no command has such a flag.
+    fn option(&self, key: &str) -> String {
+        let name = key.replace('_', "-");
+        let command = Command::command();
+        let mut flags = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let is_short = |short: Option<char>| short.is_some_and(|short| name == short.to_string());
+        match flags.find(|flag| flag.get_long() == Some(&name) || is_short(flag.get_short())) {
+            Some(flag) if flag.get_long() == Some(&name) => format!("--{name}"),
+            Some(_) => format!("-{name}"),
+            None => key.to_owned(),
+        }
+    }
+
+    fn set(&self, key: &str, values: &[&str]) -> String {
+        format!("pass {} {}", self.option(key), any_of(values))
+    }
+
+    fn turn_on(&self, key: &str) -> String {
+        format!("pass {}", self.option(key))
+    }
+}
+
+/// An error and what led to it, on one line.
+pub(crate) fn line(error: &anyhow::Error) -> String {
+    let worded = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
+        Some(error) => nearkin::Error::worded(error, &CommandWording),
+        None => cause.to_string(),
+    };
+    error.chain().map(worded).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_flags_where_there_is_one() {
+        for (key, flag) in
+            [("on_error", "--on-error"), ("k", "-k"), ("as", "--as"), ("dimension", "dimension")]
+        {
+            assert_eq!(CommandWording.option(key), flag);
+        }
+    }
+
+    #[test]
+    fn context_comes_first() {
+        let error = nearkin::Error::parameter("least_words", 0, "at least 1");
+        let error = anyhow::Error::new(error).context("while planning");
+        assert_eq!(line(&error), "while planning: --least-words is 0; it must be at least 1");
+    }
+}

@@ -1,0 +1,118 @@
+//! How inputs are read, and which earlier run a run goes on with.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Goal, ItemKind, Options};
+use crate::pipeline::{Job, Settings};
+use crate::read::{Groups, Input, Opened, Place, ReadOptions, Shape};
+use crate::{Error, Result};
+
+/// The inputs and outputs of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunFiles<'a> {
+    /// The collection.
+    pub inputs: &'a [Place],
+    /// The other collection, if there is one.
+    pub against: &'a [Place],
+    /// What is written.
+    pub outputs: &'a [Option<&'a Path>],
+}
+
+impl Options {
+    /// How tables are read, whatever their columns are.
+    pub fn table_options(&self) -> ReadOptions {
+        ReadOptions {
+            id: self.id.clone(),
+            positions: self.positions,
+            temp: self.temp.clone(),
+            format: self.format,
+            delimiter: self.delimiter.clone(),
+            header: !self.no_header,
+            on_error: self.on_error.unwrap_or_default(),
+            ..ReadOptions::default()
+        }
+    }
+
+    /// How items are read.
+    pub fn read_options(&self) -> ReadOptions {
+        let defaults = self.table_options();
+        let (rather, shape): (&[&str], Shape) = match self.kind() {
+            ItemKind::Text | ItemKind::Answers => (&[], Shape::Text),
+            ItemKind::String => (&["string"], Shape::Text),
+            ItemKind::Set | ItemKind::Bag => (&["items", "set"], Shape::Elements),
+            ItemKind::Vector => (&["vector", "embedding"], Shape::Value),
+            ItemKind::Bits => (&["bits", "hash"], Shape::Value),
+        };
+        let rather = if self.text.is_none() { rather } else { &[] };
+        ReadOptions {
+            rather: rather.iter().map(|&name| name.to_owned()).collect(),
+            shape,
+            text: self.text.clone().unwrap_or(defaults.text),
+            ..defaults
+        }
+    }
+
+    /// Opens a collection of texts, sets or bags for a run with these settings, where there are some. Where the field of
+    /// `keep` decides what is kept, it is read too.
+    ///
+    /// # Errors
+    /// When an input cannot be read or has not the fields that were asked for.
+    pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<Opened> {
+        let value = self.keep.as_ref().and_then(|keep| keep.field());
+        let defaults = self.read_options();
+        let options = ReadOptions {
+            chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
+            value: value.map(str::to_owned),
+            ..defaults
+        };
+        match (self.grouping()?, value) {
+            (None, _) => Ok(Opened::Records(Input::open(inputs, options)?.into())),
+            (Some(_), Some(field)) => {
+                let must = "first or longest: the groups of a table have no fields";
+                Err(Error::parameter("keep", field, must))
+            }
+            (Some(grouping), None) => {
+                Ok(Opened::Groups(Groups::read(inputs, &options, &grouping)?.into()))
+            }
+        }
+    }
+
+    /// The job to which a run belongs, where there is a folder for temporary files and the inputs can be read again.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or another run of the job is under way.
+    pub fn job(
+        &self,
+        goal: Goal,
+        files: RunFiles<'_>,
+        sources: &[&Opened],
+        settings: &Settings,
+    ) -> Result<Option<Arc<Job>>> {
+        let Some(temp) = &self.temp else { return Ok(None) };
+        let stamps: Option<Vec<String>> =
+            sources.iter().map(|source| source.input().stamp()).collect();
+        let Some(stamps) = stamps else { return Ok(None) };
+        let folder = std::env::current_dir().unwrap_or_default();
+        let chunk = chunk_bytes(settings);
+        // The list that a name stands for, should it have changed.
+        let stop_words = self.stop_words.as_ref().and_then(|path| std::fs::read(path).ok());
+        let names = |places: &[Place]| -> Vec<_> {
+            places.iter().map(|place| place.name().to_owned()).collect()
+        };
+        let (inputs, against) = (names(files.inputs), names(files.against));
+        let purpose = format!(
+            "{goal:?} {inputs:?} {against:?} {:?} {} {} {chunk} {stop_words:?}",
+            files.outputs,
+            self.to_json(),
+            folder.display()
+        );
+        Job::open(temp, &purpose, &stamps.join("\n\n")).map(|job| Some(job.into()))
+    }
+}
+
+/// How much is read at a time: less where there is little memory for many threads.
+fn chunk_bytes(settings: &Settings) -> usize {
+    let most = ReadOptions::default().chunk_bytes;
+    (settings.memory / 64 / settings.threads.max(1)).clamp(64 << 10, most)
+}

@@ -1,0 +1,238 @@
+//! How the values of options look in JSON, and what is accepted there: whoever writes `"0.5"` for 0.5 or a list for names
+//! with commas between them is understood. Errors say what a value must be; who reads the JSON knows which option it is.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::ser::Serializer;
+
+use crate::Error;
+
+/// A value as it came: a word, a number, yes or no, or several of them.
+enum Said {
+    Nothing,
+    Yes,
+    Text(String),
+    Several(Vec<String>),
+}
+
+/// Takes anything that is no object, texts and numbers as text.
+struct Anything<'a>(&'a str);
+
+impl<'de> Visitor<'de> for Anything<'_> {
+    type Value = Said;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_unit<E>(self) -> Result<Said, E> {
+        Ok(Said::Nothing)
+    }
+
+    fn visit_none<E>(self) -> Result<Said, E> {
+        Ok(Said::Nothing)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Said, D::Error> {
+        inner.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, yes: bool) -> Result<Said, E> {
+        Ok(if yes { Said::Yes } else { Said::Nothing })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Said, E> {
+        Ok(Said::Text(text.to_owned()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Said, E> {
+        Ok(Said::Text(number.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Said, E> {
+        Ok(Said::Text(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Said, E> {
+        Ok(Said::Text(number.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Said, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element::<String>()? {
+            all.push(item);
+        }
+        Ok(Said::Several(all))
+    }
+}
+
+/// What a value must be, out of the error that says so.
+pub(super) fn must(error: Error) -> String {
+    match error {
+        Error::Parameter { must, .. } => must,
+        other => other.to_string(),
+    }
+}
+
+/// Reads a value by its text, several with commas between them.
+fn parsed<'de, T, D: Deserializer<'de>>(
+    from: D,
+    expected: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, D::Error> {
+    let text = match from.deserialize_any(Anything(expected))? {
+        Said::Nothing => return Ok(None),
+        Said::Yes => return Err(D::Error::custom(expected)),
+        Said::Text(text) => text,
+        Said::Several(all) => all.join(","),
+    };
+    parse(&text).map(Some).map_err(D::Error::custom)
+}
+
+/// Values that are read and written as texts.
+pub(super) mod text {
+    use super::*;
+
+    pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
+        value: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.collect_str(value),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    where
+        T: std::str::FromStr<Err = Error>,
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a text", |text| text.parse().map_err(must))
+    }
+}
+
+/// Numbers. JSON has no infinite ones, so these are texts.
+pub(super) mod number {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) if value.is_finite() => to.serialize_f64(*value),
+            Some(value) => to.collect_str(value),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<f64>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a number", |text| text.parse().map_err(|_| "a number".to_owned()))
+    }
+}
+
+/// Values that are chosen by a word. Yes is the first of them.
+pub(super) mod keyword {
+    use super::*;
+    use crate::options::Keyword;
+
+    pub(crate) fn serialize<T: Keyword, S: Serializer>(
+        value: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.serialize_str(value.word()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    where
+        T: Keyword,
+        D: Deserializer<'de>,
+    {
+        let words = T::words();
+        match from.deserialize_any(Anything(&words))? {
+            Said::Nothing => Ok(None),
+            Said::Yes => Ok(T::ALL.first().map(|known| known.0)),
+            Said::Text(word) => T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words)),
+            Said::Several(_) => Err(D::Error::custom(&words)),
+        }
+    }
+}
+
+/// Several names, as a list or with commas between them.
+pub(super) mod list {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Vec<String>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(names) => to.collect_seq(names),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<Vec<String>>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        match from.deserialize_any(Anything("a list of names"))? {
+            Said::Nothing => Ok(None),
+            Said::Yes => Err(D::Error::custom("a list of names")),
+            Said::Text(names) => Ok(Some(names.split(',').map(str::to_owned).collect())),
+            Said::Several(names) => Ok(Some(names)),
+        }
+    }
+}
+
+/// Paths. What of one is no text is replaced, so that every path can be written.
+pub(super) mod path {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(path) => to.serialize_str(&path.to_string_lossy()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<PathBuf>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a path", |text| Ok(text.into()))
+    }
+}
+
+/// A number of bytes, or a size such as 4G.
+pub(super) mod bytes {
+    use super::*;
+    use crate::options::memory_size;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<usize>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(bytes) => to.serialize_u64(*bytes as u64),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<usize>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a size such as 512M or 4G", |text| memory_size(text).map_err(must))
+    }
+}

@@ -1,0 +1,53 @@
+//! Sizes of memory.
+
+use crate::pipeline::LEAST_MEMORY;
+use crate::{Error, Result};
+
+/// Reads a number of bytes to use: `4G`, `512M`, `1.5GiB`, in powers of 1024.
+///
+/// # Errors
+/// When it is no size, or less than any run takes.
+pub fn memory_size(text: &str) -> Result<usize> {
+    let wrong = || Error::parameter("memory", text, "a size such as 512M or 4G");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let unit = unit.trim().to_ascii_lowercase();
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * 1024f64.powi(power);
+    if bytes < LEAST_MEMORY as f64 {
+        let must = format!("at least {} MiB, which any run takes", LEAST_MEMORY >> 20);
+        return Err(Error::parameter("memory", text, must));
+    }
+    Ok(bytes as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_1024() {
+        for (text, bytes) in [
+            ("16M", 16 << 20),
+            ("512M", 512 << 20),
+            ("4G", 4 << 30),
+            ("1.5GiB", 3 << 29),
+            ("2gb", 2 << 30),
+            ("1T", 1 << 40),
+            ("33554432", 32 << 20),
+        ] {
+            assert_eq!(memory_size(text).unwrap(), bytes, "{text}");
+        }
+        for wrong in ["", "G", "4X", "-4G", "1..5G", "4 G G", "NaN", "1M", "0"] {
+            assert!(memory_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}
