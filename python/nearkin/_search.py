@@ -28,11 +28,11 @@ def _search(
     job: str, options: str, data: Input, against: Input | None, progress: bool | None
 ) -> pa.Table:
     with shown(progress) as bar:
-        table, account, messages = _nearkin.search(
+        table, warnings = _nearkin.search(
             job, options, data.given, against.given if against else [], bar
         )
-    warn(messages, 2)
-    return table.replace_schema_metadata({_STATS: account})
+    warn(warnings, above=2)
+    return table
 
 
 def pairs(
@@ -135,10 +135,10 @@ class Deduplicated:
         The account of the run: what the command's ``--stats`` has.
     """
 
-    def __init__(self, found: _nearkin.Deduplicated, given: Input, account: str) -> None:
+    def __init__(self, found: _nearkin.Deduplicated, given: Input) -> None:
         self._found = found
         self._given = given
-        self.stats: dict[str, Any] = json.loads(account)
+        self.stats: dict[str, Any] = json.loads(found.stats)
 
     @cached_property
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -158,7 +158,7 @@ class Deduplicated:
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """A row an item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
+        """One row per item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
         return self._found.clusters()
 
     def __repr__(self) -> str:
@@ -202,6 +202,6 @@ def dedup(
     asked = {**options, "keep": keep}
     given = one_input(data, asked)
     with shown(progress) as bar:
-        found, account, messages = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar)
-    warn(messages, 1)
-    return Deduplicated(found, given, account)
+        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar)
+    warn(found.warnings, above=1)
+    return Deduplicated(found, given)
