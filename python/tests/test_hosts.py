@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin as nk
+from common import ROOT
 
-MIRRORS = pathlib.Path(os.environ["NEARKIN_ROOT"]) / "examples" / "mirrors"
+MIRRORS = ROOT / "examples" / "mirrors"
 URLS = (MIRRORS / "urls.txt").read_text(encoding="utf-8").split()
 PAGES = [json.loads(line) for line in (MIRRORS / "pages.jsonl").read_text(encoding="utf-8").splitlines()]
 LINKS = [tuple(line.split("\t")) for line in (MIRRORS / "links.tsv").read_text(encoding="utf-8").splitlines()[1:]]
@@ -146,12 +146,10 @@ def test_what_is_wrong_is_said() -> None:
     assert told[0].filename == __file__
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA is not set")
-def test_three_real_mirrors_among_other_hosts(tmp_path: pathlib.Path) -> None:
-    folder = pathlib.Path(os.environ["NEARKIN_DATA"]) / "urls"
+def test_three_real_mirrors_among_other_hosts(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     mixed: list[str] = []
     for name in ("mirrors.tsv.gz", "urls.txt.gz"):
-        with gzip.open(folder / name, "rt", encoding="utf-8") as file:
+        with gzip.open(data / "urls" / name, "rt", encoding="utf-8") as file:
             mixed.extend(line.rstrip("\n").split("\t")[0] for line in file)
     with pytest.warns(nk.NearkinWarning):
         found = nk.hosts(mixed, on_error="skip")

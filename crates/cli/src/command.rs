@@ -16,7 +16,7 @@ use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, 
     propagate_version = true,
     max_term_width = 100,
     after_help = "Start with:
-  nearkin dedup corpus.jsonl -o kept.jsonl     keep one of each group of near-duplicates
+  nearkin dedup corpus.jsonl -o kept.jsonl     drop near-duplicates
   nearkin pairs corpus.jsonl -o pairs.csv      list the similar pairs"
 )]
 pub(crate) struct Command {
@@ -151,7 +151,9 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
                 mine.flat_map(|(_, others)| others.iter()).filter(is_here).copied().collect()
             };
             let hidden = shown.is_some_and(|shown| !shown.contains(&id.as_str()));
-            let hidden = hidden && !argument.is_positional();
+            if argument.is_positional() {
+                return argument.help_heading(None);
+            }
             let argument =
                 of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
             argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)

@@ -28,13 +28,13 @@ use crate::screen::Screen;
 #[command(
     after_help = "Examples:
   nearkin compare draft.txt final.txt
-  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
+  nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
 
 `nearkin compare --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
   nearkin compare draft.txt final.txt
-  nearkin compare --in articles.jsonl t1088 t5015      two items that `nearkin pairs` reported
-  nearkin compare essay.txt source.txt --passages      shared passages side by side
+  nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
+  nearkin compare essay.txt source.txt --passages      passages side by side
   nearkin compare a.txt b.txt --shingle chars:9 --json"
 )]
 pub(crate) struct CompareArgs {
@@ -61,7 +61,7 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct ComparisonArgs {
-    /// Show all shared passages side by side, instead of a diff
+    /// Show all passages side by side, instead of a diff
     #[arg(long, conflicts_with = "normal_form")]
     pub(crate) passages: bool,
     /// Smallest number of equal words in a row that make a passage [default: the K of words:K, else 5]

@@ -3,19 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::cluster::Keep;
+use nearkin::cluster::{Deduplication, GiantCluster, Keep};
 use nearkin::error::{Advice, Problem};
 use nearkin::item::Source;
+use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
-use nearkin::pipeline::{self, Clock, Deduplicated, Observer, Settings, Stage, Swallowed};
-use nearkin::read::{Opened, Place};
-use nearkin::write::{self, Cell, Column, ColumnKind};
+use nearkin::read::{AnyInput, Place, VectorFiles};
+use nearkin::search::{Job, Scanned, Search};
+use nearkin::settings::Settings;
+use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
+use nearkin::{Error, with_threads};
 
 use crate::args::{
     InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of, parsed,
 };
 use crate::progress::Progress;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport, Subject};
 use crate::search::{Target, Written};
 
 /// Keep one item of each group of similar items
@@ -26,13 +29,13 @@ use crate::search::{Target, Written};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
 
 `nearkin dedup --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicate texts at 0.8
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters groups.csv
+  nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
   nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains"
 )]
@@ -78,10 +81,29 @@ impl DedupArgs {
     }
 }
 
+/// Where the kept records go.
+#[derive(Debug, Clone, Copy, Default)]
+enum KeptTarget<'a> {
+    /// Nowhere: whoever called asks for them, or wants the groups alone.
+    #[default]
+    Nowhere,
+    Stdout,
+    File(&'a Path),
+}
+
+impl<'a> KeptTarget<'a> {
+    fn path(self) -> Option<&'a Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nowhere | Self::Stdout => None,
+        }
+    }
+}
+
 /// The files that a run writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DedupOutputs<'a> {
-    kept: Option<&'a Path>,
+    kept: KeptTarget<'a>,
     clusters: Option<&'a Path>,
     stats: Option<&'a Path>,
 }
@@ -89,7 +111,11 @@ pub(crate) struct DedupOutputs<'a> {
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let outputs = DedupOutputs {
-        kept: args.output.as_deref(),
+        kept: match (&args.output, &args.clusters) {
+            (Some(path), _) => KeptTarget::File(path),
+            (None, None) => KeptTarget::Stdout,
+            (None, Some(_)) => KeptTarget::Nowhere,
+        },
         clusters: args.clusters.as_deref(),
         stats: args.run.stats.as_deref(),
     };
@@ -100,12 +126,9 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         progress.stage(Stage::Write, Some(found.source.bytes()));
         let mut advance = |bytes| {
             progress.advance(bytes);
-            if progress.stopped() { Err(nearkin::Error::Interrupted) } else { Ok(()) }
+            if progress.stopped() { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let (input, output) = (found.source.input(), args.output.as_deref());
-        let kept = |record: u64| found.is_record_kept(record);
-        let threads = found.settings.threads;
-        let written = write::records(input, output, &kept, threads, &mut advance);
+        let written = found.write_kept(args.output.as_deref(), &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
@@ -117,15 +140,32 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     }
     found.result.stats.stages.push(clock.stop(found.source.bytes()));
     progress.finish();
-    found.told().finish(&args.run, ready)
+    found.into_report()?.finish(&args.run, ready)
 }
 
 /// A collection with one item of each group kept, and where it came from.
-pub(crate) struct Found {
-    pub(crate) source: Opened,
+pub(crate) struct KeptItems {
+    pub(crate) source: RecordSource,
     pub(crate) settings: Settings,
-    pub(crate) result: Deduplicated,
-    swallowed: Option<Problem>,
+    pub(crate) result: Deduplication,
+    subject: Subject,
+    job: Option<Job>,
+}
+
+/// Where whole records are copied from.
+pub(crate) enum RecordSource {
+    Records(AnyInput),
+    /// Rows of `.npy` and other files of vectors.
+    Vectors(VectorFiles),
+}
+
+impl RecordSource {
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Records(source) => source.bytes(),
+            Self::Vectors(files) => files.bytes(),
+        }
+    }
 }
 
 /// Finds the groups, and what is kept of each.
@@ -134,31 +174,76 @@ pub(crate) fn find(
     inputs: &[Place],
     outputs: DedupOutputs<'_>,
     observer: &dyn Observer,
-) -> anyhow::Result<Found> {
-    let mut settings = options.settings(Goal::Groups)?;
-    let source = options.open(inputs, Some(&settings))?;
+) -> anyhow::Result<KeptItems> {
+    let settings = options.settings(Goal::Groups)?;
+    let subject = Subject::new(options, Goal::Groups, &settings)?;
+    let source = match options.is_in_memory() {
+        true => records_in_memory(options, inputs, outputs)?,
+        false => RecordSource::Records(options.open(inputs, Some(&settings))?),
+    };
     let DedupOutputs { kept, clusters, stats } = outputs;
+    let kept = kept.path();
     // The kept records may take the place of the input; nothing else may.
     check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
-    check_outputs(&[kept, clusters], &[stats], &[])?;
-    let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
-    settings.job = options.job(Goal::Groups, files, &[&source], &settings)?;
+    match &source {
+        RecordSource::Records(_) => check_outputs(&[kept, clusters], &[stats], &[])?,
+        RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept, stats], &[])?,
+    }
     let keep = options.keep.clone().unwrap_or_default();
-    let result = pipeline::dedup(&source, &settings, &keep, !options.no_chains, observer)
-        .map_err(|error| report::stopped(error, &settings))?;
-    let swallowed = result.swallowed.map(|it| swallowed(it, &result)).transpose()?;
-    Ok(Found { source, settings, result, swallowed })
+    let search = Search::new(&settings).observed(observer);
+    let (result, job) = match &source {
+        RecordSource::Records(source) if !options.is_in_memory() => {
+            let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
+            let job = options.job(Goal::Groups, files, &[source], &settings)?;
+            let result = search
+                .resuming(job.as_ref())
+                .dedup(Scanned::new(source), &keep, options.linkage())
+                .map_err(|error| report::stopped(error, job.as_ref()))?;
+            (result, job)
+        }
+        _ => {
+            observer.stage(Stage::Load, None);
+            let clock = Clock::start(Stage::Load);
+            let items = with_threads(options.threads, || options.load(Goal::Groups, inputs, &[]))?;
+            let loaded = clock.stop(source.bytes());
+            let mut result = search.dedup(items, &keep, options.linkage())?;
+            result.stats.stages.insert(0, loaded);
+            (result, None)
+        }
+    };
+    Ok(KeptItems { source, settings, result, subject, job })
+}
+
+/// Where the records of items in memory are copied from.
+fn records_in_memory(
+    options: &Options,
+    inputs: &[Place],
+    outputs: DedupOutputs<'_>,
+) -> nearkin::Result<RecordSource> {
+    if inputs.iter().any(Place::is_stdin) {
+        let what = "is read once, and here what is kept is read a second time";
+        return Err(Error::file("<stdin>", Problem::new(what).or("give a file")));
+    }
+    match VectorFiles::open(inputs, &options.read_options())? {
+        Some(files) => {
+            if !matches!(outputs.kept, KeptTarget::Nowhere) {
+                write::check_vectors(outputs.kept.path(), files.format())?;
+            }
+            Ok(RecordSource::Vectors(files))
+        }
+        None => options.open(inputs, None).map(RecordSource::Records),
+    }
 }
 
 /// The warning of a group that has an implausible share of the collection.
-fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<Problem> {
+fn warning(giant: GiantCluster, result: &Deduplication) -> nearkin::Result<Problem> {
     let what = format!(
-        "one group has {} of the distinct texts ({:.0} %), {} of them not similar to the kept item {}: it may be a \
-         chain of unrelated texts",
-        report::grouped(swallowed.texts as u64),
-        100.0 * swallowed.share,
-        report::grouped(swallowed.unlike as u64),
-        result.collection.ids().get(swallowed.kept)?,
+        "one group has {} of the distinct items ({:.0} %), {} of them not similar to the kept item {}: it may be a \
+         chain of unrelated items",
+        report::grouped(giant.items as u64),
+        100.0 * giant.share,
+        report::grouped(giant.unlike as u64),
+        result.collection.ids().get(giant.kept)?,
     );
     Ok(Problem::new(what)
         .or(Advice::turn_on("no_chains"))
@@ -166,19 +251,55 @@ fn swallowed(swallowed: Swallowed, result: &Deduplicated) -> nearkin::Result<Pro
         .or("cut longer shingles"))
 }
 
-impl Found {
+impl KeptItems {
     /// Whether a record of the input is kept, by its number over all files.
     pub(crate) fn is_record_kept(&self, record: u64) -> bool {
-        self.source.is_record_kept(record, |position| self.result.is_kept(position))
+        let is_kept = |position| self.result.is_kept(position);
+        match &self.source {
+            RecordSource::Records(source) => source.is_record_kept(record, is_kept),
+            RecordSource::Vectors(_) => {
+                let records = u64::from(self.result.collection.records());
+                record < records && is_kept(record as u32)
+            }
+        }
+    }
+
+    /// Writes the kept records.
+    fn write_kept(
+        &self,
+        output: Option<&Path>,
+        advance: &mut (dyn FnMut(u64) -> nearkin::Result<()> + Send),
+    ) -> nearkin::Result<Ready> {
+        let kept = |record: u64| self.is_record_kept(record);
+        match &self.source {
+            RecordSource::Records(source) => {
+                write::records(source.input(), output, &kept, self.settings.threads, advance)
+            }
+            RecordSource::Vectors(files) => {
+                let count = self.result.stats.kept.unwrap_or(0);
+                write::vectors(files, output, &kept, count, advance)
+            }
+        }
     }
 
     /// What there is to tell.
-    pub(crate) fn told(&self) -> Told {
-        let told = Told::of(&self.result.stats, &self.result.collection, &self.settings);
-        Told { warning: self.swallowed.clone(), ..told }
+    pub(crate) fn report(&self) -> nearkin::Result<RunReport> {
+        let report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
+        let warning = self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?;
+        Ok(RunReport { warning, ..report })
     }
 
-    /// Writes a row an item.
+    /// What there is to tell at the end of a run whose outputs are written.
+    fn into_report(self) -> nearkin::Result<RunReport> {
+        Ok(self.report()?.of_job(self.job))
+    }
+
+    /// The job is over: what was put aside to go on with it is removed.
+    pub(crate) fn finish_job(&self) {
+        self.job.iter().for_each(Job::finish);
+    }
+
+    /// Writes one row per item.
     pub(crate) fn write_clusters(
         &self,
         target: Target<'_>,
@@ -192,14 +313,14 @@ impl Found {
             Column { name: "id", kind },
             Column { name: "cluster", kind },
             Column { name: "kept", kind: ColumnKind::Bool },
-            Column { name: "similarity", kind: ColumnKind::Float },
+            Column { name: self.subject.value_name(), kind: ColumnKind::Float },
         ];
         let mut table = target.create(&columns)?;
         let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
         for (position, cluster) in (0u32..).zip(result.clusters()) {
             let Some((kept, similarity)) = cluster else { continue };
             if observer.stopped() {
-                return Err(nearkin::Error::Interrupted);
+                return Err(Error::Interrupted);
             }
             let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
             let kept = Cell::Bool(kept == position);

@@ -6,16 +6,18 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin::error::Problem;
+use nearkin::observe::{Observer, Watched};
 use nearkin::options::{Goal, Options};
-use nearkin::pipeline::{self, Observer, Watched};
 use nearkin::read::Place;
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Strategy;
 use nearkin::{Error, write};
 
 use crate::command::{Command, Job, command};
 use crate::compare::{ComparisonArgs, ComparisonRequest};
-use crate::dedup::{self, DedupOutputs, Found};
+use crate::dedup::{self, DedupOutputs, KeptItems, RecordSource};
 use crate::plan::{self, PlanRequest};
-use crate::report::Told;
+use crate::report::RunReport;
 use crate::screen::Screen;
 use crate::search::{self, SearchRequest, Target, Written};
 
@@ -73,9 +75,9 @@ pub struct Account {
     pub warning: Option<Problem>,
 }
 
-impl From<Told> for Account {
+impl From<RunReport> for Account {
     /// The run is over: what it put aside to go on is removed.
-    fn from(told: Told) -> Self {
+    fn from(told: RunReport) -> Self {
         if let Some(job) = &told.job {
             job.finish();
         }
@@ -103,7 +105,7 @@ pub fn search(
 }
 
 /// A collection with one item of each group kept.
-pub struct Deduplicated(Found);
+pub struct Deduplicated(KeptItems);
 
 /// Finds the groups of a collection.
 ///
@@ -115,7 +117,8 @@ pub fn dedup(
     observer: &dyn Observer,
 ) -> Result<(Deduplicated, Account)> {
     let found = dedup::find(options, inputs, DedupOutputs::default(), observer)?;
-    let account = found.told().into();
+    let account = found.report()?.into();
+    found.finish_job();
     Ok((Deduplicated(found), account))
 }
 
@@ -131,8 +134,11 @@ impl Deduplicated {
     /// When a file has changed, or records do not fit one table; when the observer stops it.
     pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
         let kept = |record: u64| self.0.is_record_kept(record);
-        let (input, threads) = (self.0.source.input(), self.0.settings.threads);
-        Ok(write::batches(input, &kept, threads, &mut |_| go_on(observer))?)
+        let RecordSource::Records(source) = &self.0.source else {
+            return Err(Failure::Other("files of vectors hold no records".to_owned()));
+        };
+        let threads = self.0.settings.threads;
+        Ok(write::batches(source.input(), &kept, threads, &mut |_| go_on(observer))?)
     }
 
     /// A row an item: `id`, `cluster`, `kept`, `similarity`.
@@ -163,16 +169,15 @@ pub fn is_exact(
     observer: &dyn Observer,
 ) -> Result<bool> {
     let settings = options.settings(goal)?;
-    if settings.promised()? == 1.0 && settings.bands.is_none() {
+    let by_bands = matches!(settings.strategy, Strategy::Bands(_));
+    if settings.promised()? == 1.0 && !by_bands {
         return Ok(true);
     }
     let source = options.open(inputs, Some(&settings))?;
     let source = Watched { source: &source, observer };
-    let choice = match goal == Goal::Groups && !options.no_chains {
-        true => pipeline::choose_for_groups(&source, &settings)?,
-        false => pipeline::choose(&source, &settings)?,
-    };
-    Ok(choice.is_some_and(|choice| choice.way() == pipeline::Way::Exact))
+    let goal = if options.no_chains { Goal::Pairs } else { goal };
+    let plan = Search::new(&settings).plan(Scanned::new(&source), goal)?;
+    Ok(plan.is_some_and(|plan| plan.is_exact()))
 }
 
 /// The plan as JSON.

@@ -10,7 +10,6 @@ pub mod engine;
 pub mod hosts;
 mod limit;
 pub mod matching;
-mod near;
 mod output;
 mod pairs;
 mod passages;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nearkin::options::Goal;
-use nearkin::pipeline;
+use nearkin::search;
 
 use crate::args::{InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, options_of};
 use crate::report::grouped;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let options = options_of(&[&args.input, &args.similarity, &args.shingle, &args.way, &args.run]);
     let settings = options.settings(Goal::Pairs)?;
     let source = options.open(&args.input.inputs, Some(&settings))?;
-    let shingles = pipeline::shingle_only(&source, &settings)?;
+    let shingles = search::shingle_only(&source, &settings)?;
     println!("{} shingles", grouped(shingles));
     Ok(())
 }

@@ -14,18 +14,18 @@ use crate::search::{self, SearchArgs};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
-  nearkin pairs images.npy --as vector --within 900    vectors by Euclidean distance
+  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, as CSV
+  nearkin pairs images.npy --as vector --within 900    by Euclidean distance
 
 `nearkin pairs --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin pairs articles.jsonl                         pairs at 0.8, as JSON lines
-  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, into a CSV file
-  nearkin pairs new.parquet --against old.parquet      pairs of one new and one old item
-  zcat crawl.jsonl.gz | nearkin pairs - --text body    standard input, another field
-  nearkin pairs novels/ --shingle chars:9              a folder, one document per file
+  nearkin pairs articles.jsonl                         pairs at 0.8, JSON lines
+  nearkin pairs articles.jsonl -t 0.5 -o pairs.csv     a lower threshold, as CSV
+  nearkin pairs new.parquet --against old.parquet      one new and one old item
+  zcat crawl.jsonl.gz | nearkin pairs - --text body    from standard input
+  nearkin pairs novels/ --shingle chars:9              one document per file
   nearkin pairs buys.csv --group who --element what    baskets from a long table
-  nearkin pairs images.npy --as vector --within 900    vectors by Euclidean distance
+  nearkin pairs images.npy --as vector --within 900    by Euclidean distance
   nearkin pairs names.txt --as string --within 1       strings, one edit apart"
 )]
 pub(crate) struct PairsArgs {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use nearkin::pipeline::{Observer, Stage};
+use nearkin::observe::{Observer, Stage};
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 

@@ -2,11 +2,15 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::sync::Arc;
 
 use nearkin::audit::{Audit, Recall};
 use nearkin::error::Problem;
-use nearkin::pipeline::{Choice, Collection, Expected, Job, Settings, Stage, StageTime, Stats};
+use nearkin::matches::{Collection, Stats};
+use nearkin::observe::{Stage, StageTime};
+use nearkin::options::{Goal, Options};
+use nearkin::plan::{Plan, SearchCost, TablesPlan};
+use nearkin::search::Job;
+use nearkin::settings::{Settings, Strategy};
 use nearkin::write::{Output, Ready};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
@@ -14,8 +18,90 @@ use serde_json::{Value, json};
 use crate::args::RunArgs;
 use crate::wording::CommandWording;
 
+/// What was compared, and how: what a summary says besides the numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    settings: Settings,
+    measure: String,
+    /// How texts were cut; none for other items.
+    shingle: Option<String>,
+    /// Whether items were compared by their elements, and not in memory as they are.
+    by_elements: bool,
+}
+
+impl Subject {
+    pub(crate) fn new(options: &Options, goal: Goal, settings: &Settings) -> Result<Self> {
+        let by_elements = !options.is_in_memory();
+        let measure = match by_elements {
+            true => settings.measure.name().to_owned(),
+            false => options.query(goal)?.measure.to_string(),
+        };
+        let shingle = by_elements.then(|| settings.shingling.to_string());
+        Ok(Self { settings: settings.clone(), measure, shingle, by_elements })
+    }
+
+    /// What the closeness of an item to the kept one is called. That of sets is a similarity also where the limit is a
+    /// distance.
+    pub(crate) fn value_name(&self) -> &'static str {
+        let is_distance = !self.by_elements && self.settings.within.is_some();
+        if is_distance { "distance" } else { "similarity" }
+    }
+
+    /// What counts as similar, where anything does.
+    fn limit(&self) -> Option<f64> {
+        let limit = self.settings.within.unwrap_or(self.settings.threshold);
+        limit.is_finite().then_some(limit)
+    }
+
+    /// What is similar, in words.
+    fn reach(&self) -> String {
+        match self.settings.within {
+            Some(most) => format!("within {most}"),
+            None => format!("at or above {}", self.settings.threshold),
+        }
+    }
+
+    /// What the pairs that were written are.
+    fn pairs(&self) -> String {
+        match (self.by_elements, self.limit()) {
+            (true, _) => format!("pairs {}, copies included", self.reach()),
+            (false, Some(_)) => format!("pairs {} ({})", self.reach(), self.measure),
+            (false, None) => format!("rows of an item and one of its closest ({})", self.measure),
+        }
+    }
+
+    /// How surely pairs were found.
+    fn promise(&self, plan: &Plan) -> String {
+        let Some(tables) = plan.tables_taken() else {
+            return "found by an exact search, which misses none".to_owned();
+        };
+        let limit = self.settings.within.unwrap_or(self.settings.threshold);
+        let chance = match self.settings.strategy {
+            Strategy::Bands(_) | Strategy::Tables { .. } => (plan.recall * 1e6).round() / 1e6,
+            _ => self.settings.recall,
+        };
+        let promise = format!("promised: a pair at just {limit} is found with chance {chance}");
+        match &tables.expected {
+            None => promise,
+            Some(expected) => format!(
+                "{promise}, by {} ({} candidates expected)",
+                named(tables),
+                grouped(expected.candidates as u64)
+            ),
+        }
+    }
+}
+
+/// The tables as they are told of.
+pub(crate) fn named(tables: &TablesPlan) -> String {
+    match tables.probes {
+        1 => tables.expression.to_string(),
+        probes => format!("{} with {probes} probes a table", tables.expression),
+    }
+}
+
 /// How many survived each stage, a line each.
-pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
+pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     let mut rows: Vec<(u64, String)> = vec![(stats.items, "items read".into())];
     if stats.skipped > 0 {
         rows.push((stats.skipped, "records skipped because they could not be used".into()));
@@ -27,26 +113,12 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
         rows.push((stats.identical, "identical to an earlier one".into()));
     }
     rows.push((stats.distinct, "distinct items".into()));
-    match stats.bands {
-        Some(_) => {
-            rows.push((stats.in_candidates, "of them share a bucket with another".into()));
-            rows.push((stats.candidates, "pairs of them do".into()));
-            let what = "pairs compared exactly, the others ruled out by their sketches";
-            rows.push((stats.verified, what.into()));
-        }
-        None => {
-            rows.push((
-                stats.candidates,
-                "pairs that the filters of the exact search let through".into(),
-            ));
-            rows.push((stats.verified, "pairs compared element by element".into()));
-        }
-    }
+    rows.extend(compared(stats, subject));
     if let Some(pairs) = stats.pairs {
-        rows.push((pairs, format!("pairs {}, copies included", reach(settings))));
+        rows.push((pairs, subject.pairs()));
     }
     if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
-        rows.push((clusters, format!("groups of similar items {}", reach(settings))));
+        rows.push((clusters, format!("groups of similar items {}", subject.reach())));
         rows.push((stats.items - kept, "items removed".into()));
         rows.push((kept, "items kept".into()));
     }
@@ -55,23 +127,32 @@ pub(crate) fn funnel(stats: &Stats, settings: &Settings) -> String {
     if let Some(stage) = stats.resumed {
         let _ = writeln!(text, "  went on after the stage {} of an earlier run", stage.name());
     }
-    let promised = match stats.bands {
-        None => "  found by an exact search, which misses none".to_owned(),
-        Some(_) => format!(
-            "  promised: a pair at just {} is found with chance {}",
-            settings.within.unwrap_or(settings.threshold),
-            if settings.bands.is_some() {
-                (stats.recall_promised * 1e6).round() / 1e6
-            } else {
-                settings.recall
-            },
-        ),
-    };
-    let _ = write!(text, "{promised}; took {seconds:.1} s");
+    let _ = write!(text, "  {}; took {seconds:.1} s", subject.promise(&stats.plan));
     if let Some(audit) = &stats.audit {
         let _ = write!(text, "\n{}", audited(audit, stats.audited_start));
     }
     text
+}
+
+/// How many pairs were compared.
+fn compared(stats: &Stats, subject: &Subject) -> Vec<(u64, String)> {
+    match (subject.by_elements, stats.plan.is_exact()) {
+        (true, false) => vec![
+            (stats.in_candidates, "of them share a bucket with another".into()),
+            (stats.candidates, "pairs of them do".into()),
+            (
+                stats.verified,
+                "pairs compared exactly, the others ruled out by their sketches".into(),
+            ),
+        ],
+        (true, true) => vec![
+            (stats.candidates, "pairs that the filters of the exact search let through".into()),
+            (stats.verified, "pairs compared element by element".into()),
+        ],
+        // Where the closest of each are looked for, pairs are not counted.
+        (false, _) if stats.in_candidates == 0 => Vec::new(),
+        (false, _) => vec![(stats.verified, "pairs compared exactly".into())],
+    }
 }
 
 /// What the audit found, in words.
@@ -117,10 +198,32 @@ fn short(similarity: f64) -> f64 {
     (similarity * 1e4).round() / 1e4
 }
 
-/// What either way was expected to take, as JSON.
-pub(crate) fn expected_json(choice: &Choice) -> Value {
-    let way = |expected: Expected| json!({ "seconds": expected.seconds, "compared": expected.compared.round() });
-    json!({ "exact": way(choice.exact), "bands": way(choice.bands) })
+/// What either way was expected to cost, as JSON. Of texts, sets and bags it is null where only one way was open.
+pub(crate) fn expected_json(plan: &Plan, by_elements: bool) -> Value {
+    let tables = plan.tables.as_ref();
+    if !by_elements {
+        return json!({
+            "complete": plan.exact.map(|cost| json!({ "seconds": cost.seconds })),
+            "tables": tables.map(tables_json),
+        });
+    }
+    let cost = |cost: SearchCost| json!({ "seconds": cost.seconds, "compared": cost.compared.map(f64::round) });
+    match (plan.exact, tables.and_then(|tables| tables.cost)) {
+        (Some(exact), Some(bands)) => json!({ "exact": cost(exact), "bands": cost(bands) }),
+        _ => Value::Null,
+    }
+}
+
+fn tables_json(tables: &TablesPlan) -> Value {
+    let expected = tables.expected.as_ref();
+    json!({
+        "expression": tables.expression.to_string(),
+        "probes": tables.probes,
+        "seconds": tables.cost.map(|cost| cost.seconds),
+        "candidates": expected.map(|expected| expected.candidates),
+        "missed": expected.map(|expected| expected.missed),
+        "wasted": expected.map(|expected| expected.wasted),
+    })
 }
 
 /// The audit as JSON.
@@ -149,14 +252,6 @@ pub(crate) fn audit_json(audit: &Audit) -> Value {
     json
 }
 
-/// What is similar, in words.
-fn reach(settings: &Settings) -> String {
-    match settings.within {
-        Some(most) => format!("within {most}"),
-        None => format!("at or above {}", settings.threshold),
-    }
-}
-
 /// Counts and what they are of, a line each.
 pub(crate) fn lines(rows: &[(u64, String)]) -> String {
     let width = rows.iter().map(|row| grouped(row.0).len()).max().unwrap_or(0);
@@ -181,7 +276,16 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// The run as JSON.
-pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
+pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
+    let Subject { settings, by_elements, .. } = subject;
+    let tables = stats.plan.tables_taken();
+    let bands = tables.and_then(TablesPlan::as_bands);
+    let expression = tables.filter(|_| !by_elements);
+    let threshold = match (by_elements, settings.within) {
+        (true, _) => Some(settings.limit().similarity()),
+        (false, Some(_)) => None,
+        (false, None) => subject.limit(),
+    };
     json!({
         "items": stats.items,
         "skipped": stats.skipped,
@@ -195,16 +299,23 @@ pub(crate) fn as_json(stats: &Stats, settings: &Settings) -> Value {
         "pairs": stats.pairs,
         "clusters": stats.clusters,
         "kept": stats.kept,
-        "threshold": settings.limit().similarity(),
-        "shingle": settings.shingling.to_string(),
+        "threshold": threshold,
+        "within": settings.within.filter(|within| within.is_finite()),
+        "shingle": subject.shingle,
         "seed": settings.seed,
-        "bands": stats.bands.map(|bands| bands.count),
-        "rows": stats.bands.map(|bands| bands.rows),
-        "expected": stats.choice.map(|choice| expected_json(&choice)),
-        "way": if stats.bands.is_some() { "bands" } else { "exact" },
-        "measure": settings.measure.name(),
+        "bands": bands.map(|bands| bands.count),
+        "rows": bands.map(|bands| bands.rows),
+        "expression": expression.map(|tables| tables.expression.to_string()),
+        "probes": expression.map(|tables| tables.probes),
+        "expected": expected_json(&stats.plan, *by_elements),
+        "way": match (tables.is_some(), by_elements) {
+            (false, _) => "exact",
+            (true, true) => "bands",
+            (true, false) => "tables",
+        },
+        "measure": subject.measure,
         "recall": {
-            "promised": if stats.bands.is_some() { stats.recall_promised } else { 1.0 },
+            "promised": stats.plan.recall,
             "audited": stats.audit.as_ref().map(|audit| {
                 let mut json = audit_json(audit);
                 json["from_start"] = stats.audited_start.into();
@@ -239,25 +350,25 @@ pub(crate) fn unless_closed<T>(written: Result<T>) -> Result<Option<T>> {
 }
 
 /// Says of a run that was stopped how it goes on, where it can.
-pub(crate) fn stopped(error: Error, settings: &Settings) -> anyhow::Error {
-    let goes_on = settings.job.is_some() && matches!(error, Error::Interrupted);
+pub(crate) fn stopped(error: Error, job: Option<&Job>) -> anyhow::Error {
+    let goes_on = job.is_some() && matches!(error, Error::Interrupted);
     let error = anyhow::Error::new(error);
     if goes_on { error.context("to go on, start it again with the same arguments") } else { error }
 }
 
 /// What is told of a run at its end.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct RunReport {
     pub(crate) stats: Value,
     pub(crate) funnel: String,
     /// The first of the records that were skipped.
     pub(crate) skipped: Vec<Error>,
     /// What the user should look at.
     pub(crate) warning: Option<Problem>,
-    pub(crate) job: Option<Arc<Job>>,
+    pub(crate) job: Option<Job>,
 }
 
-impl Told {
+impl RunReport {
     pub(crate) fn new<'a>(
         stats: Value,
         funnel: String,
@@ -267,10 +378,14 @@ impl Told {
         Self { stats, funnel, skipped, warning: None, job: None }
     }
 
-    pub(crate) fn of(stats: &Stats, collection: &Collection, settings: &Settings) -> Self {
-        let (json, funnel) = (as_json(stats, settings), funnel(stats, settings));
-        let told = Self::new(json, funnel, collection.skipped.iter());
-        Self { job: settings.job.clone(), ..told }
+    pub(crate) fn of(stats: &Stats, collection: &Collection, subject: &Subject) -> Self {
+        let (json, funnel) = (as_json(stats, subject), funnel(stats, subject));
+        Self::new(json, funnel, collection.skipped.iter())
+    }
+
+    /// The job is done when the outputs are there.
+    pub(crate) fn of_job(self, job: Option<Job>) -> Self {
+        Self { job, ..self }
     }
 
     /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything

@@ -7,20 +7,23 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
-use nearkin::Error;
 use nearkin::amplify::Expression;
+use nearkin::matches::{self, Ids, Matches};
+use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
-use nearkin::pipeline::{self, Clock, Ids, Observer, Similar, Stage};
 use nearkin::read::Place;
+use nearkin::search::{Job, Scanned, Search};
+use nearkin::settings::Settings;
+use nearkin::space::Form;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::{Error, with_threads};
 
 use crate::args::{
     Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of,
     parsed, place_parser,
 };
-use crate::near;
 use crate::progress::Progress;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport, Subject};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -122,7 +125,7 @@ pub(crate) enum Rows {
 impl Rows {
     fn each(
         self,
-        rows: &pipeline::Rows<'_>,
+        rows: &matches::Rows<'_>,
         items: Range<u32>,
         row: impl FnMut(u32, u32, f64) -> nearkin::Result<()>,
     ) -> nearkin::Result<u64> {
@@ -173,7 +176,7 @@ impl<'a> Target<'a> {
 }
 
 /// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
-pub(crate) type Outcome = (Option<Written>, Told);
+pub(crate) type Outcome = (Option<Written>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
@@ -199,34 +202,67 @@ pub(crate) fn find(
     request: &SearchRequest<'_>,
     observer: &dyn Observer,
 ) -> anyhow::Result<Outcome> {
-    let SearchRequest { options, goal, inputs, against, target, stats } = *request;
+    let SearchRequest { options, goal, inputs, against, target, .. } = *request;
     if [inputs, against].iter().all(|places| places.iter().any(Place::is_stdin)) {
         let must = "on one: standard input is read once";
         return Err(Error::parameter("-", "on both sides", must).into());
     }
-    if options.is_in_memory() {
-        return near::find(request, observer);
-    }
-    let rows = request.rows()?;
-    let mut settings = options.settings(goal)?;
-    let source = options.open(inputs, Some(&settings))?;
-    let other =
-        (!against.is_empty()).then(|| options.open(against, Some(&settings))).transpose()?;
-    request.check_outputs()?;
-    let sources: Vec<_> = std::iter::once(&source).chain(&other).collect();
-    let files = RunFiles { inputs, against, outputs: &[target.path(), stats] };
-    settings.job = options.job(goal, files, &sources, &settings)?;
-    let mut similar = pipeline::pairs(&source, other.as_ref(), &settings, observer)
-        .map_err(|error| report::stopped(error, &settings))?;
+    let settings = options.settings(goal)?;
+    let (mut similar, job) = match options.is_in_memory() {
+        true => (matches_in_memory(request, &settings, observer)?, None),
+        false => scanned_matches(request, &settings, observer)?,
+    };
     observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let value = if options.within.is_some() { "distance" } else { "similarity" };
-    let written = write_rows(&similar, rows, value, settings.threads, target, observer);
+    let written = write_rows(&similar, request.rows()?, settings.threads, target, observer);
     let written = report::unless_closed(written)?;
     similar.stats.stages.push(clock.stop(0));
     let (count, written) = written.unzip();
     similar.stats.pairs = count;
-    Ok((written, Told::of(&similar.stats, &similar.collection, &settings)))
+    let subject = Subject::new(options, goal, &settings)?;
+    let report = RunReport::of(&similar.stats, &similar.collection, &subject).of_job(job);
+    Ok((written, report))
+}
+
+/// Searches texts, sets or bags.
+fn scanned_matches(
+    request: &SearchRequest<'_>,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> anyhow::Result<(Matches, Option<Job>)> {
+    let SearchRequest { options, goal, inputs, against, target, stats } = *request;
+    let source = options.open(inputs, Some(settings))?;
+    let other = (!against.is_empty()).then(|| options.open(against, Some(settings))).transpose()?;
+    request.check_outputs()?;
+    let sources: Vec<_> = std::iter::once(&source).chain(&other).collect();
+    let files = RunFiles { inputs, against, outputs: &[target.path(), stats] };
+    let job = options.job(goal, files, &sources, settings)?;
+    let search = Search::new(settings).observed(observer).resuming(job.as_ref());
+    let matches = search
+        .pairs(Scanned::new(&source).against(other.as_ref()))
+        .map_err(|error| report::stopped(error, job.as_ref()))?;
+    Ok((matches, job))
+}
+
+/// Searches items that are held in memory.
+fn matches_in_memory(
+    request: &SearchRequest<'_>,
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> anyhow::Result<Matches> {
+    let SearchRequest { options, goal, inputs, against, .. } = *request;
+    request.check_outputs()?;
+    observer.stage(Stage::Load, None);
+    let clock = Clock::start(Stage::Load);
+    let items = with_threads(options.threads, || options.load(goal, inputs, against))?;
+    let loaded = clock.stop(0);
+    let search = Search::new(settings).observed(observer);
+    let mut matches = match request.rows()? {
+        Rows::Pairs => search.pairs(items),
+        Rows::Closest(k) => search.closest(items, k),
+    }?;
+    matches.stats.stages.insert(0, loaded);
+    Ok(matches)
 }
 
 /// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.
@@ -238,9 +274,8 @@ pub(crate) fn columns(numbers: [bool; 2], value: &str) -> [Column<'_>; 3] {
 
 /// Writes the rows, and says how many.
 fn write_rows(
-    similar: &Similar,
+    similar: &Matches,
     rows: Rows,
-    value: &str,
     threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
@@ -248,6 +283,10 @@ fn write_rows(
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
+    let value = match similar.form() {
+        Form::Similarity => "similarity",
+        Form::Distance => "distance",
+    };
     let columns = columns(numbers, value);
     let mut table = target.create(&columns)?;
     let found = similar.rows();

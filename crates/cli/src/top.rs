@@ -14,14 +14,14 @@ use crate::search::{self, SearchArgs};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin top articles.jsonl -k 10                     the ten most similar articles of each
-  nearkin top images.npy --as vector -k 5              the five nearest vectors of each
+  nearkin top articles.jsonl -k 10                     ten articles like each
+  nearkin top images.npy --as vector -k 5              five nearest of each
 
 `nearkin top --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin top articles.jsonl -k 10                     the ten most similar articles of each
-  nearkin top images.npy --as vector -k 5              the five nearest vectors of each
-  nearkin top new.parquet --against old.parquet -k 1   the nearest old item of each new one"
+  nearkin top articles.jsonl -k 10                     ten articles like each
+  nearkin top images.npy --as vector -k 5              five nearest of each
+  nearkin top new.parquet --against old.parquet -k 1   the nearest old item"
 )]
 pub(crate) struct TopArgs {
     #[command(flatten)]

@@ -15,12 +15,12 @@ impl Wording for CommandWording {
         let name = key.replace('_', "-");
         let command = Command::command();
         let mut flags = command.get_subcommands().flat_map(clap::Command::get_arguments);
-        let is_short = |short: Option<char>| short.is_some_and(|short| name == short.to_string());
-        match flags.find(|flag| flag.get_long() == Some(&name) || is_short(flag.get_short())) {
-            Some(flag) if flag.get_long() == Some(&name) => format!("--{name}"),
-            Some(_) => format!("-{name}"),
-            None => key.to_owned(),
-        }
+        let written = flags.find_map(|flag| match (flag.get_long(), flag.get_short()) {
+            (Some(long), _) => (long == name).then(|| format!("--{name}")),
+            (None, Some(short)) => (name == short.to_string()).then(|| format!("-{name}")),
+            (None, None) => None,
+        });
+        written.unwrap_or_else(|| key.to_owned())
     }
 
     fn set(&self, key: &str, values: &[&str]) -> String {

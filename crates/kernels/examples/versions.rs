@@ -66,7 +66,7 @@ fn vectors() {
     });
 }
 
-fn main() {
+fn texts() {
     let text = prose(6000);
     let blocks = text.len() / 64 + 1;
     let (mut padded, mut masks) =
@@ -86,6 +86,9 @@ fn main() {
             f(&tokens, k, &mut shingles);
         });
     }
+}
+
+fn throws() {
     let throw = Throw { key: 7, factors: [0x9e37_79b1, 0x85eb_ca6b], groups: 96 };
     for count in [300, 3000] {
         let elements = numbers(count, 0);
@@ -109,6 +112,9 @@ fn main() {
         f(&keys, &elements, &mut values);
         values
     });
+}
+
+fn lists() {
     for count in [200, 2000] {
         let sorted = |salt| {
             let mut set = numbers(count / 3 * 2, 0);
@@ -123,7 +129,6 @@ fn main() {
         let (a, b) = (numbers(words, 0), numbers(words, 1 << 40));
         measure!(hamming, "call", 1, |f| f(black_box(&a), &b));
     }
-    vectors();
     for bytes in [100, 256, 300] {
         let (a, b) = (vec![7; bytes], prose(bytes));
         measure!(equal_bytes, "call", 1, |f| f(black_box(&a), &b));
@@ -132,4 +137,11 @@ fn main() {
         let text = vec![b'x'; bytes];
         measure!(string_special, "call", 1, |f| f(black_box(&text)));
     }
+}
+
+fn main() {
+    texts();
+    throws();
+    lists();
+    vectors();
 }

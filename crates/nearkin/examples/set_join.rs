@@ -20,7 +20,8 @@ use std::time::Instant;
 use nearkin::Result;
 use nearkin::family::hash::SplitMix;
 use nearkin::join::sets::{
-    Counts, Filters, Hit, Indexed, Scratch, SetIndex, SetJoin, Strings, components,
+    Filters, PrefixIndex, QueryScratch, SetIndex, SetJoin, SetJoinCounts, SetPair, SymbolStrings,
+    components,
 };
 use nearkin::read::{Input, ReadOptions};
 use nearkin::shingle::Shingling;
@@ -120,7 +121,7 @@ fn read(file: &Path) -> Result<Vec<Vec<u64>>> {
 fn print_pairs(sets: &[&[u64]], verifier: &Verifier) -> Result<()> {
     let join = SetJoin { verifier, filters: Filters::default(), split: None, stopped: &|| false };
     let hits = Mutex::new(Vec::new());
-    let found = |portion: &[Hit]| {
+    let found = |portion: &[SetPair]| {
         hits.lock().expect("no thread has failed").extend_from_slice(portion);
         Ok(())
     };
@@ -138,12 +139,12 @@ fn print_pairs(sets: &[&[u64]], verifier: &Verifier) -> Result<()> {
 fn measure(sets: &[&[u64]], verifier: &Verifier, filters: Filters) -> Result<()> {
     let join = SetJoin { verifier, filters, split: None, stopped: &|| false };
     let mut best = [f64::INFINITY; 3];
-    let mut counts = Counts::default();
+    let mut counts = SetJoinCounts::default();
     for _ in 0..3 {
         let start = Instant::now();
-        let strings = Strings::new(sets, None)?;
+        let strings = SymbolStrings::new(sets, None)?;
         let ranked = start.elapsed().as_secs_f64();
-        let indexed = Indexed::new(strings, &join)?;
+        let indexed = PrefixIndex::new(strings, &join)?;
         let built = start.elapsed().as_secs_f64();
         counts = indexed.pairs(&join, &|_| Ok(()))?;
         let times = [ranked, built - ranked, start.elapsed().as_secs_f64() - built];
@@ -154,7 +155,7 @@ fn measure(sets: &[&[u64]], verifier: &Verifier, filters: Filters) -> Result<()>
             break;
         }
     }
-    let Counts { candidates, verified, similar } = counts;
+    let SetJoinCounts { candidates, verified, similar } = counts;
     let [rank, index, probe] = best;
     println!(
         "| {filters} | {candidates} | {verified} | {similar} | {rank:.3} | {index:.3} | {probe:.3} |"
@@ -203,7 +204,7 @@ fn measure_misses() -> Result<()> {
         let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
         let index = SetIndex::new(&slices, &verifier, Filters::default())?;
         let others = draw(OTHERS, OTHER_SIZE);
-        let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut found) = (QueryScratch::default(), Vec::new());
         let start = Instant::now();
         for set in (0..ROUNDS).flat_map(|_| &others) {
             index.query(set, &mut scratch, &mut found);
@@ -230,7 +231,7 @@ fn measure_queries_of(name: &str, draw: impl Fn(&mut SplitMix) -> u64) -> Result
     let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
     let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(0.8))?;
     let index = SetIndex::new(&slices, &verifier, Filters::default())?;
-    let mut scratch = Scratch::default();
+    let mut scratch = QueryScratch::default();
     index.query(&sets[0], &mut scratch, &mut Vec::new());
     let (mut times, mut answered, mut answers, mut candidates) = (Vec::new(), 0, 0, 0);
     for number in 0..QUERIES {

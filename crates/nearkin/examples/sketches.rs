@@ -22,12 +22,11 @@ use std::time::Instant;
 use nearkin::Result;
 use nearkin::amplify::{Bands, MAX_FUNCTIONS};
 use nearkin::family::hash::{SplitMix, mix64};
-use nearkin::family::{
-    Grouped, HashFamily, INFINITY, MinHash, Mixed, OnePermutation, Signature, one_permutation,
-};
+use nearkin::family::{INFINITY, OnePermutation, one_permutation};
 use nearkin::measure::jaccard::similarity;
 use nearkin::read::{Input, ReadOptions};
 use nearkin::shingle::{Scratch, Shingling, is_word_character};
+use nearkin::textbook::{GroupMinima, HashFamily, MinHash, MixHashes, Signature};
 
 /// What all random choices derive from.
 const SEED: u64 = 20_170_901;
@@ -271,7 +270,7 @@ impl Kind {
         Ok(match self {
             Self::Classic => {
                 let mut values = vec![0; k];
-                by_function(&Mixed::new(k, seed), elements, &mut values);
+                by_function(&MixHashes::new(k, seed), elements, &mut values);
                 Signature::from_values(values, false)
             }
             Self::Fast => {
@@ -280,7 +279,7 @@ impl Kind {
                 debug_assert!(!values.contains(&one_permutation::EMPTY));
                 Signature::from_values(values.into_iter().map(u64::from).collect(), false)
             }
-            Self::Plain => Grouped::by_hash(Mixed::new(1, seed), k)?.signature(elements),
+            Self::Plain => GroupMinima::by_hash(MixHashes::new(1, seed), k)?.signature(elements),
         })
     }
 
@@ -292,7 +291,7 @@ impl Kind {
 
 /// The values of [`MinHash::signature`], one function after the other: twice as fast, since a function
 /// is set up once and not for every element.
-fn by_function(family: &Mixed, elements: &[u64], out: &mut [u64]) {
+fn by_function(family: &MixHashes, elements: &[u64], out: &mut [u64]) {
     for (function, value) in out.iter_mut().enumerate() {
         *value = elements.iter().map(|&x| family.hash(function, x)).min().unwrap_or(INFINITY);
     }
@@ -452,10 +451,10 @@ fn print_times(texts: &[&str], bands: Bands, chance: &mut SplitMix) -> Result<()
     );
     println!("|---:|---:|---:|---:|---:|---:|---:|");
     let k = bands.functions();
-    let family = Mixed::new(k, chance.draw());
+    let family = MixHashes::new(k, chance.draw());
     let classic = MinHash::new(family.clone());
     let fast = OnePermutation::new(k, chance.draw())?;
-    let plain = Grouped::by_hash(Mixed::new(1, chance.draw()), k)?;
+    let plain = GroupMinima::by_hash(MixHashes::new(1, chance.draw()), k)?;
     let cheap: Vec<(u32, u32)> = (0..k).map(|_| halves(chance.draw())).collect();
     let (mut wide, mut narrow) = (vec![0u64; k], vec![0u32; k]);
     for size in SIZES {

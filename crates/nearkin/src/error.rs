@@ -139,7 +139,7 @@ pub trait Wording {
     /// An option by its name: `--on-error`, or `on_error`.
     fn option(&self, key: &str) -> String;
 
-    /// An option that the user is to give a value, in "choose another field with …": `--id`, or `id=...`.
+    /// An option that the user is to give a value, in "choose another field with …": `--id`, or `id=`.
     fn with(&self, key: &str) -> String {
         self.option(key)
     }

@@ -184,6 +184,20 @@ pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     })
 }
 
+/// Runs `work` with so many threads for whatever it does in parallel, or with one per core.
+///
+/// # Errors
+/// Those of the work, and when the threads cannot be started.
+pub fn with_threads<R: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<R> + Send,
+) -> Result<R> {
+    match threads {
+        Some(threads) => in_pool(threads, work),
+        None => work(),
+    }
+}
+
 /// Runs `work` with this many threads for whatever it does in parallel.
 pub(crate) fn in_pool<R: Send>(
     threads: usize,

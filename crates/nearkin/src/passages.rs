@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use crate::family::hash::Spread;
+use crate::family::hash::ElementHasher;
 
 pub use words::Words;
 
@@ -82,7 +82,7 @@ pub fn find(a: &Words<'_>, b: &Words<'_>, least: usize) -> Vec<Passage> {
 }
 
 /// Where a number of words stands, by their hash.
-type Places = HashMap<u64, usize, BuildHasherDefault<Spread>>;
+type Places = HashMap<u64, usize, BuildHasherDefault<ElementHasher>>;
 
 /// What is left of two texts.
 struct Search<'a> {
@@ -97,8 +97,9 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(words: [&'a [u64]; 2], least: usize) -> Self {
-        let of_b: HashSet<u64, BuildHasherDefault<Spread>> = hashes(words[1], least).collect();
-        let shared: HashSet<u64, BuildHasherDefault<Spread>> =
+        let of_b: HashSet<u64, BuildHasherDefault<ElementHasher>> =
+            hashes(words[1], least).collect();
+        let shared: HashSet<u64, BuildHasherDefault<ElementHasher>> =
             hashes(words[0], least).filter(|hash| of_b.contains(hash)).collect();
         let open = words.map(|words| hashes(words, least).map(|x| shared.contains(&x)).collect());
         let each = 0..=WIDEST_GAP;

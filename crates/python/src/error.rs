@@ -21,7 +21,7 @@ impl Wording for PythonWording {
     fn with(&self, key: &str) -> String {
         match key {
             "suggest" => "nearkin.suggest_rules".to_owned(), // a call of its own
-            _ => format!("{}=...", self.option(key)),
+            _ => format!("{}=", self.option(key)),
         }
     }
 

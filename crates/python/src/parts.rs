@@ -14,7 +14,7 @@ pub(crate) use minhash::{Sketcher, keys_of_sketches};
 pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shingles};
 
 use nearkin::amplify::Bands;
-use nearkin::pipeline::{Settings, Way};
+use nearkin::settings::{Settings, Strategy};
 use nearkin::verify::Measure;
 use nearkin::{Error, Result};
 
@@ -61,8 +61,10 @@ impl Asked<'_> {
             threshold: self.threshold,
             within: self.within,
             recall: self.recall,
-            bands: self.bands.map(|(count, rows)| Bands::new(count, rows)).transpose()?,
-            way: Way::Bands,
+            strategy: match self.bands {
+                Some((count, rows)) => Strategy::Bands(Bands::new(count, rows)?),
+                None => Strategy::Approximate,
+            },
             seed: self.seed,
             threads: threads_of(self.threads)?.unwrap_or(default.threads),
             ..default

@@ -29,11 +29,10 @@ pub(crate) const QUALITY: f64 = 0.3;
 
 /// The prints of a file, a line each.
 pub(crate) fn read(path: &Path) -> Result<Vec<Print>> {
-    let unreadable = |error: std::io::Error| Error::File {
-        path: path.to_owned(),
-        what: format!(
-            "cannot be read ({error}); give a file of JSON lines, packed with gzip or not"
-        ),
+    let unreadable = |error: std::io::Error| {
+        let what =
+            format!("cannot be read ({error}); give a file of JSON lines, packed with gzip or not");
+        Error::file(path, what)
     };
     let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
     let packed = file.fill_buf().map_err(unreadable)?.starts_with(&[0x1f, 0x8b]);
@@ -45,7 +44,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Print>> {
         if text.trim().is_empty() {
             continue;
         }
-        let wrong = |what| Error::Input { path: path.to_owned(), line, what };
+        let wrong = |what: String| Error::input(path, line, what);
         prints.push(print(&text).map_err(wrong)?);
     }
     Ok(prints)

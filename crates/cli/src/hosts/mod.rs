@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use nearkin::Result;
+use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::Options;
-use nearkin::pipeline::{Clock, Observer, Stage};
 use nearkin::read::{Format, OnError, Place};
 use nearkin::shingle::Shingling;
 use nearkin::write::{Ready, TableWriter};
@@ -34,16 +34,16 @@ use search::{ALIKE, LEAST_LINKS, LEAST_SHINGLES, LEAST_URLS, MOST_PAGES, THRESHO
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
+  nearkin hosts urls.txt.gz                            pairs of hosts
   nearkin hosts urls.txt --pages pages.parquet         also compare the pages
 
 `nearkin hosts --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin hosts urls.txt.gz                            pairs of hosts, as JSON lines
-  nearkin hosts crawl.jsonl --url address -t 0.5       another field, a higher threshold
-  cut -f2 log.tsv | nearkin hosts -                    standard input, one URL per line
+  nearkin hosts urls.txt.gz                            pairs of hosts
+  nearkin hosts crawl.jsonl --url address -t 0.5       another field, threshold
+  cut -f2 log.tsv | nearkin hosts -                    one URL per line
   nearkin hosts urls.txt --pages pages.parquet         also compare the pages
-  nearkin hosts urls.txt --links links.tsv --contracted left.tsv --folds folds.csv"
+  nearkin hosts urls.txt --links links.tsv --contracted out.tsv --folds folds.csv"
 )]
 pub(crate) struct HostsArgs {
     /// Lists of URLs: .txt (one per line), .jsonl .csv .tsv .parquet, also .gz .zst, or - for standard input
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &HostsArgs) -> anyhow::Result<()> {
     let ready = args.write(&report, &progress)?;
     report.add_stage(clock.stop(0));
     progress.finish();
-    report.told().finish(&args.run, ready)
+    report.report().finish(&args.run, ready)
 }
 
 impl HostsArgs {

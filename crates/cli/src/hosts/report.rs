@@ -1,28 +1,30 @@
 //! What was found of the hosts: its tables, and what is told at the end.
 
 use nearkin::Result;
-use nearkin::hosts::{Checked, Contracted, Fold, Graph, Hosts, Mirror, Mirrors, Skipped, Verdict};
+use nearkin::hosts::{
+    Contraction, Fold, Graph, Hosts, Mirror, Mirrors, PageComparison, SkippedRecords, Verdict,
+};
 use nearkin::measure::jaccard;
-use nearkin::pipeline::{Observer, StageTime};
+use nearkin::observe::{Observer, StageTime};
 use nearkin::write::{Cell, Column, ColumnKind, TableWriter};
 use serde_json::{Value, json};
 
 use crate::engine::{Account, Table, go_on};
 use crate::output::in_memory;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport};
 
 /// What became of the links.
 #[derive(Debug)]
-pub(super) struct Contraction {
+pub(super) struct LinkReport {
     graph: Graph,
-    contracted: Contracted,
+    contracted: Contraction,
     links: Vec<(u32, u32)>,
     folds: Vec<Fold>,
     kept: Vec<Vec<u32>>,
 }
 
-impl Contraction {
-    pub(super) fn new(graph: Graph, contracted: Contracted) -> Self {
+impl LinkReport {
+    pub(super) fn new(graph: Graph, contracted: Contraction) -> Self {
         let links = graph.contracted_links(&contracted);
         let folds = graph.folds(&contracted);
         let kept = graph.kept_of_hosts(&contracted);
@@ -53,9 +55,9 @@ pub struct MirrorReport {
     pub(super) least_shingles: usize,
     pub(super) hosts: Hosts,
     pub(super) mirrors: Mirrors,
-    pub(super) checked: Option<Vec<Checked>>,
-    pub(super) contraction: Option<Contraction>,
-    pub(super) skipped: Skipped,
+    pub(super) checked: Option<Vec<PageComparison>>,
+    pub(super) links: Option<LinkReport>,
+    pub(super) skipped: SkippedRecords,
     pub(super) stages: Vec<StageTime>,
 }
 
@@ -92,11 +94,11 @@ impl MirrorReport {
 
     /// What is told of the run at its end.
     pub fn account(&self) -> Account {
-        self.told().into()
+        self.report().into()
     }
 
-    pub(super) fn told(&self) -> Told {
-        Told::new(self.as_json(), self.funnel(), self.skipped.first.iter())
+    pub(super) fn report(&self) -> RunReport {
+        RunReport::new(self.as_json(), self.funnel(), self.skipped.first.iter())
     }
 
     /// Adds a stage that a front end has timed.
@@ -121,7 +123,7 @@ impl MirrorReport {
         columns.extend(counts.into_iter().map(|name| column(name, ColumnKind::Count)));
         columns.extend(self.checked.is_some().then(|| column("verdict", ColumnKind::Text)));
         let merged = || column("pages_merged", ColumnKind::Count);
-        columns.extend(self.contraction.is_some().then(merged));
+        columns.extend(self.links.is_some().then(merged));
         let mut table = create(&columns)?;
         for (at, pair) in self.mirrors.pairs.iter().enumerate() {
             go_on(observer)?;
@@ -136,12 +138,12 @@ impl MirrorReport {
         create: impl FnOnce(&[Column<'_>]) -> Result<TableWriter>,
         observer: &dyn Observer,
     ) -> Result<Option<TableWriter>> {
-        let Some(contraction) = &self.contraction else { return Ok(None) };
+        let Some(links) = &self.links else { return Ok(None) };
         let columns = [column("source", ColumnKind::Text), column("target", ColumnKind::Text)];
         let mut table = create(&columns)?;
-        for &(from, to) in &contraction.links {
+        for &(from, to) in &links.links {
             go_on(observer)?;
-            table.row(&[from, to].map(|page| Cell::Text(contraction.graph.url(page))))?;
+            table.row(&[from, to].map(|page| Cell::Text(links.graph.url(page))))?;
         }
         Ok(Some(table))
     }
@@ -151,7 +153,7 @@ impl MirrorReport {
         &self,
         create: impl FnOnce(&[Column<'_>]) -> Result<TableWriter>,
     ) -> Result<Option<TableWriter>> {
-        let Some(contraction) = &self.contraction else { return Ok(None) };
+        let Some(links) = &self.links else { return Ok(None) };
         let columns = [
             column("host", ColumnKind::Text),
             column("into", ColumnKind::Text),
@@ -159,9 +161,9 @@ impl MirrorReport {
             column("merged", ColumnKind::Count),
         ];
         let mut table = create(&columns)?;
-        for fold in &contraction.folds {
+        for fold in &links.folds {
             let [host, into] =
-                [fold.host, fold.into].map(|host| contraction.graph.hosts().get(host as usize));
+                [fold.host, fold.into].map(|host| links.graph.hosts().get(host as usize));
             let [pages, merged] = [fold.pages, fold.merged].map(|count| Cell::Count(count as u64));
             table.row(&[Cell::Text(host), Cell::Text(into), pages, merged])?;
         }
@@ -178,7 +180,7 @@ impl MirrorReport {
             row.extend([checked.compared, checked.same, checked.alike].map(count));
             row.push(Cell::Text(checked.verdict().name()));
         }
-        row.extend(self.contraction.as_ref().map(|contraction| count(contraction.merged(a, b))));
+        row.extend(self.links.as_ref().map(|links| count(links.merged(a, b))));
         row
     }
 
@@ -215,17 +217,17 @@ impl MirrorReport {
         for (verdict, count) in verdicts.filter(|(_, count)| *count > 0) {
             rows.push((count, format!("of them {} by their pages", verdict.name())));
         }
-        if let Some(contraction) = &self.contraction {
-            let (graph, saved) = (&contraction.graph, contraction.saved() as u64);
+        if let Some(links) = &self.links {
+            let (graph, saved) = (&links.graph, links.saved() as u64);
             let pages = graph.len() as u64;
             let before = format!("links between {} pages", report::grouped(pages));
             rows.push((graph.links().len() as u64, before));
-            let rounds = contraction.contracted.rounds.len();
+            let rounds = links.contracted.rounds.len();
             rows.push((saved, format!("pages merged with another; rounds: {rounds}")));
             let after = format!("links left, between {} pages", report::grouped(pages - saved));
-            rows.push((contraction.links.len() as u64, after));
+            rows.push((links.links.len() as u64, after));
             rows.push((
-                contraction.whole() as u64,
+                links.whole() as u64,
                 "hosts folded into another with all their pages".into(),
             ));
         }
@@ -240,15 +242,15 @@ impl MirrorReport {
                 |(verdict, count): (Verdict, u64)| (verdict.name().to_owned(), count.into());
             Value::Object(verdicts.into_iter().map(count).collect())
         });
-        let links = self.contraction.as_ref().map(|contraction| {
+        let links = self.links.as_ref().map(|links| {
             json!({
-                "links": contraction.graph.links().len(),
-                "pages": contraction.graph.len(),
-                "rounds": contraction.contracted.rounds,
-                "pages_merged": contraction.saved(),
-                "links_left": contraction.links.len(),
-                "pages_left": contraction.graph.len() - contraction.saved(),
-                "hosts_folded": contraction.whole(),
+                "links": links.graph.links().len(),
+                "pages": links.graph.len(),
+                "rounds": links.contracted.rounds,
+                "pages_merged": links.saved(),
+                "links_left": links.links.len(),
+                "pages_left": links.graph.len() - links.saved(),
+                "hosts_folded": links.whole(),
             })
         });
         json!({

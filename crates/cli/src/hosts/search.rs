@@ -1,14 +1,14 @@
 //! Mirror hosts for every front end: URLs, pages and links come in; pairs of hosts, links and folds go out as tables.
 
 use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contracted, Graph, Hosts, Rule, Search, Skipped};
+use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
+use nearkin::observe::{Clock, Observer, Stage, StageTime};
 use nearkin::options::Options;
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime};
 use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
-use nearkin::{Error, Result, near};
+use nearkin::{Error, Result, with_threads};
 
-use super::report::{Contraction, MirrorReport};
+use super::report::{LinkReport, MirrorReport};
 
 /// What is searched for mirrors, and how.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ impl HostsInput {
     /// # Errors
     /// When an input cannot be read, a parameter is out of range, there is not enough memory, or the observer stops it.
     pub fn find(&self, observer: &dyn Observer) -> Result<MirrorReport> {
-        near::in_pool(self.options.threads, || self.find_in_pool(observer))
+        with_threads(self.options.threads, || self.find_in_pool(observer))
     }
 
     fn find_in_pool(&self, observer: &dyn Observer) -> Result<MirrorReport> {
@@ -109,7 +109,7 @@ impl HostsInput {
         let urls = Input::open(&self.urls, self.url_options())?;
         let pages = (!self.pages.is_empty()).then(|| Input::open(&self.pages, self.page_options()));
         let pages = pages.transpose()?;
-        let mut skipped = Skipped::default();
+        let mut skipped = SkippedRecords::default();
         let graph = (!self.links.is_empty()).then(|| self.graph(&mut watch, &mut skipped));
         let mut graph = graph.transpose()?;
         let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
@@ -132,8 +132,8 @@ impl HostsInput {
             None => None,
         };
         skipped += std::mem::take(&mut hosts.skipped);
-        let contraction =
-            graph.zip(contracted).map(|(graph, contracted)| Contraction::new(graph, contracted));
+        let links =
+            graph.zip(contracted).map(|(graph, contracted)| LinkReport::new(graph, contracted));
         Ok(MirrorReport {
             threshold: self.threshold,
             least_urls: self.least_urls,
@@ -141,7 +141,7 @@ impl HostsInput {
             hosts,
             mirrors,
             checked,
-            contraction,
+            links,
             skipped,
             stages: watch.stages,
         })
@@ -213,8 +213,8 @@ impl HostsInput {
         }
     }
 
-    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> Search<'a> {
-        Search {
+    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> MirrorSearch<'a> {
+        MirrorSearch {
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
@@ -232,7 +232,7 @@ impl HostsInput {
     }
 
     /// Reads the links.
-    fn graph(&self, watch: &mut Watch<'_>, skipped: &mut Skipped) -> Result<Graph> {
+    fn graph(&self, watch: &mut Watch<'_>, skipped: &mut SkippedRecords) -> Result<Graph> {
         let observer = watch.observer;
         watch.stage(Stage::Load, 0, || {
             let mut graph = Graph::default();
@@ -253,7 +253,7 @@ impl HostsInput {
         graph: &mut Graph,
         pages: Option<&Input>,
         watch: &mut Watch<'_>,
-    ) -> Result<Contracted> {
+    ) -> Result<Contraction> {
         let observer = watch.observer;
         if let Some(pages) = pages {
             watch.stage(Stage::Sketch, pages.bytes(), || {

@@ -9,9 +9,9 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::pipeline::{Clock, Observer, Stage};
+use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::read::Place;
-use nearkin::records::{Grouping, Outcome, Rules};
+use nearkin::records::{GroupingRule, MatchResult, Rules};
 use nearkin::write::{Output, Ready, TableWriter};
 use nearkin::{Error, Result};
 
@@ -30,13 +30,13 @@ pub use resolution::{MatchInput, Resolution, Suggestion};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
 
 `nearkin match --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
-  nearkin match a.csv b.csv --suggest -o match.toml    write rules for two tables, to read and edit
-  nearkin match a.csv b.csv -c match.toml -o out.csv   the matches, with what each field added
+  nearkin match a.csv b.csv --suggest -o match.toml    write rules to edit
+  nearkin match a.csv b.csv -c match.toml -o out.csv   matches and their scores
   nearkin match people.parquet -c match.toml --clusters who.csv
                                                        one table: who is who"
 )]
@@ -99,7 +99,7 @@ fn resolve(args: &MatchArgs, rules: Rules, progress: &Progress) -> anyhow::Resul
     let (pairs, ready) = args.write(&resolution, progress)?;
     resolution.add_stage(clock.stop(0));
     progress.finish();
-    resolution.told(pairs).finish(&args.run, ready)
+    resolution.report(pairs).finish(&args.run, ready)
 }
 
 /// Writes rules for the tables.
@@ -108,7 +108,7 @@ fn suggest(args: &MatchArgs, progress: &Progress) -> anyhow::Result<()> {
     progress.finish();
     let mut output = Output::create(args.output())?;
     output.put(suggestion.rules.as_bytes())?;
-    suggestion.told().finish(&args.run, vec![output.ready()?])
+    suggestion.report().finish(&args.run, vec![output.ready()?])
 }
 
 impl MatchArgs {
@@ -139,7 +139,7 @@ impl MatchArgs {
 
     /// Refuses outputs that these rules do not give.
     fn check_rules(&self, rules: &Rules) -> Result<()> {
-        if self.clusters.is_some() && rules.grouping != Grouping::Clusters {
+        if self.clusters.is_some() && rules.grouping != GroupingRule::Clusters {
             let name = rules.grouping.name();
             let must = format!("left out: the rules match {name}, and clusters are for one table");
             return Err(Error::parameter("clusters", "given", must));
@@ -182,7 +182,7 @@ impl MatchArgs {
 }
 
 #[cfg(feature = "plot")]
-fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<Ready>> {
     let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
     let mut output = Output::create(Some(path))?;
     output.put(&plot::draw(shares, outcome.threshold, path)?)?;
@@ -190,6 +190,6 @@ fn draw_shares(args: &MatchArgs, outcome: &Outcome) -> anyhow::Result<Option<Rea
 }
 
 #[cfg(not(feature = "plot"))]
-fn draw_shares(_: &MatchArgs, _: &Outcome) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<Ready>> {
     Ok(None)
 }

@@ -1,17 +1,17 @@
 //! Entity resolution for every front end: tables and rules come in; matches, clusters and shares go out as tables.
 
+use nearkin::observe::{Clock, Observer, Stage, StageTime};
 use nearkin::options::Options;
-use nearkin::pipeline::{Clock, Observer, Stage, StageTime, fair_share};
 use nearkin::read::Place;
-use nearkin::records::{self, Limits, Matches, Outcome, Rules, Scorer};
+use nearkin::records::{self, Limits, MatchGroups, MatchResult, Rules, Scorer};
 use nearkin::write::{Cell, Column, ColumnKind, TableWriter};
-use nearkin::{Error, Result, near};
+use nearkin::{Error, Result, fair_share, with_threads};
 
 use super::summary::Summary;
 use super::tables::RecordTables;
 use crate::engine::{Account, Table, go_on};
 use crate::output::in_memory;
-use crate::report::Told;
+use crate::report::RunReport;
 
 /// The tables that are matched, and what a run may take.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ impl MatchInput {
         tables.check_columns(&self.sides(), &rules)?;
         observer.stage(Stage::Verify, None);
         let clock = Clock::start(Stage::Verify);
-        let (outcome, scorer) = near::in_pool(self.options.threads, || {
+        let (outcome, scorer) = with_threads(self.options.threads, || {
             let memory = self.options.memory.unwrap_or_else(fair_share);
             let limits = Limits { memory, stopped: &|| observer.stopped() };
             records::resolve(&tables.records(), &rules, &limits)
@@ -52,7 +52,7 @@ impl MatchInput {
         let (tables, mut stages) = self.load(observer)?;
         observer.stage(Stage::Verify, None);
         let clock = Clock::start(Stage::Verify);
-        let rules = near::in_pool(self.options.threads, || {
+        let rules = with_threads(self.options.threads, || {
             records::suggest::suggest(&tables.records(), &|| observer.stopped())
         })?;
         stages.push(clock.stop(0));
@@ -71,7 +71,7 @@ impl MatchInput {
         }
         observer.stage(Stage::Load, None);
         let clock = Clock::start(Stage::Load);
-        let tables = near::in_pool(self.options.threads, || {
+        let tables = with_threads(self.options.threads, || {
             RecordTables::load(&self.sides(), &self.options.table_options(), &|| observer.stopped())
         })?;
         self.options.check_fits(tables.bytes())?;
@@ -91,10 +91,10 @@ pub struct Suggestion {
 impl Suggestion {
     /// What is told of the run at its end.
     pub fn account(&self) -> Account {
-        self.told().into()
+        self.report().into()
     }
 
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn report(&self) -> RunReport {
         super::summary::of_suggestion(&self.tables, &self.stages)
     }
 }
@@ -104,7 +104,7 @@ impl Suggestion {
 pub struct Resolution {
     tables: RecordTables,
     pub(super) rules: Rules,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: MatchResult,
     scorer: Scorer,
     stages: Vec<StageTime>,
 }
@@ -142,14 +142,14 @@ impl Resolution {
 
     /// What is told of the run at its end.
     pub fn account(&self) -> Account {
-        self.told(Some(self.pairs())).into()
+        self.report(Some(self.pairs())).into()
     }
 
     /// How many pairs of records are the same.
     fn pairs(&self) -> u64 {
         match &self.outcome.matches {
-            Matches::Pairs(pairs) => pairs.len() as u64,
-            Matches::Clusters(clusters) => {
+            MatchGroups::Pairs(pairs) => pairs.len() as u64,
+            MatchGroups::Clusters(clusters) => {
                 let sizes = super::summary::sizes_of(clusters);
                 sizes.map(|size| size * size.saturating_sub(1) / 2).sum()
             }
@@ -157,9 +157,9 @@ impl Resolution {
     }
 
     /// What is told at the end, given how many pairs were written.
-    pub(super) fn told(&self, pairs: Option<u64>) -> Told {
+    pub(super) fn report(&self, pairs: Option<u64>) -> RunReport {
         let Self { tables, rules, outcome, scorer, stages } = self;
-        Summary { tables, rules, outcome, scorer, pairs, stages }.told()
+        Summary { tables, rules, outcome, scorer, pairs, stages }.report()
     }
 
     /// Adds a stage that a front end has timed.

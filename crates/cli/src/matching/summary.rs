@@ -1,18 +1,18 @@
 //! What is told of a run at its end: how many records, candidates, matches and clusters there were.
 
-use nearkin::pipeline::StageTime;
+use nearkin::observe::StageTime;
 use nearkin::records::check::Shares;
-use nearkin::records::{Alternative, Grouping, Outcome, Rules, Scorer};
+use nearkin::records::{Alternative, GroupingRule, MatchResult, Rules, Scorer};
 use serde_json::{Value, json};
 
 use super::tables::RecordTables;
-use crate::report::{self, Told};
+use crate::report::{self, RunReport};
 
 /// What there is to tell.
 pub(super) struct Summary<'a> {
     pub(super) tables: &'a RecordTables,
     pub(super) rules: &'a Rules,
-    pub(super) outcome: &'a Outcome,
+    pub(super) outcome: &'a MatchResult,
     pub(super) scorer: &'a Scorer,
     /// How many pairs there are, where they are wanted.
     pub(super) pairs: Option<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Summary<'a> {
 }
 
 /// What is told of a run that found rules.
-pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> Told {
+pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> RunReport {
     let stats = json!({
         "items": tables.records().len(),
         "records": tables.sizes(),
@@ -29,7 +29,7 @@ pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> Told
         "peak_memory": report::peak_memory(),
     });
     let funnel = format!("{}  took {:.1} s", report::lines(&tables.summary()), seconds(stages));
-    Told::new(stats, funnel, tables.errors())
+    RunReport::new(stats, funnel, tables.errors())
 }
 
 fn seconds(stages: &[StageTime]) -> f64 {
@@ -49,8 +49,8 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 }
 
 impl Summary<'_> {
-    pub(super) fn told(&self) -> Told {
-        Told::new(self.as_json(), self.funnel(), self.tables.errors())
+    pub(super) fn report(&self) -> RunReport {
+        RunReport::new(self.as_json(), self.funnel(), self.tables.errors())
     }
 
     /// How many survived each step, a line each.
@@ -80,10 +80,10 @@ impl Summary<'_> {
             rows.push((count_clusters(clusters), "clusters of two or more".into()));
         }
         match (self.pairs, rules.grouping) {
-            (Some(pairs), Grouping::Clusters) => {
+            (Some(pairs), GroupingRule::Clusters) => {
                 rows.push((pairs, "pairs of two records of one cluster".into()));
             }
-            (Some(pairs), Grouping::OneToOne) => {
+            (Some(pairs), GroupingRule::OneToOne) => {
                 rows.push((pairs, "pairs taken, each record in at most one".into()));
             }
             _ => {}

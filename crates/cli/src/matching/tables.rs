@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use nearkin::error::Advice;
-use nearkin::item::{Id, Table};
-use nearkin::read::{Named, Names, Place, ReadOptions, load_records};
+use nearkin::item::{Id, RecordTable};
+use nearkin::read::{NamedItems, Names, Place, ReadOptions, load_records};
 use nearkin::records::{Records, Rules};
 use nearkin::write::ColumnKind;
 use nearkin::{Error, Result};
@@ -12,7 +12,7 @@ use nearkin::{Error, Result};
 /// The records of one table or of two, with their ids. Those of the second table are numbered after those of the first.
 #[derive(Debug)]
 pub(super) struct RecordTables {
-    tables: Vec<Named<Table>>,
+    tables: Vec<NamedItems<RecordTable>>,
 }
 
 impl RecordTables {

@@ -3,19 +3,19 @@
 use std::fmt::{self, Write as _};
 
 use nearkin::amplify::Expression;
-use nearkin::near::{self, Plan, Taken};
-use nearkin::options::{Goal, InMemoryItems, MeasureName, Options, Query};
-use nearkin::pipeline::Observer;
+use nearkin::observe::Observer;
+use nearkin::options::{Goal, MeasureName, Options, Query};
+use nearkin::plan::{Plan, Way};
+use nearkin::search::Search;
 use nearkin::space::Form;
 use serde_json::{Value, json};
 
 use super::{PlanRequest, as_bands};
-use crate::near::{expected_json, named};
-use crate::report::grouped;
+use crate::report::{expected_json, grouped, named};
 
 /// What there is to say of them.
 pub(super) struct InMemoryPlan {
-    loaded: InMemoryItems,
+    items: usize,
     query: Query,
     plan: Plan,
     /// Where the curve is asked for.
@@ -27,10 +27,11 @@ impl InMemoryPlan {
         // Both ways are planned, whichever is asked for.
         let options = Options { exact: false, ..request.options.clone() };
         let query = options.query(Goal::Pairs)?;
-        let loaded = options.load(&request.inputs, &[], &query)?;
-        let stopped = || observer.stopped();
-        let plan = near::plan(&loaded.items, &options.search(&query, None, &stopped)?)?;
-        Ok(Self { loaded, query, plan, at: request.view.at.clone() })
+        let loaded = options.load(Goal::Pairs, &request.inputs, &[])?;
+        let (items, settings) = (loaded.items().len(), options.settings(Goal::Pairs)?);
+        let plan = Search::new(&settings).observed(observer).plan(loaded, Goal::Pairs)?;
+        let plan = plan.unwrap_or_default();
+        Ok(Self { items, query, plan, at: request.view.at.clone() })
     }
 
     pub(super) fn as_text(&self) -> Result<String, fmt::Error> {
@@ -40,7 +41,7 @@ impl InMemoryPlan {
             Form::Similarity => format!("at or above {}", query.limit),
             Form::Distance => format!("within {}", query.limit),
         };
-        let items = self.loaded.items.len() as u64;
+        let items = self.items as u64;
         writeln!(text, "{} items, compared by {}; pairs {reach}", grouped(items), query.measure)?;
         if let (Some(median), Some(closest)) =
             (plan.sample.get(plan.sample.len() / 2), plan.sample.first())
@@ -55,27 +56,28 @@ impl InMemoryPlan {
         }
         writeln!(text)?;
         let taken = |is: bool| if is { "  <- taken" } else { "" };
-        let complete =
-            plan.complete.map_or(String::new(), |it| format!(", {}", seconds(it.seconds)));
-        let mark = taken(plan.taken == Taken::Complete);
+        let complete = plan.exact.map_or(String::new(), |it| format!(", {}", seconds(it.seconds)));
+        let mark = taken(plan.way == Way::Exact);
         writeln!(text, "complete: every pair is found{complete}{mark}")?;
         if let Some(tables) = &plan.tables {
-            let mark = taken(plan.taken == Taken::Tables);
+            let mark = taken(plan.way == Way::Tables);
             writeln!(
                 text,
                 "tables:   {}, {}{mark}",
                 named(tables),
-                seconds(tables.estimate.seconds)
+                tables.cost.map_or(String::new(), |cost| seconds(cost.seconds))
             )?;
             let functions = grouped(tables.expression.functions() as u64);
             let kept = grouped(tables.expression.tables() as u64);
             writeln!(text, "          {functions} functions an item, {kept} tables")?;
-            writeln!(
-                text,
-                "          {} candidates expected, {} of them in vain",
-                grouped(tables.expected.candidates as u64),
-                grouped(tables.expected.wasted as u64)
-            )?;
+            if let Some(expected) = &tables.expected {
+                writeln!(
+                    text,
+                    "          {} candidates expected, {} of them in vain",
+                    grouped(expected.candidates as u64),
+                    grouped(expected.wasted as u64)
+                )?;
+            }
             let unit = match query.measure {
                 MeasureName::Cosine => "angle in degrees",
                 MeasureName::Hamming => "number of bits",
@@ -99,7 +101,7 @@ impl InMemoryPlan {
         };
         // What runs, where tables do; what would, beside it.
         let tables = self.plan.tables.as_ref();
-        let run = tables.filter(|_| self.plan.taken == Taken::Tables).map(|it| &it.expression);
+        let run = tables.filter(|_| self.plan.way == Way::Tables).map(|it| &it.expression);
         let bands = run.and_then(as_bands);
         let (at, slope) = run.map_or((None, None), |run| {
             let (at, slope) = run.steepest();
@@ -108,11 +110,11 @@ impl InMemoryPlan {
         let point = |s: &f64| json!({ "s": s, "p": run.map(|run| run.probability(*s)) });
         let chance = |&(distance, p): &(f64, f64)| json!({ "distance": distance, "p": p });
         json!({
-            "items": self.loaded.items.len(),
+            "items": self.items,
             "measure": self.query.measure.to_string(),
             "threshold": threshold,
             "within": within,
-            "taken": if self.plan.taken == Taken::Tables { "tables" } else { "complete" },
+            "taken": if self.plan.way == Way::Tables { "tables" } else { "complete" },
             "recall": self.plan.recall,
             "expression": run.map(ToString::to_string),
             "probes": tables.filter(|_| run.is_some()).map(|tables| tables.probes),
@@ -122,7 +124,7 @@ impl InMemoryPlan {
             "fixed_point": run.and_then(Expression::fixed_point),
             "steepest": { "at": at, "slope": slope },
             "curve": run.map(|_| self.at.iter().map(point).collect::<Vec<_>>()),
-            "expected": expected_json(&self.plan),
+            "expected": expected_json(&self.plan, false),
             "by_distance": tables.map(|it| it.curve.iter().map(chance).collect::<Vec<_>>()),
         })
     }

@@ -1,6 +1,6 @@
 //! The plan for programs.
 
-use nearkin::pipeline::Estimate;
+use nearkin::plan::Estimate;
 use serde_json::{Value, json};
 
 use super::{Corpus, Plan};
@@ -72,7 +72,7 @@ impl Corpus {
                 "candidates": error(forecast.candidates),
                 "items": error(forecast.items),
             },
-            "ways": self.choice.as_ref().map(report::expected_json),
+            "ways": self.ways.as_ref().map(|ways| report::expected_json(ways, true)),
             "histogram": self.survey.histogram(50),
         })
     }

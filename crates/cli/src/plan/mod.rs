@@ -12,12 +12,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::amplify::{Bands, Expression, Sensitive, functions_needed};
+use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
+use nearkin::observe::{NoObserver, Observer, Watched};
 use nearkin::options::{Goal, Options};
-use nearkin::pipeline::{
-    Choice, Forecast, NoObserver, Observer, Settings, Survey, Watched, choose, sample, survey,
-};
+use nearkin::plan::{Forecast, Survey, sample, survey};
 use nearkin::read::Place;
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Settings;
 use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};
 
@@ -250,7 +251,7 @@ struct Plan<'a> {
     choices: Vec<Bands>,
     /// Functions for estimates from sketches alone.
     functions: usize,
-    sensitive: Option<Sensitive>,
+    sensitive: Option<Sensitivity>,
     corpus: Option<Corpus>,
 }
 
@@ -260,7 +261,7 @@ struct Corpus {
     forecast: Forecast,
     advice: Option<ShingleLength>,
     /// What an exact search would take, and what bands.
-    choice: Option<Choice>,
+    ways: Option<nearkin::plan::Plan>,
 }
 
 impl<'a> Plan<'a> {
@@ -274,7 +275,7 @@ impl<'a> Plan<'a> {
         let corpus = (!request.inputs.is_empty())
             .then(|| Corpus::of(request, &settings, &expression, observer))
             .transpose()?;
-        let base = view.sensitive.map(|(near, far)| Sensitive::minhash(near, far)).transpose()?;
+        let base = view.sensitive.map(|(near, far)| Sensitivity::minhash(near, far)).transpose()?;
         Ok(Self {
             options,
             view,
@@ -367,10 +368,10 @@ impl Corpus {
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
         let forecast = survey.forecast(&|s| expression.probability(s));
-        let choice = match request.options.and_or {
-            None => choose(&input, settings)?,
+        let ways = match request.options.and_or {
+            None => Search::new(settings).plan(Scanned::new(&input), Goal::Pairs)?,
             Some(_) => None,
         };
-        Ok(Self { survey, forecast, advice: advise(&texts), choice })
+        Ok(Self { survey, forecast, advice: advise(&texts), ways })
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use nearkin::pipeline::Estimate;
+use nearkin::plan::Estimate;
 
 use crate::report::grouped;
 

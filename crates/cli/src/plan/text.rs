@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use nearkin::amplify::{Bands, Cost};
-use nearkin::pipeline::Way;
+use nearkin::plan::{SearchCost, Way};
 
 use super::curve::{Mark, draw};
 use super::numbers::{bytes, chance, count, odds};
@@ -17,8 +17,8 @@ const KEY: usize = 8;
 impl Plan<'_> {
     pub(super) fn as_text(&self, screen: Screen) -> Result<String, fmt::Error> {
         let mut text = String::new();
-        let choice = self.corpus.as_ref().and_then(|corpus| corpus.choice);
-        if choice.is_some_and(|choice| choice.way() == Way::Exact) {
+        let ways = self.corpus.as_ref().and_then(|corpus| corpus.ways.as_ref());
+        if ways.is_some_and(|ways| ways.is_exact()) {
             writeln!(
                 text,
                 "A run searches this input exactly, which is expected to be faster and misses none (see below). What \
@@ -316,7 +316,7 @@ impl Corpus {
 
     /// What an exact search would take, and what bands.
     fn ways(&self, text: &mut String) -> fmt::Result {
-        let Some(choice) = &self.choice else {
+        let Some(ways) = &self.ways else {
             return writeln!(
                 text,
                 "\nAn exact search was not considered: the input is too large for that, or the bands were given. \
@@ -324,15 +324,15 @@ impl Corpus {
             );
         };
         writeln!(text, "\nOf the two ways, once texts are read, on one thread:\n")?;
-        for (name, expected, way) in
-            [("exact search", choice.exact, Way::Exact), ("bands", choice.bands, Way::Bands)]
-        {
-            let arrow = if choice.way() == way { '→' } else { ' ' };
-            let pairs = grouped(expected.compared.round() as u64);
+        let by_bands = ways.tables.as_ref().and_then(|tables| tables.cost);
+        let both = [("exact search", ways.exact, Way::Exact), ("bands", by_bands, Way::Tables)];
+        for (name, cost, way) in both {
+            let Some(SearchCost { seconds, compared }) = cost else { continue };
+            let arrow = if ways.way == way { '→' } else { ' ' };
+            let pairs = grouped(compared.unwrap_or(0.0).round() as u64);
             writeln!(
                 text,
-                "  {arrow} {name:<12}  about {:>6.2} s, {pairs} pairs compared element by element",
-                expected.seconds
+                "  {arrow} {name:<12}  about {seconds:>6.2} s, {pairs} pairs compared element by element"
             )?;
         }
         writeln!(text, "\nA run takes the faster one; --exact and --approximate decide otherwise.")

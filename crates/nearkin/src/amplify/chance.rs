@@ -3,7 +3,7 @@
 //!
 //! Two constructions are enough, AND and NOT: an OR is the NOT of an AND of NOTs. [`Logic`] is
 //! implemented for what an expression can be worked out to be: a probability ([`Chance`]), a curve at a
-//! point ([`Jet`]), the least numbers of functions that decide ([`Decisive`]), and a formula.
+//! point ([`Jet`]), the least numbers of functions that decide ([`DecisionCounts`]), and a formula.
 
 /// Something that is known of independent parts and follows for AND, OR and NOT of them.
 pub(super) trait Logic: Sized {
@@ -118,12 +118,12 @@ impl Logic for Jet {
 /// The least number of functions that decide a pair by agreeing, and the least that decide it by not
 /// agreeing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decisive {
+pub(super) struct DecisionCounts {
     pub(super) agreeing: usize,
     pub(super) differing: usize,
 }
 
-impl Logic for Decisive {
+impl Logic for DecisionCounts {
     fn certain() -> Self {
         Self { agreeing: 0, differing: usize::MAX }
     }

@@ -10,8 +10,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::bands::Bands;
-use super::chance::{Chance, Decisive, Jet, Logic, fixed_point, last_below};
-use super::formula::{Notation, Term, latex_text};
+use super::chance::{Chance, DecisionCounts, Jet, Logic, fixed_point, last_below};
+use super::formula::{FormulaTerm, Notation, latex_text};
 use super::parse;
 use crate::{Error, Result};
 
@@ -136,7 +136,7 @@ impl Expression {
     /// There is none where one function alone can make a pair a candidate, or keep it from being one: then the
     /// curve is above the diagonal everywhere, or below.
     pub fn fixed_point(&self) -> Option<f64> {
-        let decisive = self.fold(&|_| Decisive { agreeing: 1, differing: 1 });
+        let decisive = self.fold(&|_| DecisionCounts { agreeing: 1, differing: 1 });
         let inside = decisive.agreeing > 1 && decisive.differing > 1;
         inside.then(|| fixed_point(|p| self.chance(p)))
     }
@@ -243,7 +243,7 @@ impl Expression {
     }
 
     fn write(&self, notation: Notation, own: &dyn Fn(&str) -> String) -> String {
-        let term = self.fold(&|name| Term::Probability(name.to_owned()));
+        let term = self.fold(&|name| FormulaTerm::Probability(name.to_owned()));
         if self.names().len() > 1 {
             term.write(notation, own)
         } else {

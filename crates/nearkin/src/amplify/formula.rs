@@ -18,13 +18,13 @@ pub(super) enum Notation {
 /// A product of powers, or 1 minus one. Neither a complement of a complement nor a product in a product
 /// occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Term {
+pub(super) enum FormulaTerm {
     Probability(String),
-    Not(Box<Term>),
-    Product(Vec<(Term, usize)>),
+    Not(Box<FormulaTerm>),
+    Product(Vec<(FormulaTerm, usize)>),
 }
 
-impl Term {
+impl FormulaTerm {
     fn factors(self) -> Vec<(Self, usize)> {
         match self {
             Self::Product(factors) => factors,
@@ -73,7 +73,7 @@ impl Term {
     }
 }
 
-impl Logic for Term {
+impl Logic for FormulaTerm {
     fn certain() -> Self {
         Self::Product(Vec::new())
     }

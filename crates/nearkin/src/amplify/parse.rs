@@ -35,15 +35,15 @@ pub(super) fn is_function(name: &str) -> bool {
 
 /// What makes one expression of several.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
+enum Connective {
     And,
     Or,
 }
 
-fn group(word: &str) -> Option<Group> {
+fn group(word: &str) -> Option<Connective> {
     match word {
-        _ if word.eq_ignore_ascii_case("and") => Some(Group::And),
-        _ if word.eq_ignore_ascii_case("or") => Some(Group::Or),
+        _ if word.eq_ignore_ascii_case("and") => Some(Connective::And),
+        _ if word.eq_ignore_ascii_case("or") => Some(Connective::Or),
         _ => None,
     }
 }
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What follows `and` or `or`.
-    fn group(&mut self, group: Group) -> Result<Expression> {
+    fn group(&mut self, group: Connective) -> Result<Expression> {
         if !self.sign('(') {
             return Err(self.expected("\"(\""));
         }
@@ -122,13 +122,13 @@ impl<'a> Parser<'a> {
             return Err(self.expected("\",\" or \")\""));
         }
         Ok(match group {
-            Group::And => Expression::All(parts),
-            Group::Or => Expression::Any(parts),
+            Connective::And => Expression::All(parts),
+            Connective::Or => Expression::Any(parts),
         })
     }
 
     /// A count, a comma and the one expression that is repeated.
-    fn repeated(&mut self, group: Group) -> Result<Expression> {
+    fn repeated(&mut self, group: Connective) -> Result<Expression> {
         let start = self.at;
         let count: Option<usize> = self.run(|c| c.is_ascii_digit()).parse().ok();
         let Some(count) = count.filter(|count| (1..=MOST_FUNCTIONS).contains(count)) else {
@@ -143,8 +143,8 @@ impl<'a> Parser<'a> {
             return Err(self.expected("\")\", for a count repeats one expression,"));
         }
         Ok(match group {
-            Group::And => Expression::And(count, inside),
-            Group::Or => Expression::Or(count, inside),
+            Connective::And => Expression::And(count, inside),
+            Connective::Or => Expression::Or(count, inside),
         })
     }
 

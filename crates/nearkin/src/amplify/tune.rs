@@ -59,7 +59,7 @@ impl Cost {
 
 /// Pairs of a collection that are like one of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sampled {
+pub struct SampledPair {
     /// The chance that one function agrees on such a pair.
     pub agreement: f64,
     /// How many pairs of the collection it stands for.
@@ -68,7 +68,7 @@ pub struct Sampled {
 
 /// What the steps of a search cost, all in one unit such as nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
+pub struct WorkCosts {
     /// How many items there are.
     pub items: f64,
     /// One function evaluated on one item.
@@ -79,9 +79,9 @@ pub struct Work {
     pub comparison: f64,
 }
 
-impl Work {
+impl WorkCosts {
     /// The cost of comparing everything with everything, which a search must stay below.
-    pub fn brute_force(&self, sample: &[Sampled]) -> f64 {
+    pub fn brute_force(&self, sample: &[SampledPair]) -> f64 {
         self.comparison * sample.iter().map(|sampled| sampled.pairs).sum::<f64>()
     }
 
@@ -108,18 +108,18 @@ impl Work {
 
 /// The bands that were chosen for a sample, and what is to be expected of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
+pub struct TunedBands {
     /// The bands.
     pub bands: Bands,
     /// What becomes of the pairs of the collection.
-    pub expected: Expected,
-    /// What the search costs, in the unit of [`Work`].
+    pub expected: ExpectedPairs,
+    /// What the search costs, in the unit of [`WorkCosts`].
     pub cost: f64,
 }
 
 /// What a curve does to a sample of pairs, in expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
+pub struct ExpectedPairs {
     /// Pairs at or above the threshold that do not become candidates: false negatives.
     pub missed: f64,
     /// Pairs below the threshold that become candidates: false positives.
@@ -170,9 +170,9 @@ impl Bands {
         agreement: f64,
         recall: f64,
         max_functions: usize,
-        sample: &[Sampled],
-        work: &Work,
-    ) -> Result<Choice> {
+        sample: &[SampledPair],
+        work: &WorkCosts,
+    ) -> Result<TunedBands> {
         check_threshold("agreement", agreement)?;
         check_recall(recall)?;
         work.check()?;
@@ -180,7 +180,7 @@ impl Bands {
             let must = "of agreements between 0 and 1 and numbers of pairs from 0 on";
             return Err(Error::parameter("sample", format!("one with {bad:?}"), must));
         }
-        let mut best: Option<Choice> = None;
+        let mut best: Option<TunedBands> = None;
         for bands in Self::keeping(agreement, recall, max_functions) {
             let tables = work.tables(&bands);
             // With more rows the tables only get dearer.
@@ -191,7 +191,7 @@ impl Bands {
             let expected = bands.expected_of(pairs, agreement);
             let cost = tables + work.comparison * expected.candidates;
             if best.is_none_or(|best| cost < best.cost) {
-                best = Some(Choice { bands, expected, cost });
+                best = Some(TunedBands { bands, expected, cost });
             }
         }
         best.ok_or_else(|| too_many("agreement", agreement, recall, max_functions))
@@ -250,13 +250,17 @@ impl Bands {
 
     /// The expected numbers of missed pairs, wasted candidates and candidates among pairs of these
     /// similarities. From a sample, scale them by (pairs in all) / (pairs in the sample).
-    pub fn expected(&self, similarities: &[f64], threshold: f64) -> Expected {
+    pub fn expected(&self, similarities: &[f64], threshold: f64) -> ExpectedPairs {
         self.expected_of(similarities.iter().map(|&s| (s, 1.0)), threshold)
     }
 
     /// The same for pairs of these similarities, so many each.
-    fn expected_of(&self, pairs: impl Iterator<Item = (f64, f64)>, threshold: f64) -> Expected {
-        let mut expected = Expected { missed: 0.0, wasted: 0.0, candidates: 0.0 };
+    fn expected_of(
+        &self,
+        pairs: impl Iterator<Item = (f64, f64)>,
+        threshold: f64,
+    ) -> ExpectedPairs {
+        let mut expected = ExpectedPairs { missed: 0.0, wasted: 0.0, candidates: 0.0 };
         for (s, pairs) in pairs {
             let chance = self.chance(s);
             expected.candidates += pairs * chance.yes;
@@ -270,7 +274,7 @@ impl Bands {
     }
 }
 
-impl Sampled {
+impl SampledPair {
     fn is_sound(&self) -> bool {
         (0.0..=1.0).contains(&self.agreement) && self.pairs >= 0.0 && self.pairs.is_finite()
     }

@@ -2,19 +2,20 @@
 //!
 //! As in the plain tables of [`cascade`](super::cascade), an item stands in each table under the hash of its values
 //! there. But of a pair the first item looks not only under its own key: it takes the rows of values that a close item
-//! is likely to have ([`Probing`]), and whoever stands under one of them is a candidate. With b tables of r functions
-//! and T probes that is so with chance 1 − (1 − p)^b, p being [`Probing::probed_agreement`] of r and T.
+//! is likely to have ([`ProbeFamily`]), and whoever stands under one of them is a candidate. With b tables of r functions
+//! and T probes that is so with chance 1 − (1 − p)^b, p being [`ProbeFamily::probed_agreement`] of r and T.
 //!
 //! A pair that meets in several tables is compared each time: to know where it met before would take all keys of all
 //! items, which fewer tables are there to avoid.
 
 use rayon::prelude::*;
 
-use super::cascade::Counts;
-use super::{KEY_BITS, KEY_PARTS};
+use super::KEY_BITS;
+use super::bucket_table::{BucketTable, KeyFilter};
+use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
-use crate::family::probe::{Change, Doubt, Pattern};
-use crate::family::{INFINITY, Probing};
+use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
+use crate::family::{INFINITY, ProbeFamily};
 use crate::space::{Found, Join, Space};
 use crate::{Error, Result};
 
@@ -32,7 +33,7 @@ const REPEATED: usize = 1 << 22;
 
 /// Tables with several probes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct TableShape {
     /// How many tables.
     pub tables: usize,
     /// Functions of each.
@@ -42,21 +43,21 @@ pub struct Shape {
 }
 
 /// Tables of one family for the items of a collection.
-pub struct Probed<'a> {
-    family: &'a dyn Probing,
-    shape: Shape,
-    pattern: Pattern,
+pub struct ProbedTables<'a> {
+    family: &'a dyn ProbeFamily,
+    shape: TableShape,
+    pattern: ProbePattern,
     /// Keys that an item looks under in a table: there may be fewer than were asked for.
     looks: usize,
     items: usize,
 }
 
-impl<'a> Probed<'a> {
+impl<'a> ProbedTables<'a> {
     /// Tables for items 0..`items`. Functions are numbered table by table from 0.
     ///
     /// # Errors
     /// When a number is 0, or there are 2^32 items or more.
-    pub fn new(family: &'a dyn Probing, shape: Shape, items: usize) -> Result<Self> {
+    pub fn new(family: &'a dyn ProbeFamily, shape: TableShape, items: usize) -> Result<Self> {
         for (name, value) in
             [("tables", shape.tables), ("rows", shape.rows), ("probes", shape.probes)]
         {
@@ -67,7 +68,7 @@ impl<'a> Probed<'a> {
         if u32::try_from(items).is_err() {
             return Err(Error::parameter("items", items, "fewer than 2^32"));
         }
-        let pattern = Pattern::new(family.doubt(), shape.rows, shape.probes);
+        let pattern = ProbePattern::new(family.doubt(), shape.rows, shape.probes);
         let looks = 1 + pattern.sets().count();
         Ok(Self { family, shape, pattern, looks, items })
     }
@@ -76,21 +77,25 @@ impl<'a> Probed<'a> {
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
-    pub fn join(&self, space: &dyn Space, join: &Join<'_>) -> Result<(Vec<Found>, Counts)> {
+    pub fn join(
+        &self,
+        space: &dyn Space,
+        join: &Join<'_>,
+    ) -> Result<(Vec<Found>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
         }
-        let (mut found, mut counts, mut once) = (Vec::new(), Counts::default(), 0);
+        let (mut found, mut counts, mut once) = (Vec::new(), CandidateCounts::default(), 0);
         let mut keys = Vec::new();
         let held = HELD / (self.items * self.looks).max(1);
         let together = held.min(FUNCTIONS / self.shape.rows).max(1);
         for first in (0..self.shape.tables).step_by(together) {
             let tables = together.min(self.shape.tables - first);
             self.put_keys(first, tables, join, &mut keys)?;
-            let lookups: Vec<Lookup> = (0..tables)
+            let lookups: Vec<ProbeTable> = (0..tables)
                 .into_par_iter()
-                .map(|table| Lookup::new(self.own_keys(&keys, table, tables, join.split)))
+                .map(|table| self.lookup(&keys, table, tables, join.split))
                 .collect();
             for (mut more, count) in self.look_up(&keys, &lookups, space, join)? {
                 found.append(&mut more);
@@ -122,7 +127,7 @@ impl<'a> Probed<'a> {
         keys.resize(self.items * each, NO_KEY);
         let blocks = keys.par_chunks_mut(TOGETHER * each).enumerate();
         blocks.try_for_each_init(
-            || (Vec::new(), Vec::new(), Keys::default()),
+            || (Vec::new(), Vec::new(), ProbeKeys::default()),
             |(values, margins, maker), (block, keys)| {
                 if (join.stopped)() {
                     return Err(Error::Interrupted);
@@ -141,28 +146,21 @@ impl<'a> Probed<'a> {
         )
     }
 
-    /// The items that can be found in a table, and their own keys there.
-    fn own_keys<'k>(
-        &self,
-        keys: &'k [u64],
-        table: usize,
-        tables: usize,
-        split: Option<u32>,
-    ) -> impl Iterator<Item = (u64, u32)> + Clone + use<'k> {
-        let (looks, start) = (self.looks, split.unwrap_or(0));
-        let rows = keys.chunks_exact(tables * looks).zip(0..).skip(start as usize);
-        rows.map(move |(row, item): (_, u32)| (row[table * looks], item))
-            .filter(|(key, _)| *key != NO_KEY)
+    /// The items that can be found in a table, by their own keys there.
+    fn lookup(&self, keys: &[u64], table: usize, tables: usize, split: Option<u32>) -> ProbeTable {
+        let first = split.unwrap_or(0);
+        let rows = keys.chunks_exact(tables * self.looks).skip(first as usize);
+        ProbeTable::new(first, rows.len(), rows.map(|row| row[table * self.looks]))
     }
 
     /// Compares items with whom they find in some tables.
     fn look_up(
         &self,
         keys: &[u64],
-        lookups: &[Lookup],
+        lookups: &[ProbeTable],
         space: &dyn Space,
         join: &Join<'_>,
-    ) -> Result<Vec<(Vec<Found>, Counts)>> {
+    ) -> Result<Vec<(Vec<Found>, CandidateCounts)>> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;
         let tables = lookups.par_iter().enumerate();
@@ -175,8 +173,8 @@ impl<'a> Probed<'a> {
             let blocks: Vec<Vec<(u64, u32)>> = order.chunks(TOGETHER).map(<[_]>::to_vec).collect();
             blocks.into_par_iter().map(move |order| (table, lookup, order))
         });
-        let compare = |(table, lookup, order): (usize, &Lookup, Vec<(u64, u32)>)| {
-            let (mut found, mut counts) = (Vec::new(), Counts::default());
+        let compare = |(table, lookup, order): (usize, &ProbeTable, Vec<(u64, u32)>)| {
+            let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
             for (_, a) in order {
                 if (join.stopped)() {
                     return Err(Error::Interrupted);
@@ -210,16 +208,16 @@ const NO_KEY: u64 = u64::MAX;
 /// Makes the keys of an item in a table. A key is a hash of the sum of a number for each value, so that changed values
 /// take an addition each.
 #[derive(Default)]
-struct Keys {
-    changes: Vec<Change>,
+struct ProbeKeys {
+    changes: Vec<ProbeChange>,
     differences: Vec<u64>,
 }
 
-impl Keys {
+impl ProbeKeys {
     fn fill(
         &mut self,
         doubt: Doubt,
-        pattern: &Pattern,
+        pattern: &ProbePattern,
         values: &[u64],
         margins: &[f32],
         keys: &mut [u64],
@@ -251,64 +249,38 @@ fn key(sum: u64) -> u64 {
     mix64(sum, 0) >> (64 - KEY_BITS)
 }
 
-/// The items in the order of their keys, and where to begin to look.
-struct Lookup {
-    /// The last 32 bits of the key in the high half, the item in the low half.
-    entries: Vec<u64>,
-    /// Where the keys with these first bits start.
-    starts: Vec<u32>,
-    shift: u32,
-    /// A bit for keys with these first bits, set where there are such, some 16 an item: nearly all looks are in vain, and
-    /// took 32 ns each of 100,000 items without.
-    filter: Vec<u64>,
-    filter_shift: u32,
+/// The items that can be found in a table.
+struct ProbeTable {
+    table: BucketTable,
+    filter: KeyFilter,
+    /// The item that is number 0 in the table.
+    first: u32,
 }
 
-impl Lookup {
-    fn new(own: impl Iterator<Item = (u64, u32)> + Clone) -> Self {
-        let mut parts: Vec<Vec<u64>> = vec![Vec::new(); KEY_PARTS];
-        for (key, item) in own {
-            parts[(key >> 32) as usize].push(key << 32 | u64::from(item));
+impl ProbeTable {
+    /// Of so many items, by their own keys.
+    fn new(first: u32, items: usize, keys: impl Iterator<Item = u64>) -> Self {
+        let mut lookup = Self {
+            table: BucketTable::with_capacity(items),
+            filter: KeyFilter::with_capacity(items),
+            first,
+        };
+        for key in keys {
+            let key = (key != NO_KEY).then_some(key);
+            lookup.table.push(key);
+            key.into_iter().for_each(|key| lookup.filter.insert(key));
         }
-        parts.par_iter_mut().for_each(|part| part.sort_unstable());
-        let count: usize = parts.iter().map(Vec::len).sum();
-        // At least a place for each part, as entries do not tell parts apart.
-        let bits = (2 * count.max(1)).ilog2().clamp(KEY_PARTS.ilog2(), 32);
-        let shift = KEY_BITS - bits;
-        let filter_shift = KEY_BITS - (bits + 4).clamp(6, 36);
-        let mut filter = vec![0u64; 1 << (KEY_BITS - filter_shift - 6)];
-        let mut starts = vec![0u32; (1 << bits) + 1];
-        for (part, entries) in parts.iter().enumerate() {
-            for entry in entries {
-                let key = (part as u64) << 32 | entry >> 32;
-                starts[(key >> shift) as usize] += 1;
-                let bit = key >> filter_shift;
-                filter[(bit / 64) as usize] |= 1 << (bit % 64);
-            }
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += std::mem::replace(start, sum);
-        }
-        Self { entries: parts.concat(), starts, shift, filter, filter_shift }
+        lookup
     }
 
     /// Whether somebody may have this key.
     fn may_have(&self, key: u64) -> bool {
-        let bit = key >> self.filter_shift;
-        key != NO_KEY && self.filter[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+        key != NO_KEY && self.filter.may_have(key)
     }
 
-    /// The items from `least` on that have this key, which somebody may have.
+    /// The items from `least` on that have this key, the last first.
     fn items(&self, key: u64, least: u32) -> impl Iterator<Item = u32> {
-        let place = (key >> self.shift) as usize;
-        let range = self.starts[place] as usize..self.starts[place + 1] as usize;
-        let (entries, first) = (&self.entries[range], key << 32 | u64::from(least));
-        let skipped = match entries.len() {
-            0..16 => entries.iter().take_while(|&&entry| entry < first).count(),
-            _ => entries.partition_point(|&entry| entry < first),
-        };
-        let same = entries[skipped..].iter();
-        same.take_while(move |&&entry| entry >> 32 == first >> 32).map(|&entry| entry as u32)
+        let items = self.table.items(key).map(|item| self.first + item);
+        items.take_while(move |&item| item >= least)
     }
 }

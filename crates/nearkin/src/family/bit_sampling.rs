@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::Family;
 use super::draw::place;
-use super::probe::{Doubt, Probing};
+use super::probe::{Doubt, ProbeFamily};
 use crate::item::Bits;
 
 /// The bits at random places, for the bit strings of a collection. The distance is the number of bits that differ.
@@ -44,12 +44,12 @@ impl Family for BitSampling<'_> {
         (1.0 - distance / self.bits.length() as f64).clamp(0.0, 1.0)
     }
 
-    fn probing(&self) -> Option<&dyn Probing> {
+    fn probing(&self) -> Option<&dyn ProbeFamily> {
         Some(self)
     }
 }
 
-impl Probing for BitSampling<'_> {
+impl ProbeFamily for BitSampling<'_> {
     /// A bit says nothing of how certain it is: rows with one bit turned come first, then with two, and so on.
     fn doubt(&self) -> Doubt {
         Doubt::Bit

@@ -35,7 +35,7 @@ pub fn fraction(function: u64, seed: u64) -> f64 {
 }
 
 /// A place in 0..`places` that belongs to a function alone.
-pub(super) fn place(function: u64, seed: u64, places: u64) -> u64 {
+pub(crate) fn place(function: u64, seed: u64, places: u64) -> u64 {
     ((u128::from(mix64(function, seed)) * u128::from(places)) >> 64) as u64
 }
 
@@ -44,7 +44,7 @@ fn word(coordinate: u64, function: u64, seed: u64) -> u64 {
 }
 
 /// The upper 53 bits as a fraction.
-pub(super) fn unit(word: u64) -> f64 {
+pub(crate) fn unit(word: u64) -> f64 {
     (word >> 11) as f64 / (1u64 << 53) as f64
 }
 

@@ -1,18 +1,11 @@
-//! Hash functions that stand in for random permutations.
+//! The hash that random choices are made by.
 //!
-//! An element comes in with the number of a function, its place in that function's order goes out.
-//! [`Universal`] is the textbook family ax + b mod p (Carter and Wegman 1979; its use for minhashing:
-//! Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.3.5). It is cheap to reason about,
-//! but on regular sets such as runs of integers it is visibly not min-wise independent, as
-//! [`min_wise`](super::min_wise) measures. [`Mixed`] is the default: a keyed version of the
-//! finaliser of Steele, Lea and Flood's SplitMix64 (2014) with Stafford's constants, in which every
-//! bit of the element and of the seed reaches every bit of the value.
+//! [`mix64`] is a keyed version of the finaliser of Steele, Lea and Flood's SplitMix64 (2014) with Stafford's constants, in
+//! which every bit of the element and of the seed reaches every bit of the value. [`SplitMix`] is a stream of seeds.
 
 use std::hash::Hasher;
 
-use nearkin_kernels::{minima, scalar::mix};
-
-use crate::{Error, Result};
+use nearkin_kernels::scalar::mix;
 
 /// The step of [`SplitMix`]: 2⁶⁴ divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -36,7 +29,7 @@ pub fn mix64(x: u64, seed: u64) -> u64 {
 
 /// What a seed does to elements.
 #[inline]
-fn key(seed: u64) -> u64 {
+pub(crate) fn key(seed: u64) -> u64 {
     finalise(seed.wrapping_add(GOLDEN))
 }
 
@@ -76,125 +69,11 @@ impl Iterator for SplitMix {
     }
 }
 
-/// A numbered collection of hash functions, each one an order of the elements.
-pub trait HashFamily {
-    /// The place of `x` in the order of function number `function`, counted from 0.
-    fn hash(&self, function: usize, x: u64) -> u64;
-
-    /// How many functions there are.
-    fn functions(&self) -> usize;
-
-    /// Lowers each value to the smallest place of any of the elements in that function's order.
-    fn lower(&self, elements: &[u64], values: &mut [u64]) {
-        for (function, value) in values.iter_mut().enumerate() {
-            *value = elements.iter().map(|&x| self.hash(function, x)).fold(*value, u64::min);
-        }
-    }
-}
-
-impl<F: HashFamily + ?Sized> HashFamily for &F {
-    fn hash(&self, function: usize, x: u64) -> u64 {
-        (**self).hash(function, x)
-    }
-
-    fn functions(&self) -> usize {
-        (**self).functions()
-    }
-
-    fn lower(&self, elements: &[u64], values: &mut [u64]) {
-        (**self).lower(elements, values);
-    }
-}
-
-/// The Mersenne prime 2⁶¹ − 1, the default modulus of [`Universal`].
-pub const MERSENNE: u64 = (1 << 61) - 1;
-
-/// The functions (a·x + b) mod p.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Universal {
-    coefficients: Vec<(u64, u64)>,
-    modulus: u64,
-}
-
-impl Universal {
-    /// `functions` functions modulo 2⁶¹ − 1 with random a ≠ 0 and b. Elements that are equal modulo
-    /// p share their values: among n hashed elements about n²/2⁶² pairs.
-    pub fn new(functions: usize, seed: u64) -> Self {
-        let mut seeds = SplitMix::new(seed);
-        let coefficients = (0..functions)
-            .map(|_| (1 + seeds.below(MERSENNE - 1), seeds.below(MERSENNE)))
-            .collect();
-        Self { coefficients, modulus: MERSENNE }
-    }
-
-    /// Functions with the given (a, b) and p. Neither needs to be a good choice: p may be composite,
-    /// and then some functions are no permutations.
-    ///
-    /// # Errors
-    /// When `modulus` is 0.
-    pub fn explicit(coefficients: &[(u64, u64)], modulus: u64) -> Result<Self> {
-        if modulus == 0 {
-            return Err(Error::parameter("modulus", modulus, "at least 1, and best a prime"));
-        }
-        Ok(Self { coefficients: coefficients.to_vec(), modulus })
-    }
-}
-
-/// `x` modulo 2⁶¹ − 1 for x < 2¹²⁵, without a division: 2⁶¹ ≡ 1, so the high part is added to the low.
-fn modulo_mersenne(x: u128) -> u64 {
-    const P: u128 = MERSENNE as u128;
-    let once = (x & P) + (x >> 61);
-    let twice = ((once & P) + (once >> 61)) as u64;
-    if twice >= MERSENNE { twice - MERSENNE } else { twice }
-}
-
-impl HashFamily for Universal {
-    fn hash(&self, function: usize, x: u64) -> u64 {
-        let (a, b) = self.coefficients[function];
-        if self.modulus == MERSENNE && a < MERSENNE && b < MERSENNE {
-            return modulo_mersenne(u128::from(a) * u128::from(x) + u128::from(b));
-        }
-        let p = u128::from(self.modulus);
-        ((u128::from(a) * u128::from(x) % p + u128::from(b) % p) % p) as u64
-    }
-
-    fn functions(&self) -> usize {
-        self.coefficients.len()
-    }
-}
-
-/// The functions [`mix64`] under different seeds: the default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mixed {
-    keys: Vec<u64>,
-}
-
-impl Mixed {
-    /// `functions` functions, their seeds derived from `seed`.
-    pub fn new(functions: usize, seed: u64) -> Self {
-        Self { keys: SplitMix::new(seed).take(functions).map(key).collect() }
-    }
-}
-
-impl HashFamily for Mixed {
-    fn hash(&self, function: usize, x: u64) -> u64 {
-        mix(x, self.keys[function])
-    }
-
-    fn functions(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn lower(&self, elements: &[u64], values: &mut [u64]) {
-        minima(&self.keys, elements, values);
-    }
-}
-
 /// What is hashed here is a hash already; one multiplication spreads those that were cut to 32 bits.
 #[derive(Default)]
-pub(crate) struct Spread(u64);
+pub(crate) struct ElementHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for ElementHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
     }
@@ -215,18 +94,6 @@ impl Hasher for Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mersenne_reduction_equals_division() {
-        let mut seeds = SplitMix::new(1);
-        let edges = [0, 1, MERSENNE - 1, MERSENNE, MERSENNE + 1, 2 * MERSENNE, u64::MAX];
-        for x in edges.into_iter().chain((0..1000).map(|_| seeds.draw())) {
-            for a in [0, 1, MERSENNE - 1, x % MERSENNE] {
-                let wide = u128::from(a) * u128::from(x) + u128::from(a);
-                assert_eq!(u128::from(modulo_mersenne(wide)), wide % u128::from(MERSENNE));
-            }
-        }
-    }
 
     /// Flipping any bit of the element or of the seed flips every bit of the value about half the
     /// time. 64·64 counts of 4096 trials: more than 6 standard errors (192) would happen by chance

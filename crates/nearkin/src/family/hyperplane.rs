@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::curve::{hyperplane, normal_at, normal_below};
 use super::directions::{Components, Directions, ROWS};
-use super::probe::{Doubt, Probing, average};
+use super::probe::{Doubt, ProbeFamily, average};
 use super::{Family, each_block};
 use crate::item::{Bits, Vectors};
 use crate::{Error, Result};
@@ -98,12 +98,12 @@ impl Family for Hyperplanes<'_> {
         hyperplane(distance)
     }
 
-    fn probing(&self) -> Option<&dyn Probing> {
+    fn probing(&self) -> Option<&dyn ProbeFamily> {
         Some(self)
     }
 }
 
-impl Probing for Hyperplanes<'_> {
+impl ProbeFamily for Hyperplanes<'_> {
     /// The sides a vector is next to are the likeliest to change.
     fn doubt(&self) -> Doubt {
         Doubt::Side

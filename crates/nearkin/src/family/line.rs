@@ -11,14 +11,14 @@ use std::ops::Range;
 use super::curve::{cauchy_line, gaussian_line, normal_below, unit_below, unit_line};
 use super::directions::{Components, Directions, ROWS};
 use super::draw::fraction;
-use super::probe::{Doubt, Probing, average};
+use super::probe::{Doubt, ProbeFamily, average};
 use super::{Family, INFINITY, each_block};
 use crate::item::Vectors;
 use crate::{Error, Result};
 
 /// What is drawn for a line, and with it the distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum LineDirection {
     /// Normal components, for the Euclidean distance: projections are √d times as long as on the line itself.
     Gaussian,
     /// A uniformly random direction of length 1, for the Euclidean distance.
@@ -27,7 +27,7 @@ pub enum Line {
     Cauchy,
 }
 
-impl Line {
+impl LineDirection {
     /// The chance that two points of `dimension` components at this distance fall into the same stretch.
     pub fn agreement(self, distance: f64, width: f64, dimension: usize) -> f64 {
         match self {
@@ -66,24 +66,24 @@ impl Line {
 pub struct Lines<'a> {
     vectors: &'a Vectors,
     directions: Directions,
-    line: Line,
+    line: LineDirection,
     width: f64,
     seed: u64,
 }
 
 impl<'a> Lines<'a> {
-    /// Lines cut into stretches of `width`; [`Line::width_for`] chooses one.
+    /// Lines cut into stretches of `width`; [`LineDirection::width_for`] chooses one.
     ///
     /// # Errors
     /// When `width` is not above 0, or not finite.
-    pub fn new(vectors: &'a Vectors, line: Line, width: f64, seed: u64) -> Result<Self> {
+    pub fn new(vectors: &'a Vectors, line: LineDirection, width: f64, seed: u64) -> Result<Self> {
         if !(width > 0.0 && width.is_finite()) {
             return Err(Error::parameter("width", width, "above 0"));
         }
         let components = match line {
-            Line::Gaussian => Components::Gaussian,
-            Line::Unit => Components::Unit,
-            Line::Cauchy => Components::Cauchy,
+            LineDirection::Gaussian => Components::Gaussian,
+            LineDirection::Unit => Components::Unit,
+            LineDirection::Cauchy => Components::Cauchy,
         };
         let directions = Directions::new(vectors.dimension(), components, seed);
         Ok(Self { vectors, directions, line, width, seed })
@@ -118,15 +118,15 @@ impl<'a> Lines<'a> {
         let (line, width, dimension) = (self.line, self.width, self.vectors.dimension());
         let ratio = width / distance.max(f64::MIN_POSITIVE);
         // The integral takes a microsecond, and the average asks for thousands.
-        let table: Vec<f64> = if line == Line::Unit {
+        let table: Vec<f64> = if line == LineDirection::Unit {
             (0..=STEPS).map(|i| unit_below(i as f64 / STEPS as f64, dimension)).collect()
         } else {
             Vec::new()
         };
         move |t: f64| match line {
-            Line::Gaussian => normal_below(t * ratio),
-            Line::Cauchy => 0.5 + (t * ratio).atan() / std::f64::consts::PI,
-            Line::Unit => {
+            LineDirection::Gaussian => normal_below(t * ratio),
+            LineDirection::Cauchy => 0.5 + (t * ratio).atan() / std::f64::consts::PI,
+            LineDirection::Unit => {
                 let x = t * ratio;
                 let place = x.abs().min(1.0) * STEPS as f64;
                 let below = (place as usize).min(STEPS - 1);
@@ -175,12 +175,12 @@ impl Family for Lines<'_> {
         self.line.agreement(distance, self.width, self.vectors.dimension())
     }
 
-    fn probing(&self) -> Option<&dyn Probing> {
+    fn probing(&self) -> Option<&dyn ProbeFamily> {
         Some(self)
     }
 }
 
-impl Probing for Lines<'_> {
+impl ProbeFamily for Lines<'_> {
     fn doubt(&self) -> Doubt {
         Doubt::Stretch
     }

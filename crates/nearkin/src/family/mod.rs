@@ -1,16 +1,8 @@
 //! Functions under which similar items tend to get equal values.
 //!
-//! For sets of `u64` elements a short signature goes out, and for every position of it the probability that
-//! two sets agree there is their Jaccard similarity. The way of making one is chosen by what it costs:
-//!
-//! | file | one value costs | fit for banding |
-//! |---|---|---|
-//! | [`permutation`] | a scan of an explicit order | small universes, teaching and tests |
-//! | [`minhash`] | a hash of every element | yes |
-//! | [`one_permutation`] | a share of one hash of every element | yes, with [`OnePermutation`] |
-//!
-//! [`hash`] holds the hash functions they draw on, [`min_wise`] says how good those are, and
-//! [`weighted`] turns bags into sets.
+//! For sets of `u64` elements, [`one_permutation`] makes a short signature: for every position of it the probability that two
+//! sets agree there is their Jaccard similarity. [`weighted`] turns bags into sets. Slower ways to sign a set, which no run
+//! uses, are in [`textbook`](crate::textbook).
 //!
 //! A [`Family`] is bound to a collection and gives its items values under numbered functions:
 //!
@@ -20,11 +12,10 @@
 //! | [`BitSampling`] | bits | Hamming | 1 − distance/d |
 //! | [`Hyperplanes`] | vectors | angle | 1 − degrees/180 |
 //! | [`Lines`] | vectors | L2, L1 | see [`curve`] |
-//! | [`Levels`](unary::Levels) | vectors | L1 | 1 − distance/b |
 //! | [`Squares`] | sets of grid squares | 1 − Jaccard | for sets of mean size |
 //! | [`Equality`] | keys | 0 or 1 | 1 or 0 |
 //!
-//! [`draw`] makes the random numbers of lines and hyperplanes, and [`probe`] looks into further buckets.
+//! [`hash`] and [`draw`] make the random numbers, and [`probe`] looks into further buckets.
 
 pub mod bit_sampling;
 pub mod curve;
@@ -35,38 +26,33 @@ pub mod hash;
 pub mod hyperplane;
 pub mod line;
 pub mod min_hashes;
-pub mod min_wise;
-pub mod minhash;
 pub mod one_permutation;
-pub mod permutation;
 pub mod probe;
-pub mod signature;
 pub mod sparse_hyperplanes;
 pub mod squares;
-pub mod unary;
 pub mod weighted;
 
 use std::ops::Range;
 
 pub use bit_sampling::BitSampling;
 pub use equality::Equality;
-pub use hash::{HashFamily, Mixed, Universal};
 pub use hyperplane::{Hyperplanes, Normals};
-pub use line::{Line, Lines};
+pub use line::{LineDirection, Lines};
 pub use min_hashes::MinHashes;
-pub use minhash::MinHash;
-pub use one_permutation::{Grouped, OnePermutation};
-pub use permutation::Permutation;
-pub use probe::Probing;
-pub use signature::{Agreement, INFINITY, Signature};
+pub use one_permutation::OnePermutation;
+pub use probe::ProbeFamily;
 pub use sparse_hyperplanes::SparseHyperplanes;
 pub use squares::Squares;
+
+/// The value of a function that an item has no value under, and of a position of a signature in which no element of the set was
+/// seen.
+pub const INFINITY: u64 = u64::MAX;
 
 /// Functions of the items of one collection under which close items tend to get equal values.
 ///
 /// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
 /// same seed.
-pub trait Family: Sync {
+pub trait Family: Send + Sync {
     /// The values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
     /// has none, as the empty set has no minhash: it agrees with nothing, not even with another.
     fn hash(&self, item: u32, from: usize, values: &mut [u64]);
@@ -87,7 +73,7 @@ pub trait Family: Sync {
     fn agreement(&self, distance: f64) -> f64;
 
     /// The same functions, where they can say which further buckets a close item is likely to be in.
-    fn probing(&self) -> Option<&dyn Probing> {
+    fn probing(&self) -> Option<&dyn ProbeFamily> {
         None
     }
 }

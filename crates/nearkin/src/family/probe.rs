@@ -17,7 +17,7 @@ use super::Family;
 use super::curve::normal_at;
 
 /// A family that can say which further buckets a close item is likely to be in.
-pub trait Probing: Family {
+pub trait ProbeFamily: Family {
     /// What its values are, and what a margin is.
     fn doubt(&self) -> Doubt;
 
@@ -63,7 +63,7 @@ pub trait Probing: Family {
         let (mut own, mut margins) = (vec![0; rows], vec![0.0; rows]);
         self.hash_margins(item..item + 1, from, rows, &mut own, &mut margins);
         out.extend_from_slice(&own);
-        let pattern = Pattern::new(self.doubt(), rows, count);
+        let pattern = ProbePattern::new(self.doubt(), rows, count);
         let mut changes = Vec::new();
         pattern.changes(&margins, &mut changes);
         for set in pattern.sets() {
@@ -91,9 +91,9 @@ pub enum Doubt {
 
 /// Another value for one function: the function, and whether it is the next one or the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Change(u64);
+pub(crate) struct ProbeChange(u64);
 
-impl Change {
+impl ProbeChange {
     /// The margin's bits come first, so that changes sort by it; of equals by the function, so that an item has the same
     /// probes everywhere.
     fn new(margin: f32, function: usize, up: bool) -> Self {
@@ -119,7 +119,7 @@ impl Change {
 
 /// Which changes make the probes of an item, by their rank.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern {
+pub(crate) struct ProbePattern {
     doubt: Doubt,
     /// Ranks that come in a set.
     ranks: usize,
@@ -128,14 +128,14 @@ pub(crate) struct Pattern {
     ends: Vec<u32>,
 }
 
-impl Pattern {
+impl ProbePattern {
     /// For tables of so many functions and so many probes, the own values being the first.
     pub(crate) fn new(doubt: Doubt, rows: usize, count: usize) -> Self {
         let mut pattern = Self { doubt, ranks: 0, members: Vec::new(), ends: Vec::new() };
         let costs = expected_costs(doubt, rows).into_iter().take(MOST);
         // The changes of one function are as far from the first rank as from the last.
         let function = |rank: usize| rank.min((2 * rows).wrapping_sub(rank + 1));
-        let sets = Sets::new(costs.enumerate().map(|(rank, cost)| (cost, function(rank))));
+        let sets = ChangeSets::new(costs.enumerate().map(|(rank, cost)| (cost, function(rank))));
         for set in sets.take(count.saturating_sub(1)) {
             pattern.members.extend(members(set).map(|rank| rank as u8));
             pattern.ends.push(pattern.members.len() as u32);
@@ -155,11 +155,11 @@ impl Pattern {
     }
 
     /// The changes of an item by rank, as far as they are needed.
-    pub(crate) fn changes(&self, margins: &[f32], changes: &mut Vec<Change>) {
+    pub(crate) fn changes(&self, margins: &[f32], changes: &mut Vec<ProbeChange>) {
         changes.clear();
         let nearest = margins.iter().enumerate().map(|(function, &margin)| match self.doubt {
-            Doubt::Stretch if margin > 0.5 => Change::new(1.0 - margin, function, true),
-            _ => Change::new(margin, function, false),
+            Doubt::Stretch if margin > 0.5 => ProbeChange::new(1.0 - margin, function, true),
+            _ => ProbeChange::new(margin, function, false),
         });
         // Few of many ranks are needed, mostly: sorting all of 40 took 0.3 µs more.
         let needed = self.ranks.min(margins.len());
@@ -178,7 +178,7 @@ impl Pattern {
         }
         if self.doubt == Doubt::Stretch {
             for rank in (0..margins.len()).rev().take(self.ranks.saturating_sub(margins.len())) {
-                changes.push(Change(changes[rank].0 ^ 1));
+                changes.push(ProbeChange(changes[rank].0 ^ 1));
             }
         }
     }
@@ -208,21 +208,21 @@ const MOST: usize = 128;
 
 /// A set of changes: a bit for each.
 #[derive(Debug, PartialEq)]
-struct Set {
+struct ChangeSet {
     cost: f64,
     mask: u128,
 }
 
-impl Eq for Set {}
+impl Eq for ChangeSet {}
 
-impl Ord for Set {
+impl Ord for ChangeSet {
     /// The heap gives the largest first: that is the cheapest, and of equals the one with the earlier changes.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cost.total_cmp(&self.cost).then_with(|| other.mask.cmp(&self.mask))
     }
 }
 
-impl PartialOrd for Set {
+impl PartialOrd for ChangeSet {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -238,14 +238,14 @@ fn members(mut mask: u128) -> impl Iterator<Item = usize> {
 }
 
 /// All sets of changes with at most one for each function, the cheapest first.
-struct Sets {
+struct ChangeSets {
     costs: Vec<f64>,
     /// The other changes of the same function.
     others: Vec<u128>,
-    heap: BinaryHeap<Set>,
+    heap: BinaryHeap<ChangeSet>,
 }
 
-impl Sets {
+impl ChangeSets {
     /// Of changes given by cost and function, ascending by cost.
     fn new(changes: impl Iterator<Item = (f64, usize)>) -> Self {
         let (costs, functions): (Vec<f64>, Vec<usize>) = changes.unzip();
@@ -256,24 +256,24 @@ impl Sets {
                 members(others[i]).for_each(|other| others[other] |= 1 << i);
             }
         }
-        let first = costs.first().map(|&cost| Set { cost, mask: 1 });
+        let first = costs.first().map(|&cost| ChangeSet { cost, mask: 1 });
         Self { costs, others, heap: first.into_iter().collect() }
     }
 
     /// The two sets that follow: with one change more, and with the last change replaced by the next.
-    fn push_next(&mut self, set: &Set) {
+    fn push_next(&mut self, set: &ChangeSet) {
         let last = 127 - set.mask.leading_zeros() as usize;
         let Some(&cost) = self.costs.get(last + 1) else { return };
         let next = 1 << (last + 1);
-        self.heap.push(Set { cost: set.cost + cost, mask: set.mask | next });
+        self.heap.push(ChangeSet { cost: set.cost + cost, mask: set.mask | next });
         let mask = set.mask & !(1 << last) | next;
         // Summed anew: what is taken off a sum again does not leave what was there before.
         let cost = members(mask).map(|at| self.costs[at]).sum();
-        self.heap.push(Set { cost, mask });
+        self.heap.push(ChangeSet { cost, mask });
     }
 }
 
-impl Iterator for Sets {
+impl Iterator for ChangeSets {
     type Item = u128;
 
     fn next(&mut self) -> Option<u128> {
@@ -287,7 +287,7 @@ impl Iterator for Sets {
     }
 }
 
-/// Cases that [`Probing::probed_agreement`] averages over.
+/// Cases that [`ProbeFamily::probed_agreement`] averages over.
 pub const SAMPLES: usize = 4096;
 
 /// Where the chances of a function are computed; between, they are taken for straight.
@@ -295,9 +295,9 @@ const STEPS: usize = 2048;
 
 /// What is known of a function in a case: the chances that the other item has the same value, the one before, and the
 /// next or only other one.
-pub(super) type Case = [f64; 3];
+pub(super) type ValueChances = [f64; 3];
 
-/// The chances of [`Probing::probed_agreements`]. `case` is given a number from 0 to 1, for each function another, that
+/// The chances of [`ProbeFamily::probed_agreements`]. `case` is given a number from 0 to 1, for each function another, that
 /// is or grows with its margin.
 ///
 /// The numbers are multiples of the square roots of primes, modulo 1 (Weyl 1916): spread more evenly than random ones,
@@ -307,14 +307,15 @@ pub(super) fn average(
     rows: usize,
     most: usize,
     samples: usize,
-    case: impl Fn(f64) -> Case,
+    case: impl Fn(f64) -> ValueChances,
 ) -> Vec<f64> {
     if most == 0 {
         return Vec::new();
     }
-    let cases: Vec<Case> = (0..=STEPS).map(|step| case(step as f64 / STEPS as f64)).collect();
+    let cases: Vec<ValueChances> =
+        (0..=STEPS).map(|step| case(step as f64 / STEPS as f64)).collect();
     let steps: Vec<f64> = primes().take(rows).map(|p| (p as f64).sqrt().fract()).collect();
-    let pattern = Pattern::new(doubt, rows, most);
+    let pattern = ProbePattern::new(doubt, rows, most);
     let mut sums = vec![0.0; 1 + pattern.sets().count()];
     let mut places: Vec<f64> = steps.iter().map(|step| 0.5 * step).collect();
     let (mut margins, mut changes, mut factors) = (vec![0.0; rows], Vec::new(), Vec::new());
@@ -348,7 +349,7 @@ pub(super) fn average(
 }
 
 /// A chance between the cases that were computed.
-fn between(cases: &[Case], margin: f32, which: usize) -> f64 {
+fn between(cases: &[ValueChances], margin: f32, which: usize) -> f64 {
     let place = f64::from(margin) * STEPS as f64;
     let below = (place as usize).min(STEPS - 1);
     let share = place - below as f64;
@@ -378,7 +379,7 @@ mod tests {
             .collect();
         all.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         let found: Vec<Vec<usize>> =
-            Sets::new(changes.into_iter()).map(|set| members(set).collect()).collect();
+            ChangeSets::new(changes.into_iter()).map(|set| members(set).collect()).collect();
         assert_eq!(found.len(), all.len());
         for (found, known) in found.iter().zip(&all) {
             assert!((cost(found) - cost(known)).abs() < 1e-12, "{found:?} {known:?}");

@@ -26,7 +26,7 @@ impl Address {
     /// Takes a URL apart.
     ///
     /// # Errors
-    /// When it is none, or names no host.
+    /// When it is no URL, or names no host.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let whole = with_scheme(text.trim()).ok_or_else(|| refused(text, "it names no host"))?;
         let url = Url::parse(&whole).map_err(|error| refused(text, &error.to_string()))?;

@@ -34,7 +34,7 @@ pub struct Rule {
 
 /// What became of the pages of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contracted {
+pub struct Contraction {
     /// The page that stands for each: of those that are one page the one on the host with the most pages, else the first.
     pub kept: Vec<u32>,
     /// How many pages each round saved.
@@ -70,7 +70,11 @@ impl Graph {
     ///
     /// # Errors
     /// When `alike` is no similarity, and when it was stopped.
-    pub fn contract(&self, rule: &Rule, stopped: &(dyn Fn() -> bool + Sync)) -> Result<Contracted> {
+    pub fn contract(
+        &self,
+        rule: &Rule,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Contraction> {
         let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(rule.alike))?;
         let filters = Filters::default();
         let join = SetJoin { verifier: &verifier, filters, split: None, stopped };
@@ -100,7 +104,7 @@ impl Graph {
                 same(page, firsts[other as usize]);
             }
             if saved == 0 {
-                return Ok(Contracted { kept: self.kept(&class), rounds });
+                return Ok(Contraction { kept: self.kept(&class), rounds });
             }
             rounds.push(saved);
         }
@@ -153,7 +157,7 @@ impl Graph {
     }
 
     /// Which hosts have pages that another's stand for, and how many, in the order of the hosts.
-    pub fn folds(&self, contracted: &Contracted) -> Vec<Fold> {
+    pub fn folds(&self, contracted: &Contraction) -> Vec<Fold> {
         let pages = self.pages_of_hosts();
         let mut merged: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for (page, &kept) in self.pages().iter().zip(&contracted.kept) {
@@ -168,7 +172,7 @@ impl Graph {
     }
 
     /// The pages that stand for those of each host, sorted.
-    pub fn kept_of_hosts(&self, contracted: &Contracted) -> Vec<Vec<u32>> {
+    pub fn kept_of_hosts(&self, contracted: &Contraction) -> Vec<Vec<u32>> {
         let mut kept = vec![Vec::new(); self.hosts().len()];
         for (page, &stands) in self.pages().iter().zip(&contracted.kept) {
             kept[page.host as usize].push(stands);
@@ -223,12 +227,12 @@ mod tests {
         graph
     }
 
-    fn contract(graph: &Graph) -> Contracted {
+    fn contract(graph: &Graph) -> Contraction {
         graph.contract(&RULE, &|| false).unwrap()
     }
 
     /// Sets of pages that are one page, by their URLs without what all have.
-    fn classes(graph: &Graph, contracted: &Contracted) -> BTreeSet<BTreeSet<String>> {
+    fn classes(graph: &Graph, contracted: &Contraction) -> BTreeSet<BTreeSet<String>> {
         let mut classes: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
         for (page, &kept) in (0..).zip(&contracted.kept) {
             let url = graph.url(page).trim_start_matches("http://").replacen(".example", "", 1);
@@ -391,7 +395,7 @@ mod tests {
 
     #[test]
     fn an_empty_graph_is_left_as_it_is() {
-        assert_eq!(contract(&Graph::default()), Contracted { kept: vec![], rounds: vec![] });
+        assert_eq!(contract(&Graph::default()), Contraction { kept: vec![], rounds: vec![] });
     }
 
     #[test]
@@ -401,7 +405,7 @@ mod tests {
     }
 
     /// The pages that a page links to, by the pages that stand for them, without itself.
-    fn targets(graph: &Graph, contracted: &Contracted, page: u32) -> Vec<u32> {
+    fn targets(graph: &Graph, contracted: &Contraction, page: u32) -> Vec<u32> {
         let kept = |page: u32| contracted.kept[page as usize];
         let own = graph.links().iter().filter(|link| link.0 == page);
         let targets: BTreeSet<u32> = own.map(|link| kept(link.1)).collect();

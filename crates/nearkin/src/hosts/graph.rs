@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::pages::{Check, shingled};
-use super::{Address, Contracted};
+use super::{Address, Contraction};
 use crate::error::{Problem, Result};
 use crate::item::{Interned, Source, Values};
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 
 /// Pages in the order in which the links first name them.
 #[derive(Debug, Default)]
@@ -52,10 +52,10 @@ impl Graph {
         place
     }
 
-    /// Reads the texts of pages that links name; the ids of the collection are URLs. How many there are.
+    /// Reads the texts of pages that links name; the ids of the collection are URLs. Returns how many there are.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when an id is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when an id is no URL of a page, unless bad records are skipped.
     pub fn read_texts<S: Source>(
         &mut self,
         pages: &S,
@@ -114,7 +114,7 @@ impl Graph {
 
     /// The links between the pages that are left, each once, in the order of their first appearance. What led from a
     /// page to one that is the same page is no link any more.
-    pub fn contracted_links(&self, contracted: &Contracted) -> Vec<(u32, u32)> {
+    pub fn contracted_links(&self, contracted: &Contraction) -> Vec<(u32, u32)> {
         let mut seen = HashSet::new();
         let ends = |&(from, to): &(u32, u32)| {
             (contracted.kept[from as usize], contracted.kept[to as usize])

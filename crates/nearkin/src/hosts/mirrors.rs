@@ -12,12 +12,12 @@ use nearkin_kernels::shared;
 
 use super::Hosts;
 use crate::Result;
-use crate::join::sets::{Filters, Hit, SetJoin, pairs};
+use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::verify::{Limit, Measure, Verifier};
 
-/// What is looked for.
+/// Which pairs of hosts are mirrors.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
+pub struct MirrorSearch<'a> {
     /// The Jaccard similarity that two hosts must reach.
     pub threshold: f64,
     /// Hosts with fewer URLs are not judged.
@@ -56,8 +56,8 @@ impl Hosts {
     /// Every pair of hosts that are similar enough.
     ///
     /// # Errors
-    /// When the threshold is none, and when it was stopped.
-    pub fn mirrors(&self, search: &Search<'_>) -> Result<Mirrors> {
+    /// When the threshold is out of range, and when it was stopped.
+    pub fn mirrors(&self, search: &MirrorSearch<'_>) -> Result<Mirrors> {
         let verifier = Verifier::new(Measure::Jaccard, Limit::Similarity(search.threshold))?;
         let enough = |host: &u32| {
             self.paths(*host).len() >= search.least_urls
@@ -68,13 +68,13 @@ impl Hosts {
         let (filters, stopped) = (Filters::default(), search.stopped);
         let join = SetJoin { verifier: &verifier, filters, split: None, stopped };
         let found = Mutex::new(Vec::new());
-        let counts = pairs(&sets, &join, &|hits: &[Hit]| {
+        let counts = pairs(&sets, &join, &|hits: &[SetPair]| {
             found.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(hits);
             Ok(())
         })?;
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable();
-        let mirror = |hit: &Hit| {
+        let mirror = |hit: &SetPair| {
             let [a, b] = [hit.a, hit.b].map(|set| judged[set as usize]);
             let [first, second] = [a, b].map(|host| self.shingles(host).len());
             let overlap = Measure::overlap(hit.shared as usize, first, second);
@@ -90,7 +90,7 @@ impl Hosts {
 mod tests {
     use super::*;
     use crate::item::Texts;
-    use crate::pipeline::NoObserver;
+    use crate::observe::NoObserver;
     use crate::read::OnError;
     use crate::shingle::UrlShingles;
 
@@ -105,7 +105,8 @@ mod tests {
     }
 
     fn found(hosts: &Hosts, least_urls: usize, least_shingles: usize) -> Vec<(String, String)> {
-        let search = Search { threshold: 0.33, least_urls, least_shingles, stopped: &|| false };
+        let search =
+            MirrorSearch { threshold: 0.33, least_urls, least_shingles, stopped: &|| false };
         let pair = |pair: &Mirror| (hosts.name(pair.a).to_owned(), hosts.name(pair.b).to_owned());
         hosts.mirrors(&search).unwrap().pairs.iter().map(pair).collect()
     }
@@ -124,8 +125,12 @@ mod tests {
             .collect();
         let hosts = hosts(&urls);
         assert_eq!(found(&hosts, 10, 20), [("a.example".to_owned(), "b.example".to_owned())]);
-        let search =
-            Search { threshold: 0.33, least_urls: 10, least_shingles: 20, stopped: &|| false };
+        let search = MirrorSearch {
+            threshold: 0.33,
+            least_urls: 10,
+            least_shingles: 20,
+            stopped: &|| false,
+        };
         let mirrors = hosts.mirrors(&search).unwrap();
         assert_eq!((mirrors.judged, mirrors.pairs[0].shared_paths), (3, 30));
         assert_eq!(

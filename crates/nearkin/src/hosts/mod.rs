@@ -24,10 +24,10 @@ pub mod pages;
 pub mod sites;
 
 pub use address::Address;
-pub use contract::{Contracted, Fold, Rule};
+pub use contract::{Contraction, Fold, Rule};
 pub use graph::Graph;
-pub use mirrors::{Mirror, Mirrors, Search};
-pub use pages::{Check, Checked, Verdict};
+pub use mirrors::{Mirror, MirrorSearch, Mirrors};
+pub use pages::{Check, PageComparison, Verdict};
 pub use sites::Hosts;
 
 use std::ops::AddAssign;
@@ -35,13 +35,13 @@ use std::path::Path;
 
 use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Source};
+use crate::observe::Observer;
 use crate::parallel::in_order;
-use crate::pipeline::Observer;
 use crate::read::OnError;
 
 /// Records that were left out because something was wrong with them.
 #[derive(Debug, Default)]
-pub struct Skipped {
+pub struct SkippedRecords {
     /// How many.
     pub count: u64,
     /// The first of them.
@@ -51,7 +51,7 @@ pub struct Skipped {
 /// Messages of skipped records that are kept.
 const KEPT: usize = 10;
 
-impl Skipped {
+impl SkippedRecords {
     /// Counts a record that cannot be used, or ends the run with it.
     fn refuse(
         &mut self,
@@ -81,7 +81,7 @@ impl Skipped {
     }
 }
 
-impl AddAssign for Skipped {
+impl AddAssign for SkippedRecords {
     fn add_assign(&mut self, other: Self) {
         let kept = other.first.len() as u64;
         self.add(other.first);

@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::sites::Distinct;
-use super::{Address, Hosts, Mirror, Skipped, each_batch};
+use super::sites::DistinctHashes;
+use super::{Address, Hosts, Mirror, SkippedRecords, each_batch};
 use crate::Result;
 use crate::item::{Batch, Id, Source};
 use crate::measure::jaccard;
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 use crate::read::OnError;
 use crate::shingle::Shingling;
 
@@ -30,7 +30,7 @@ pub struct Check {
 
 /// What was found of a pair of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Checked {
+pub struct PageComparison {
     /// Pages that were compared: those with words, at paths that both hosts have.
     pub compared: usize,
     /// Those with the same shingles.
@@ -72,7 +72,7 @@ impl Verdict {
     }
 }
 
-impl Checked {
+impl PageComparison {
     /// Pages that must be compared before they say anything.
     const FEW: usize = 3;
 
@@ -89,28 +89,28 @@ impl Checked {
 }
 
 /// A page: its host and the hash of its path.
-type Key = (u32, u64);
+type PageKey = (u32, u64);
 
 impl Hosts {
     /// Compares the pages of each pair. The ids of the collection are URLs, its texts those of the pages; where a URL
     /// comes again, the first counts.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when an id is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when an id is no URL of a page, unless bad records are skipped.
     pub fn check<S: Source>(
         &self,
         pairs: &[Mirror],
         pages: &S,
         check: &Check,
         observer: &dyn Observer,
-    ) -> Result<(Vec<Checked>, Skipped)> {
+    ) -> Result<(Vec<PageComparison>, SkippedRecords)> {
         let suspects: HashSet<u32> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
         let place = |address: &Address| {
             let host = self.find(&address.host).filter(|host| suspects.contains(host))?;
             Some((host, address.path_hash()))
         };
-        let mut paths: HashMap<u32, Distinct> = HashMap::new();
-        let mut skipped = Skipped::default();
+        let mut paths: HashMap<u32, DistinctHashes> = HashMap::new();
+        let mut skipped = SkippedRecords::default();
         let find = |batch: &mut Batch<'_>| {
             let mut keys = Vec::new();
             let skipped = each_page(batch, check.on_error, |address, text| {
@@ -123,11 +123,11 @@ impl Hosts {
             skipped += more;
             Ok(())
         })?;
-        paths.values_mut().for_each(Distinct::sort);
+        paths.values_mut().for_each(DistinctHashes::sort);
         let chosen: Vec<Vec<u64>> =
             pairs.iter().map(|pair| in_both(&paths, pair, check.most)).collect();
         let keys = pairs.iter().zip(&chosen);
-        let wanted: HashSet<Key> = keys
+        let wanted: HashSet<PageKey> = keys
             .flat_map(|(pair, paths)| {
                 paths.iter().flat_map(|&path| [(pair.a, path), (pair.b, path)])
             })
@@ -146,7 +146,7 @@ impl Hosts {
     }
 }
 
-/// The shingles of the pages to which `key` gives a key, by that.
+/// The shingles of the pages to which `key` gives a key, by that key.
 pub(super) fn shingled<S: Source, K: Eq + std::hash::Hash + Send>(
     pages: &S,
     check: &Check,
@@ -170,13 +170,13 @@ pub(super) fn shingled<S: Source, K: Eq + std::hash::Hash + Send>(
     Ok(texts)
 }
 
-/// Calls `each` with the address and the text of every page, and gives what was left out.
+/// Calls `each` with the address and the text of every page; returns what was skipped.
 pub(super) fn each_page(
     batch: &mut Batch<'_>,
     on_error: OnError,
     mut each: impl FnMut(&Address, &str),
-) -> Result<Skipped> {
-    let mut skipped = Skipped::default();
+) -> Result<SkippedRecords> {
+    let mut skipped = SkippedRecords::default();
     skipped.add(std::mem::take(&mut batch.bad));
     for (index, item) in batch.items.iter().enumerate() {
         let url = item.id.as_ref().map(Id::to_string).unwrap_or_default();
@@ -189,7 +189,7 @@ pub(super) fn each_page(
 }
 
 /// The first paths that both hosts have.
-fn in_both(paths: &HashMap<u32, Distinct>, pair: &Mirror, most: usize) -> Vec<u64> {
+fn in_both(paths: &HashMap<u32, DistinctHashes>, pair: &Mirror, most: usize) -> Vec<u64> {
     let [Some(a), Some(b)] = [pair.a, pair.b].map(|host| paths.get(&host)) else {
         return Vec::new();
     };
@@ -197,8 +197,13 @@ fn in_both(paths: &HashMap<u32, Distinct>, pair: &Mirror, most: usize) -> Vec<u6
     both.take(most).copied().collect()
 }
 
-fn compare(texts: &HashMap<Key, Vec<u64>>, pair: &Mirror, paths: &[u64], alike: f64) -> Checked {
-    let mut checked = Checked::default();
+fn compare(
+    texts: &HashMap<PageKey, Vec<u64>>,
+    pair: &Mirror,
+    paths: &[u64],
+    alike: f64,
+) -> PageComparison {
+    let mut checked = PageComparison::default();
     for &path in paths {
         let [Some(a), Some(b)] = [pair.a, pair.b].map(|host| texts.get(&(host, path))) else {
             continue;
@@ -230,7 +235,7 @@ mod tests {
             (20, 9, 9, Verdict::Different),
         ] {
             assert_eq!(
-                Checked { compared, same, alike }.verdict(),
+                PageComparison { compared, same, alike }.verdict(),
                 verdict,
                 "{alike} of {compared}"
             );

@@ -3,10 +3,10 @@
 //! Mirrors may be called what they like, so the names of hosts do not count: a host is the set of the positional
 //! bigrams of its paths ([`UrlShingles`]), as 64-bit hashes.
 
-use super::{Address, Skipped, each_batch};
+use super::{Address, SkippedRecords, each_batch};
 use crate::Result;
 use crate::item::{Batch, Interned, Source};
-use crate::pipeline::Observer;
+use crate::observe::Observer;
 use crate::read::OnError;
 use crate::shingle::UrlShingles;
 
@@ -18,21 +18,21 @@ pub struct Hosts {
     /// URLs that were read, copies included.
     pub urls: u64,
     /// What was left out.
-    pub skipped: Skipped,
+    pub skipped: SkippedRecords,
 }
 
 /// What is known of a host.
 #[derive(Debug, Default)]
 struct Site {
-    paths: Distinct,
-    shingles: Distinct,
+    paths: DistinctHashes,
+    shingles: DistinctHashes,
 }
 
 impl Hosts {
     /// Reads a collection whose texts are URLs. Empty texts are passed over.
     ///
     /// # Errors
-    /// When it was stopped or cannot be read, and unless such are skipped when a text is no URL of a page.
+    /// When it was stopped, when it cannot be read, and when a text is no URL of a page, unless bad records are skipped.
     pub fn read<S: Source>(
         source: &S,
         shingles: &UrlShingles,
@@ -40,7 +40,7 @@ impl Hosts {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut hosts = Self::default();
-        let part = |batch: &mut Batch<'_>| Part::of(batch, shingles, on_error);
+        let part = |batch: &mut Batch<'_>| BatchUrls::of(batch, shingles, on_error);
         each_batch(source, observer, part, |part| {
             hosts.take(part);
             Ok(())
@@ -52,7 +52,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    fn take(&mut self, part: Part) {
+    fn take(&mut self, part: BatchUrls) {
         let names = part.hosts.values().iter();
         let places: Vec<usize> = names.map(|name| self.names.number(name) as usize).collect();
         self.sites.resize_with(self.names.values().len(), Site::default);
@@ -86,7 +86,7 @@ impl Hosts {
         self.names.find(name)
     }
 
-    /// The hashes of a host's distinct paths, sorted: one a URL.
+    /// The hashes of a host's distinct paths, sorted: one per URL.
     pub fn paths(&self, host: u32) -> &[u64] {
         &self.sites[host as usize].paths.hashes
     }
@@ -105,15 +105,15 @@ impl Hosts {
 
 /// What the URLs of a batch say, hosts by their place in it.
 #[derive(Default)]
-struct Part {
+struct BatchUrls {
     hosts: Interned,
     paths: Vec<(u32, u64)>,
     shingles: Vec<(u32, u64)>,
     urls: u64,
-    skipped: Skipped,
+    skipped: SkippedRecords,
 }
 
-impl Part {
+impl BatchUrls {
     fn of(batch: &mut Batch<'_>, shingles: &UrlShingles, on_error: OnError) -> Result<Self> {
         let mut part = Self::default();
         part.skipped.add(std::mem::take(&mut batch.bad));
@@ -136,21 +136,21 @@ impl Part {
             part.shingles.extend(of_path.drain(..).map(|shingle| (host, shingle)));
             part.urls += 1;
         }
-        // Here, where many threads work: most shingles are those of a folder, and come again.
+        // Sorted here, on many threads: most shingles are those of a folder, and come again.
         part.shingles.sort_unstable();
         part.shingles.dedup();
         Ok(part)
     }
 }
 
-/// Hashes, each once after [`Distinct::sort`], and until then at most twice as many.
+/// Hashes, each once after [`DistinctHashes::sort`], and until then at most twice as many.
 #[derive(Debug, Default)]
-pub(super) struct Distinct {
+pub(super) struct DistinctHashes {
     pub(super) hashes: Vec<u64>,
     known: usize,
 }
 
-impl Distinct {
+impl DistinctHashes {
     const FEW: usize = 64;
 
     pub(super) fn push(&mut self, hash: u64) {
@@ -171,7 +171,7 @@ impl Distinct {
 mod tests {
     use super::*;
     use crate::item::Texts;
-    use crate::pipeline::NoObserver;
+    use crate::observe::NoObserver;
 
     fn read(urls: &[&str], on_error: OnError) -> Result<Hosts> {
         Hosts::read(&Texts(urls), &UrlShingles::default(), on_error, &NoObserver)
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn repeats_are_sorted_out_before_they_fill_memory() {
-        let mut distinct = Distinct::default();
+        let mut distinct = DistinctHashes::default();
         for hash in 0..10_000 {
             distinct.push(hash % 100);
             assert!(distinct.hashes.len() <= 200);

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::{Index, Prepared};
+use super::{Index, IndexRecord};
 use crate::amplify::Bands;
 use crate::item::Id;
 use crate::parallel::in_pool;
-use crate::pipeline::Settings;
+use crate::settings::{Settings, Strategy};
 use crate::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
 use crate::verify::Measure;
 use crate::{Error, Result};
@@ -93,7 +93,7 @@ impl Index {
     }
 
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut out = Summed { inner: to, sum: Xxh3Default::new() };
+        let mut out = ChecksumStream { inner: to, sum: Xxh3Default::new() };
         out.write_all(MARK)?;
         out.write_all(&VERSION.to_le_bytes())?;
         write_settings(&self.settings, &mut out)?;
@@ -123,7 +123,7 @@ fn check_tokenizer(shingling: &Shingling) -> Result<()> {
 }
 
 /// Why a file cannot be used.
-enum Wrong {
+enum FileFault {
     Foreign,
     Newer(u32),
     Damaged(&'static str),
@@ -131,7 +131,7 @@ enum Wrong {
     Refused(Error),
 }
 
-impl Wrong {
+impl FileFault {
     fn what(self) -> String {
         match self {
             Self::Foreign => {
@@ -151,22 +151,22 @@ impl Wrong {
     }
 }
 
-impl From<io::Error> for Wrong {
+impl From<io::Error> for FileFault {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
 /// What is read, or why it cannot be.
-type Reading<T> = Result<T, Wrong>;
+type FileResult<T> = Result<T, FileFault>;
 
 /// Reads and writes through a checksum.
-struct Summed<T> {
+struct ChecksumStream<T> {
     inner: T,
     sum: Xxh3Default,
 }
 
-impl<W: Write> Write for Summed<W> {
+impl<W: Write> Write for ChecksumStream<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.sum.update(&bytes[..written]);
@@ -179,68 +179,68 @@ impl<W: Write> Write for Summed<W> {
 }
 
 /// What is read of a file, and how much of it is left before the checksum.
-struct Input<R> {
-    from: Summed<R>,
+struct IndexReader<R> {
+    from: ChecksumStream<R>,
     left: u64,
 }
 
-impl<R: Read> Input<R> {
-    fn fill(&mut self, bytes: &mut [u8]) -> Reading<()> {
+impl<R: Read> IndexReader<R> {
+    fn fill(&mut self, bytes: &mut [u8]) -> FileResult<()> {
         let length = bytes.len() as u64;
-        self.left = self.left.checked_sub(length).ok_or(Wrong::Damaged("it ends too early"))?;
+        self.left = self.left.checked_sub(length).ok_or(FileFault::Damaged("it ends too early"))?;
         self.from.inner.read_exact(bytes)?;
         self.from.sum.update(bytes);
         Ok(())
     }
 
-    fn number(&mut self) -> Reading<u64> {
+    fn number(&mut self) -> FileResult<u64> {
         let mut bytes = [0; 8];
         self.fill(&mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn byte(&mut self) -> Reading<u8> {
+    fn byte(&mut self) -> FileResult<u8> {
         let mut byte = [0];
         self.fill(&mut byte)?;
         Ok(byte[0])
     }
 
-    fn float(&mut self) -> Reading<f64> {
+    fn float(&mut self) -> FileResult<f64> {
         Ok(f64::from_bits(self.number()?))
     }
 
     /// How many there are of something that takes at least so many bytes each: not more than the file has.
-    fn count(&mut self, bytes: u64) -> Reading<usize> {
+    fn count(&mut self, bytes: u64) -> FileResult<usize> {
         let count = self.number()?;
         let fits = count.checked_mul(bytes).is_some_and(|bytes| bytes <= self.left);
-        fits.then_some(count as usize).ok_or(Wrong::Damaged("it ends too early"))
+        fits.then_some(count as usize).ok_or(FileFault::Damaged("it ends too early"))
     }
 
-    fn text(&mut self) -> Reading<String> {
+    fn text(&mut self) -> FileResult<String> {
         let mut bytes = vec![0; self.count(1)?];
         self.fill(&mut bytes)?;
-        String::from_utf8(bytes).map_err(|_| Wrong::Damaged("a text is no UTF-8"))
+        String::from_utf8(bytes).map_err(|_| FileFault::Damaged("a text is no UTF-8"))
     }
 
-    fn numbers(&mut self) -> Reading<Vec<u64>> {
+    fn numbers(&mut self) -> FileResult<Vec<u64>> {
         let mut bytes = vec![0; 8 * self.count(8)?];
         self.fill(&mut bytes)?;
         Ok(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
-    fn id(&mut self) -> Reading<Id> {
+    fn id(&mut self) -> FileResult<Id> {
         match self.byte()? {
             0 => Ok(Id::Int(self.number()? as i64)),
             1 => Ok(Id::Text(self.text()?.into())),
-            _ => Err(Wrong::Damaged("an id is neither a number nor a text")),
+            _ => Err(FileFault::Damaged("an id is neither a number nor a text")),
         }
     }
 
-    fn settings(&mut self) -> Reading<Settings> {
+    fn settings(&mut self) -> FileResult<Settings> {
         let shingling = self.shingling()?;
         let measure = self.text()?;
         let measure = MEASURES.into_iter().find(|known| known.name() == measure);
-        let measure = measure.ok_or(Wrong::Damaged("its measure is unknown"))?;
+        let measure = measure.ok_or(FileFault::Damaged("its measure is unknown"))?;
         let (is_distance, limit) = (self.byte()? != 0, self.float()?);
         let (recall, seed) = (self.float()?, self.number()?);
         let [count, rows] =
@@ -251,16 +251,19 @@ impl<R: Read> Input<R> {
             threshold: if is_distance { Settings::default().threshold } else { limit },
             within: is_distance.then_some(limit),
             recall,
-            bands: (count > 0).then_some(Bands { count, rows }),
+            strategy: match count {
+                0 => Strategy::Cheapest,
+                _ => Strategy::Bands(Bands { count, rows }),
+            },
             seed,
             ..Settings::default()
         })
     }
 
-    fn shingling(&mut self) -> Reading<Shingling> {
+    fn shingling(&mut self) -> FileResult<Shingling> {
         let name = self.text()?;
-        let mut shingling: Shingling = name.parse().map_err(Wrong::Refused)?;
-        let unknown = || Wrong::Damaged("its shingling is unknown");
+        let mut shingling: Shingling = name.parse().map_err(FileFault::Refused)?;
+        let unknown = || FileFault::Damaged("its shingling is unknown");
         shingling.case = *CASES.get(usize::from(self.byte()?)).ok_or_else(unknown)?;
         shingling.space = *SPACES.get(usize::from(self.byte()?)).ok_or_else(unknown)?;
         shingling.normal_form = *FORMS.get(usize::from(self.byte()?)).ok_or_else(unknown)?;
@@ -306,7 +309,7 @@ fn write_settings(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
     fn place<T: PartialEq>(known: &[T], one: &T) -> u8 {
         known.iter().position(|other| other == one).unwrap_or(known.len()) as u8
     }
-    let Settings { shingling, measure, threshold, within, recall, bands, seed, .. } = settings;
+    let Settings { shingling, measure, threshold, within, recall, strategy, seed, .. } = settings;
     put_text(out, &shingling.to_string())?;
     out.write_all(&[
         place(&CASES, &shingling.case),
@@ -325,24 +328,25 @@ fn write_settings(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
     put(out, within.unwrap_or(*threshold).to_bits())?;
     put(out, recall.to_bits())?;
     put(out, *seed)?;
-    let (count, rows) = bands.map_or((0, 0), |bands| (bands.count, bands.rows));
+    let (count, rows) = strategy.bands().map_or((0, 0), |bands| (bands.count, bands.rows));
     put(out, count as u64)?;
     put(out, rows as u64)
 }
 
-fn read(from: impl Read, length: u64) -> Reading<Index> {
-    let left = length.checked_sub(8).ok_or(Wrong::Foreign)?;
-    let mut input = Input { from: Summed { inner: from, sum: Xxh3Default::new() }, left };
+fn read(from: impl Read, length: u64) -> FileResult<Index> {
+    let left = length.checked_sub(8).ok_or(FileFault::Foreign)?;
+    let mut input =
+        IndexReader { from: ChecksumStream { inner: from, sum: Xxh3Default::new() }, left };
     let mut mark = [0; 8];
-    input.fill(&mut mark).map_err(|_| Wrong::Foreign)?;
+    input.fill(&mut mark).map_err(|_| FileFault::Foreign)?;
     if mark != *MARK {
-        return Err(Wrong::Foreign);
+        return Err(FileFault::Foreign);
     }
     let mut version = [0; 4];
     input.fill(&mut version)?;
     match u32::from_le_bytes(version) {
         VERSION => {}
-        version => return Err(Wrong::Newer(version)),
+        version => return Err(FileFault::Newer(version)),
     }
     let settings = input.settings()?;
     // An item takes at least the two numbers that say how long it is, and a byte.
@@ -351,19 +355,19 @@ fn read(from: impl Read, length: u64) -> Reading<Index> {
     for _ in 0..count {
         let (id, elements) = (input.id()?, input.numbers()?);
         if !elements.is_sorted_by(|a, b| a < b) {
-            return Err(Wrong::Damaged("elements are not in order"));
+            return Err(FileFault::Damaged("elements are not in order"));
         }
         items.push((id, elements));
     }
     if input.left > 0 {
-        return Err(Wrong::Damaged("it is longer than it says"));
+        return Err(FileFault::Damaged("it is longer than it says"));
     }
     let mut sum = [0; 8];
     input.from.inner.read_exact(&mut sum)?;
     if u64::from_le_bytes(sum) != input.from.sum.digest() {
-        return Err(Wrong::Damaged("its checksum is wrong"));
+        return Err(FileFault::Damaged("its checksum is wrong"));
     }
-    fill(settings, items).map_err(Wrong::Refused)
+    fill(settings, items).map_err(FileFault::Refused)
 }
 
 /// An index of these sets.
@@ -372,7 +376,7 @@ fn fill(settings: Settings, items: Vec<(Id, Vec<u64>)>) -> Result<Index> {
     in_pool(index.settings.threads, || {
         let search = &index.search;
         let record = |(id, elements): (Id, Vec<u64>)| (id, search.record(&elements));
-        let (ids, records): (Vec<Id>, Vec<Prepared>) = items.into_par_iter().map(record).unzip();
+        let (ids, records): (Vec<Id>, Vec<IndexRecord>) = items.into_par_iter().map(record).unzip();
         index.check_all_new(&ids)?;
         index.insert_many(ids, records);
         Ok(())

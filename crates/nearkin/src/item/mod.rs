@@ -1,6 +1,7 @@
 //! What can be compared, and collections of it.
 
 mod bits;
+mod copies;
 mod id;
 mod interned;
 mod records;
@@ -11,9 +12,11 @@ mod strings;
 mod vectors;
 
 pub use bits::Bits;
+pub use copies::Copies;
+pub(crate) use copies::{Members, Sides, first_copies};
 pub use id::{Id, IdRef, Value};
 pub use interned::{Interned, Values};
-pub use records::{Column, ColumnBuilder, MISSING, Table};
+pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};
 pub use sparse::Sparse;

@@ -7,14 +7,14 @@ pub const MISSING: u32 = u32::MAX;
 
 /// A column of a table: which of its distinct values each record has.
 #[derive(Debug, Clone, Default)]
-pub struct Column {
+pub struct RecordColumn {
     /// By record, the number of its value, or [`MISSING`].
     pub codes: Vec<u32>,
     /// The distinct values.
     pub values: Values,
 }
 
-impl Column {
+impl RecordColumn {
     /// A record's value.
     pub fn get(&self, record: usize) -> Option<&str> {
         let code = self.codes[record];
@@ -24,18 +24,18 @@ impl Column {
 
 /// Records with named columns.
 #[derive(Debug, Clone, Default)]
-pub struct Table {
+pub struct RecordTable {
     /// The columns' names, in order.
     pub names: Vec<String>,
     /// The columns, each as long as the table.
-    pub columns: Vec<Column>,
+    pub columns: Vec<RecordColumn>,
     /// Number of records.
     pub len: usize,
 }
 
-impl Table {
+impl RecordTable {
     /// The column with this name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
+    pub fn column(&self, name: &str) -> Option<&RecordColumn> {
         let place = self.names.iter().position(|known| known == name)?;
         Some(&self.columns[place])
     }
@@ -47,7 +47,7 @@ impl Table {
 
     /// The records at these places.
     pub fn select(&self, places: &[u32]) -> Self {
-        let select = |column: &Column| {
+        let select = |column: &RecordColumn| {
             let mut builder = ColumnBuilder::default();
             places.iter().for_each(|&place| builder.push(column.get(place as usize)));
             builder.finish()
@@ -92,8 +92,8 @@ impl ColumnBuilder {
     }
 
     /// The column.
-    pub fn finish(self) -> Column {
-        Column { codes: self.codes, values: self.values.into_values() }
+    pub fn finish(self) -> RecordColumn {
+        RecordColumn { codes: self.codes, values: self.values.into_values() }
     }
 }
 

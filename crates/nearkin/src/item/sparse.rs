@@ -40,6 +40,24 @@ impl Sparse {
         Ok(())
     }
 
+    /// Bytes of memory that the entries take.
+    pub fn bytes(&self) -> usize {
+        8 * self.dimensions.len()
+    }
+
+    /// These vectors of them, in this order.
+    pub fn select(&self, items: impl Iterator<Item = usize>) -> Self {
+        let mut selected = Self::default();
+        for item in items {
+            let (dimensions, weights) = self.get(item);
+            selected.dimensions.extend_from_slice(dimensions);
+            selected.weights.extend_from_slice(weights);
+            selected.squares.push(self.squares[item]);
+            selected.ends.push(selected.dimensions.len());
+        }
+        selected
+    }
+
     /// Number of vectors.
     pub fn len(&self) -> usize {
         self.squares.len()

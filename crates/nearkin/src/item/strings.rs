@@ -63,6 +63,40 @@ impl Strings {
         self.len() == 0
     }
 
+    /// Bytes of memory that the characters take.
+    pub fn bytes(&self) -> usize {
+        match &self.symbols {
+            Symbols::Narrow(symbols) => symbols.len(),
+            Symbols::Wide(symbols) => 4 * symbols.len(),
+        }
+    }
+
+    /// These strings of them, in this order.
+    pub fn select(&self, items: impl Iterator<Item = usize>) -> Self {
+        let mut selected = Self::default();
+        let mut ends = vec![0];
+        match &self.symbols {
+            Symbols::Narrow(symbols) => {
+                let mut all = Vec::new();
+                for item in items {
+                    all.extend_from_slice(&symbols[self.ends[item]..self.ends[item + 1]]);
+                    ends.push(all.len());
+                }
+                selected.symbols = Symbols::Narrow(all);
+            }
+            Symbols::Wide(symbols) => {
+                let mut all = Vec::new();
+                for item in items {
+                    all.extend_from_slice(&symbols[self.ends[item]..self.ends[item + 1]]);
+                    ends.push(all.len());
+                }
+                selected.symbols = Symbols::Wide(all);
+            }
+        }
+        selected.ends = ends;
+        selected
+    }
+
     /// Characters of the string at `index`.
     pub fn length(&self, index: usize) -> usize {
         self.ends[index + 1] - self.ends[index]
@@ -107,6 +141,10 @@ mod tests {
             for (index, text) in texts[..count].iter().enumerate() {
                 assert_eq!(strings.text(index), *text);
                 assert_eq!(strings.length(index), text.chars().count());
+            }
+            let every_second = strings.select((0..count).rev().step_by(2));
+            for (index, text) in texts[..count].iter().rev().step_by(2).enumerate() {
+                assert_eq!(every_second.text(index), *text);
             }
         }
     }

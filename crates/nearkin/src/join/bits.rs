@@ -16,7 +16,7 @@ use crate::space::{BitSpace, Found, Join, Space};
 /// When it was stopped.
 pub fn within(space: &BitSpace, join: &Join) -> Result<Vec<Found>> {
     let Some(most) = space.most_differing(join.limit) else { return Ok(Vec::new()) };
-    let sorted_bits = ByOnes::new(space);
+    let sorted_bits = OnesOrder::new(space);
     let parts = (0..sorted_bits.blocks()).into_par_iter().map(|block| {
         go_on(join.stopped)?;
         let mut found = Vec::new();
@@ -29,14 +29,14 @@ pub fn within(space: &BitSpace, join: &Join) -> Result<Vec<Found>> {
 }
 
 /// Bit strings in the order of how many ones they have.
-struct ByOnes {
+struct OnesOrder {
     order: Vec<u32>,
     ones: Vec<u64>,
     words: Vec<u64>,
     words_each: usize,
 }
 
-impl ByOnes {
+impl OnesOrder {
     fn new(space: &BitSpace) -> Self {
         let bits = space.bits();
         let count = |item: u32| bits.get(item as usize).iter().map(|w| u64::from(w.count_ones()));

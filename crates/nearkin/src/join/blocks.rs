@@ -15,7 +15,7 @@
 use nearkin_kernels::{TILE, add_squares, near_box, near_point};
 use rayon::prelude::*;
 
-use super::frame::{Frame, Framed};
+use super::frame::{Frame, FrameCoordinates};
 use super::{cells, go_on, sorted};
 use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
@@ -39,14 +39,14 @@ pub struct Blocks<'a> {
     /// The middle of each block's box and half its widths.
     centres: Vec<[f32; COORDINATES]>,
     halves: Vec<[f32; COORDINATES]>,
-    stages: Vec<Stage>,
+    stages: Vec<ComponentStage>,
     /// The largest slack in each block.
     slack: Vec<f32>,
     scale: f64,
 }
 
 /// More components of each point, in order.
-struct Stage {
+struct ComponentStage {
     width: usize,
     rows: Vec<f32>,
     rests: Vec<f32>,
@@ -54,7 +54,7 @@ struct Stage {
 
 /// How many pairs were left after each question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct BlockCounts {
     /// Points that were held against the box of another block.
     pub boxes: u64,
     /// Points that were held against the points of a block.
@@ -65,7 +65,7 @@ pub struct Counts {
     pub found: u64,
 }
 
-impl Counts {
+impl BlockCounts {
     pub(super) fn and(mut self, other: Self) -> Self {
         self.boxes += other.boxes;
         self.tiles += other.tiles;
@@ -88,7 +88,7 @@ impl Counts {
 
 /// Which blocks are held against which.
 #[derive(Clone, Copy)]
-pub(super) struct Sides {
+pub(super) struct BlockSides {
     split: Option<u32>,
     /// Whether the questions come from the second collection.
     turned: bool,
@@ -131,7 +131,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &Join) -> Result<(Vec<Found>, Counts)> {
+    pub fn within(&self, join: &Join) -> Result<(Vec<Found>, BlockCounts)> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -142,16 +142,16 @@ impl<'a> Blocks<'a> {
         });
         let (parts, counts): (Vec<_>, Vec<_>) =
             parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok((sorted(parts), counts.into_iter().fold(Counts::default(), Counts::and)))
+        Ok((sorted(parts), counts.into_iter().fold(BlockCounts::default(), BlockCounts::and)))
     }
 
     pub(super) fn join_block(
         &self,
         block: usize,
         join: &Join,
-        sides: Sides,
-    ) -> (Vec<Found>, Counts) {
-        let (mut found, mut counts) = (Vec::new(), Counts::default());
+        sides: BlockSides,
+    ) -> (Vec<Found>, BlockCounts) {
+        let (mut found, mut counts) = (Vec::new(), BlockCounts::default());
         let radius = self.space.radius(join.limit);
         let asking = self.asking(block, sides);
         // In one collection each pair of blocks meets once.
@@ -194,7 +194,7 @@ impl<'a> Blocks<'a> {
         other: usize,
         asking: u64,
         limit: f32,
-        counts: &mut Counts,
+        counts: &mut BlockCounts,
     ) -> impl Iterator<Item = usize> + use<> {
         counts.boxes += u64::from(asking.count_ones());
         let near = near_box(self.tile(block), &self.centres[other], &self.halves[other], limit);
@@ -208,7 +208,7 @@ impl<'a> Blocks<'a> {
         block: usize,
         which: u64,
         limit: f32,
-        counts: &mut Counts,
+        counts: &mut BlockCounts,
     ) -> u64 {
         let mut near = near_point(self.tile(block), &self.point(at), limit) & which;
         counts.tiles += 1;
@@ -315,16 +315,16 @@ impl<'a> Blocks<'a> {
     }
 
     /// Who asks and who answers, when pairs of one item of each collection are looked for: the fewer ask.
-    pub(super) fn sides(&self, split: Option<u32>) -> Sides {
+    pub(super) fn sides(&self, split: Option<u32>) -> BlockSides {
         let turned = split.is_some_and(|split| self.order.len() < 2 * split as usize);
-        Sides { split, turned }
+        BlockSides { split, turned }
     }
 
-    fn asking(&self, block: usize, sides: Sides) -> u64 {
+    fn asking(&self, block: usize, sides: BlockSides) -> u64 {
         self.members(block, |item| sides.split.is_none_or(|split| (item >= split) == sides.turned))
     }
 
-    fn answering(&self, block: usize, sides: Sides) -> u64 {
+    fn answering(&self, block: usize, sides: BlockSides) -> u64 {
         self.members(block, |item| sides.split.is_none_or(|split| (item >= split) != sides.turned))
     }
 
@@ -349,12 +349,12 @@ fn later_than(place: usize) -> u64 {
     u64::MAX << place << 1
 }
 
-fn most_slack(framed: &Framed, items: &[u32]) -> f32 {
+fn most_slack(framed: &FrameCoordinates, items: &[u32]) -> f32 {
     items.iter().map(|&item| framed.slack[item as usize]).fold(0.0, f32::max)
 }
 
 /// The coordinates by which blocks are made, item by item.
-fn first_coordinates(framed: &Framed, items: usize) -> Vec<f32> {
+fn first_coordinates(framed: &FrameCoordinates, items: usize) -> Vec<f32> {
     let coordinates = |item: usize| {
         let components = &framed.components[item * framed.width..][..FIRST];
         components.iter().copied().chain([framed.rests[0][item]])
@@ -376,7 +376,7 @@ fn tiles(points: &[f32], order: &[u32]) -> Vec<f32> {
 }
 
 /// The components of each later look, in the order of the blocks.
-fn stages(framed: &Framed, order: &[u32], dimension: usize) -> Vec<Stage> {
+fn stages(framed: &FrameCoordinates, order: &[u32], dimension: usize) -> Vec<ComponentStage> {
     let room = order.len().next_multiple_of(TILE);
     let starts = std::iter::once(0).chain(ENDS);
     let mut stages = Vec::new();
@@ -393,7 +393,7 @@ fn stages(framed: &Framed, order: &[u32], dimension: usize) -> Vec<Stage> {
             rows[at * width..][..width].copy_from_slice(components);
             ordered[at] = rests[item as usize];
         }
-        stages.push(Stage { width, rows, rests: ordered });
+        stages.push(ComponentStage { width, rows, rests: ordered });
     }
     stages
 }

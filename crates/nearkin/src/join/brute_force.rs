@@ -44,3 +44,8 @@ fn portion(
     }
     found
 }
+
+/// Every pair of `items` items, in order.
+pub fn every_pair(items: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..items).flat_map(move |a| (a + 1..items).map(move |b| (a, b)))
+}

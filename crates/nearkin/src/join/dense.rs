@@ -19,7 +19,7 @@ const ROWS: u32 = 48;
 const COLUMNS: usize = 8 * PANEL;
 
 /// Vectors laid out for multiplication.
-pub struct Dense<'a> {
+pub struct DenseJoin<'a> {
     centre: Centre<'a>,
     /// Each vector around the mean, then 1, then the square of its length.
     panels: Vec<f32>,
@@ -27,7 +27,7 @@ pub struct Dense<'a> {
     longest: Vec<f64>,
 }
 
-impl<'a> Dense<'a> {
+impl<'a> DenseJoin<'a> {
     /// Lays out the vectors of a space.
     pub fn new(space: &'a VectorSpace<'a>) -> Self {
         let centre = Centre::new(space);

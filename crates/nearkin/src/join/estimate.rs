@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{Blocks, Counts};
-use super::{Dense, Top, brute_force, pairs_of, top};
+use super::blocks::{BlockCounts, Blocks};
+use super::{DenseJoin, TopQuery, brute_force, pairs_of, top};
 use crate::Result;
 use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
 
@@ -42,15 +42,15 @@ mod cost {
 
 /// What a join is expected to take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct JoinEstimate {
     /// Pairs left after each question.
-    pub counts: Counts,
+    pub counts: BlockCounts,
     /// Seconds on one core, without what it takes to put vectors into blocks.
     pub seconds: f64,
 }
 
 /// How pairs are found, with what that needs.
-pub enum Prepared<'a> {
+pub enum VectorJoin<'a> {
     /// Most pairs are ruled out by a few components.
     Blocks(Box<Blocks<'a>>),
     /// All pairs are compared, many at a time.
@@ -59,7 +59,7 @@ pub enum Prepared<'a> {
     BruteForce,
 }
 
-impl Prepared<'_> {
+impl VectorJoin<'_> {
     /// Every pair of the space that reaches the limit, sorted, and how many had to be compared exactly.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Prepared<'_> {
                 let (found, counts) = blocks.within(join)?;
                 Ok((found, counts.compared()))
             }
-            Self::Dense => Ok((Dense::new(space).within(join)?, all)),
+            Self::Dense => Ok((DenseJoin::new(space).within(join)?, all)),
             Self::BruteForce => Ok((brute_force(space, join)?, all)),
         }
     }
@@ -80,10 +80,10 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, space: &VectorSpace, top: &Top) -> Result<Vec<Found>> {
+    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<Found>> {
         match self {
             Self::Blocks(blocks) => Ok(blocks.closest(top)?.0),
-            Self::Dense => Dense::new(space).closest(top),
+            Self::Dense => DenseJoin::new(space).closest(top),
             Self::BruteForce => top::brute_force(space, top),
         }
     }
@@ -91,29 +91,29 @@ impl Prepared<'_> {
 
 impl Blocks<'_> {
     /// What [`within`](Self::within) will count and take.
-    pub fn estimate(&self, join: &Join) -> Estimate {
+    pub fn estimate(&self, join: &Join) -> JoinEstimate {
         self.tried(|block| self.join_block(block, join, self.sides(join.split)).1)
     }
 
     /// What [`closest`](Self::closest) will count and take.
-    pub fn estimate_closest(&self, top: &Top) -> Estimate {
+    pub fn estimate_closest(&self, top: &TopQuery) -> JoinEstimate {
         self.tried(|block| self.closest_of(block, top).1)
     }
 
-    fn tried(&self, count: impl Fn(usize) -> Counts + Sync) -> Estimate {
+    fn tried(&self, count: impl Fn(usize) -> BlockCounts + Sync) -> JoinEstimate {
         let dimension = self.space().vectors().dimension();
         let places = spread(self.count(), TRIED);
-        let (mut counts, mut tried) = (Counts::default(), 0);
+        let (mut counts, mut tried) = (BlockCounts::default(), 0);
         for places in places.chunks(TOGETHER) {
             let more = places.par_iter().map(|&block| count(block));
-            counts = more.collect::<Vec<_>>().into_iter().fold(counts, Counts::and);
+            counts = more.collect::<Vec<_>>().into_iter().fold(counts, BlockCounts::and);
             tried += places.len();
             if seconds(&counts, dimension) > ENOUGH {
                 break;
             }
         }
         let counts = counts.times(self.count() as f64 / tried.max(1) as f64);
-        Estimate { counts, seconds: seconds(&counts, dimension) }
+        JoinEstimate { counts, seconds: seconds(&counts, dimension) }
     }
 }
 
@@ -133,7 +133,7 @@ fn spread(count: usize, most: usize) -> Vec<usize> {
     places
 }
 
-fn seconds(counts: &Counts, dimension: usize) -> f64 {
+fn seconds(counts: &BlockCounts, dimension: usize) -> f64 {
     let of = |[once, each]: [f64; 2]| once + each * dimension as f64;
     let later = counts.near.iter().zip(cost::NEAR).map(|(&pairs, cost)| pairs as f64 * cost);
     let all = counts.boxes as f64 * cost::BOX
@@ -145,18 +145,18 @@ fn seconds(counts: &Counts, dimension: usize) -> f64 {
 }
 
 /// How all pairs are compared, and the seconds that takes on one core.
-fn all_pairs(space: &VectorSpace, pairs: f64) -> (Prepared<'static>, f64) {
+fn all_pairs(space: &VectorSpace, pairs: f64) -> (VectorJoin<'static>, f64) {
     let components = 1e-9 * pairs * space.vectors().dimension() as f64;
     match space.measure() {
         VectorMeasure::L2 | VectorMeasure::Cosine | VectorMeasure::Angle => {
-            (Prepared::Dense, components * cost::DENSE)
+            (VectorJoin::Dense, components * cost::DENSE)
         }
         VectorMeasure::Lr(r) => {
             let [whole, other] = cost::POWER;
             let power = if r.fract() == 0.0 { whole } else { other };
-            (Prepared::BruteForce, components * power)
+            (VectorJoin::BruteForce, components * power)
         }
-        _ => (Prepared::BruteForce, components * cost::SINGLE),
+        _ => (VectorJoin::BruteForce, components * cost::SINGLE),
     }
 }
 
@@ -164,8 +164,8 @@ fn all_pairs(space: &VectorSpace, pairs: f64) -> (Prepared<'static>, f64) {
 fn cheapest<'a>(
     space: &'a VectorSpace<'a>,
     pairs: f64,
-    estimate: impl Fn(&Blocks) -> Estimate,
-) -> (Prepared<'a>, f64) {
+    estimate: impl Fn(&Blocks) -> JoinEstimate,
+) -> (VectorJoin<'a>, f64) {
     let (way, all) = all_pairs(space, pairs);
     let build = 1e-9 * space.vectors().values().len() as f64 * cost::BUILD;
     if space.len() < FEW || all < build {
@@ -173,16 +173,16 @@ fn cheapest<'a>(
     }
     let blocks = Blocks::new(space);
     let seconds = estimate(&blocks).seconds;
-    if seconds < all { (Prepared::Blocks(blocks.into()), build + seconds) } else { (way, all) }
+    if seconds < all { (VectorJoin::Blocks(blocks.into()), build + seconds) } else { (way, all) }
 }
 
 /// The cheapest complete way to the pairs that reach a limit, and the seconds that it takes on one core.
-pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &Join) -> (Prepared<'a>, f64) {
+pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &Join) -> (VectorJoin<'a>, f64) {
     cheapest(space, pairs_of(space.len(), join.split), |blocks| blocks.estimate(join))
 }
 
 /// The cheapest complete way to the closest of each item, and the seconds that it takes on one core.
-pub fn prepare_closest<'a>(space: &'a VectorSpace<'a>, top: &Top) -> (Prepared<'a>, f64) {
+pub fn prepare_closest<'a>(space: &'a VectorSpace<'a>, top: &TopQuery) -> (VectorJoin<'a>, f64) {
     let pairs = space.len() as f64 * top.asking(space.len()).len() as f64;
     cheapest(space, pairs, |blocks| blocks.estimate_closest(top))
 }

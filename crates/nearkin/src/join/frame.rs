@@ -103,7 +103,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// Projected vectors.
-pub(crate) struct Framed {
+pub(crate) struct FrameCoordinates {
     /// Components of each, a multiple of 16.
     pub(crate) width: usize,
     /// The components, vector by vector.
@@ -149,7 +149,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Projects all vectors; `ends` are the numbers of components after which the rest is measured.
-    pub(crate) fn project(&self, ends: &[usize]) -> Framed {
+    pub(crate) fn project(&self, ends: &[usize]) -> FrameCoordinates {
         let items = self.centre.space.len();
         let width = self.components.next_multiple_of(nearkin_kernels::PANEL);
         let mut components = vec![0.0; items * width];
@@ -180,7 +180,7 @@ impl<'a> Frame<'a> {
             both.into_iter().map(|(rest, _)| rest).collect()
         });
         let rests = rests.collect();
-        Framed { width, components, rests, slack }
+        FrameCoordinates { width, components, rests, slack }
     }
 
     /// Projects the vectors from `first` on, and squares their lengths.

@@ -7,11 +7,12 @@
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
 //! | [`sets`] | sets | every pair that shares enough, by an index of prefixes |
+//! | [`strings`] | strings | every pair within a few edits, by segments that edits leave alone |
+//! | [`sparse`] | sparse vectors | every pair at a small angle, by the heads of vectors |
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
-//! | [`index`] | any family of functions | a near item of a query, with a known chance |
 //!
-//! All but the last are complete. Pairs come sorted, and are the same at any number of threads.
+//! Pairs come sorted, and are the same at any number of threads.
 
 mod basis;
 pub mod bits;
@@ -19,18 +20,21 @@ pub mod blocks;
 mod brute_force;
 mod cells;
 pub mod dense;
+mod element_index;
+mod equal_items;
 pub mod estimate;
 mod frame;
-pub mod index;
 pub mod sets;
+pub mod sparse;
+pub mod strings;
 pub mod top;
 
-pub use blocks::{Blocks, Counts};
-pub use brute_force::brute_force;
-pub use dense::Dense;
-pub use estimate::{Estimate, Prepared, prepare, prepare_closest};
-pub use index::NearIndex;
-pub use top::Top;
+pub use blocks::{BlockCounts, Blocks};
+pub use brute_force::{brute_force, every_pair};
+pub use dense::DenseJoin;
+pub(crate) use element_index::{ElementIndex, make_room};
+pub use estimate::{JoinEstimate, VectorJoin, prepare, prepare_closest};
+pub use top::TopQuery;
 
 use rayon::prelude::*;
 
@@ -45,7 +49,7 @@ fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
 }
 
 /// An error when the user asked to stop.
-fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+pub(crate) fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     if stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 

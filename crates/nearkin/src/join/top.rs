@@ -5,15 +5,15 @@ use std::ops::Range;
 use nearkin_kernels::near_box;
 use rayon::prelude::*;
 
-use super::blocks::{Blocks, Counts, bits};
-use super::dense::Dense;
+use super::blocks::{BlockCounts, Blocks, bits};
+use super::dense::DenseJoin;
 use super::go_on;
 use crate::space::{Form, Found, Space};
 use crate::{Error, Result};
 
 /// What is looked for.
 #[derive(Clone, Copy)]
-pub struct Top<'a> {
+pub struct TopQuery<'a> {
     /// How many of the closest of each item, at least 1.
     pub count: usize,
     /// Where the second collection begins, when those of the first are to have the closest of the second.
@@ -22,7 +22,7 @@ pub struct Top<'a> {
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Top<'_> {
+impl TopQuery<'_> {
     pub(super) fn check(&self) -> Result<()> {
         if self.count == 0 { Err(Error::parameter("k", 0, "at least 1")) } else { Ok(()) }
     }
@@ -39,14 +39,14 @@ impl Top<'_> {
 }
 
 /// The closest so far of one item.
-pub(super) struct Closest {
+pub(super) struct ClosestItems {
     form: Form,
     count: usize,
     /// The closest first, and of equals the earliest.
     kept: Vec<(f64, u32)>,
 }
 
-impl Closest {
+impl ClosestItems {
     pub(super) fn new(form: Form, count: usize) -> Self {
         Self { form, count, kept: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl Closest {
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force(space: &impl Space, top: &Top) -> Result<Vec<Found>> {
+pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<Found>> {
     let items: Vec<u32> = top.asking(space.len()).collect();
     brute_force_of(space, top, &items)
 }
@@ -91,11 +91,11 @@ pub fn brute_force(space: &impl Space, top: &Top) -> Result<Vec<Found>> {
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force_of(space: &impl Space, top: &Top, items: &[u32]) -> Result<Vec<Found>> {
+pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Result<Vec<Found>> {
     top.check()?;
     let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
-        let mut closest = Closest::new(space.form(), top.count);
+        let mut closest = ClosestItems::new(space.form(), top.count);
         let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));
         others.for_each(|item| closest.meet(space, of, item));
         Ok(closest.found(of).collect::<Vec<_>>())
@@ -111,14 +111,14 @@ impl Blocks<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &Top) -> Result<(Vec<Found>, Counts)> {
+    pub fn closest(&self, top: &TopQuery) -> Result<(Vec<Found>, BlockCounts)> {
         top.check()?;
         let parts = (0..self.count()).into_par_iter().map(|block| {
             go_on(top.stopped)?;
             Ok(self.closest_of(block, top))
         });
         let mut all = Vec::new();
-        let mut counts = Counts::default();
+        let mut counts = BlockCounts::default();
         for (part, count) in parts.collect::<Result<Vec<_>>>()? {
             all.extend(part);
             counts = counts.and(count);
@@ -129,11 +129,15 @@ impl Blocks<'_> {
         Ok((found, counts))
     }
 
-    pub(super) fn closest_of(&self, block: usize, top: &Top) -> (Vec<(u32, Closest)>, Counts) {
-        let mut counts = Counts::default();
+    pub(super) fn closest_of(
+        &self,
+        block: usize,
+        top: &TopQuery,
+    ) -> (Vec<(u32, ClosestItems)>, BlockCounts) {
+        let mut counts = BlockCounts::default();
         let (space, items) = (self.space(), self.items(block));
-        let closest = |&item| (item, Closest::new(space.form(), top.count));
-        let mut all: Vec<(u32, Closest)> = items.iter().map(closest).collect();
+        let closest = |&item| (item, ClosestItems::new(space.form(), top.count));
+        let mut all: Vec<(u32, ClosestItems)> = items.iter().map(closest).collect();
         let mut radii = vec![f64::INFINITY; items.len()];
         let asking = self.members(block, |item| top.asking(space.len()).contains(&item));
         if asking == 0 {
@@ -164,21 +168,21 @@ impl Blocks<'_> {
     }
 }
 
-impl Dense<'_> {
+impl DenseJoin<'_> {
     /// The closest of each item, as [`Blocks::closest`] gives them.
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &Top) -> Result<Vec<Found>> {
+    pub fn closest(&self, top: &TopQuery) -> Result<Vec<Found>> {
         top.check()?;
         let space = self.space();
         let portions = self.portions(top.asking(space.len()));
         let found = portions.into_par_iter().map(|rows| {
             go_on(top.stopped)?;
-            let closest = |_| Closest::new(space.form(), top.count);
-            let mut all: Vec<Closest> = rows.clone().map(closest).collect();
+            let closest = |_| ClosestItems::new(space.form(), top.count);
+            let mut all: Vec<ClosestItems> = rows.clone().map(closest).collect();
             let first = top.split.unwrap_or(0);
-            let radius = |closest: &Closest| space.radius(closest.limit());
+            let radius = |closest: &ClosestItems| space.radius(closest.limit());
             self.scan(rows.clone(), first, &mut all, radius, |closest, of, item| {
                 if top.is_asked(item, of) {
                     closest.meet(space, of, item);

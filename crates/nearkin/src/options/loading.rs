@@ -1,117 +1,66 @@
 //! Whole collections into memory: vectors, bit strings, strings, answers, sets, tf-idf vectors.
 
-use super::{ItemKind, Options, Query};
-use crate::item::{Bits, Id, Sets, Strings, Vectors};
-use crate::near::Items;
+use super::{Goal, ItemKind, MeasureName, Options, Query};
+use crate::cluster::Keep;
+use crate::item::{Bits, Sets, Strings, Vectors};
 use crate::read::{
     Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
     load_vectors,
 };
+use crate::search::{ItemNames, Items, MemoryItems};
 use crate::shingle::{Repeats, Shingling, Vocabulary};
-use crate::space::{SparseSpace, StringSpace};
 use crate::{Error, Result};
 
-use super::{Goal, MeasureName};
+/// One or two collections.
+type Sides<'a> = [&'a [Place]];
 
-/// One or two collections in memory, with what their items are called.
-#[derive(Debug)]
-pub struct InMemoryItems {
-    /// The items, those of the second collection behind those of the first.
-    pub items: Items,
-    names: Vec<Names>,
-}
-
-impl InMemoryItems {
-    /// Where the second collection begins.
-    pub fn split(&self) -> Option<u32> {
-        (self.names.len() > 1).then(|| self.names[0].len() as u32)
-    }
-
-    /// The id of an item, counted over both collections.
-    pub fn id(&self, item: u32) -> Id {
-        match self.split().filter(|&split| item >= split) {
-            Some(split) => self.names[1].id((item - split) as usize),
-            None => self.names[0].id(item as usize),
-        }
-    }
-
-    /// Whether the ids of the items on the left and on the right of pairs are whole numbers.
-    pub fn ids_are_numbers(&self) -> [bool; 2] {
-        [0, self.names.len() - 1].map(|side| self.names[side].ids_are_numbers())
-    }
-
-    /// What was wrong with the records that were left out.
-    pub fn skipped(&self) -> impl Iterator<Item = &Error> {
-        self.names.iter().flat_map(|names| &names.skipped)
-    }
-
-    /// Bytes that the items take, as far as they are known.
-    pub fn bytes(&self) -> usize {
-        match &self.items {
-            Items::Vectors(vectors, _) => 4 * vectors.values().len(),
-            Items::Bits(bits, ..) => 8 * bits.len() * bits.words_each(),
-            Items::Sets(sets, ..) => 8 * sets.elements(),
-            Items::Strings(_) | Items::Sparse(_) => 0,
-        }
-    }
-}
+/// The items of all sides, and what those of each are called.
+type NamedItems = (Items, Vec<ItemNames>);
 
 impl Options {
-    /// Reads one or two collections into memory.
+    /// Reads one or two collections into memory. Where the field of `keep` decides what is kept, it is read too.
     ///
     /// # Errors
-    /// When an input cannot be read or an item cannot be used.
-    pub fn load(
-        &self,
-        inputs: &[Place],
-        against: &[Place],
-        query: &Query,
-    ) -> Result<InMemoryItems> {
-        let options = self.read_options();
+    /// When an input cannot be read, an item cannot be used, or the items take more memory than may be used.
+    pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
+        let query = self.query(goal)?;
+        let value = self.keep.as_ref().and_then(|keep| keep.field());
+        let options = ReadOptions { value: value.map(str::to_owned), ..self.read_options() };
         let mut sides = vec![inputs];
         sides.extend((!against.is_empty()).then_some(against));
-        match self.kind() {
-            ItemKind::Vector => vectors(&sides, &options, query),
-            ItemKind::Bits => self.bits(&sides, &options, query),
-            ItemKind::Answers => self.answers(&sides, &options, query),
+        let (items, names) = match self.kind() {
+            ItemKind::Vector => vectors(&sides, &options, &query)?,
+            ItemKind::Bits => self.bits(&sides, &options, &query)?,
+            ItemKind::Answers => self.answers(&sides, &options, &query)?,
             ItemKind::String => {
                 let (texts, names) = texts(&sides, &options)?;
                 let mut strings = Strings::default();
                 texts.iter().for_each(|text| strings.push(text));
-                let items = Items::Strings(StringSpace::new(strings, query.strings()));
-                Ok(InMemoryItems { items, names })
+                (Items::Strings(strings, query.strings()), names)
             }
-            ItemKind::Text | ItemKind::Set | ItemKind::Bag => {
-                if query.measure.is_jaccard_or_bag() {
-                    self.sets(&sides, query)
-                } else {
-                    self.tf_idf(&sides, &options, query)
-                }
-            }
-        }
+            _ if query.measure.is_jaccard_or_bag() => self.sets(&sides, &query)?,
+            _ => self.tf_idf(&sides, &options, &query)?,
+        };
+        self.check_fits(items.bytes())?;
+        MemoryItems::named(items, names)
     }
 
-    fn bits(
-        &self,
-        sides: &[&[Place]],
-        options: &ReadOptions,
-        query: &Query,
-    ) -> Result<InMemoryItems> {
+    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
         let digits = self.digits.unwrap_or_default();
         let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
         let lengths: Vec<usize> = bits.iter().map(Bits::length).collect();
         same_length(&names, &lengths, "bits")?;
         let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
-        Ok(InMemoryItems { items: Items::Bits(all, query.form, 1.0), names })
+        Ok((Items::Bits(all, query.form, 1.0), item_names(names)))
     }
 
     fn answers(
         &self,
-        sides: &[&[Place]],
+        sides: &Sides<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<InMemoryItems> {
+    ) -> Result<NamedItems> {
         let first = load_answers(sides[0], options, self.questions.as_deref())?;
         let mut both = vec![first.records];
         for paths in &sides[1..] {
@@ -121,15 +70,15 @@ impl Options {
         let (bits, names): (Vec<Bits>, Vec<Names>) =
             both.into_iter().map(|named| (named.items, named.names)).unzip();
         let all = joined(bits, Bits::is_empty, Bits::followed_by)?;
-        // Two bits an answer, so that a gap is half way between yes and no.
-        Ok(InMemoryItems { items: Items::Bits(all, query.form, 2.0), names })
+        // Two bits per answer, so that a gap is half way between yes and no.
+        Ok((Items::Bits(all, query.form, 2.0), item_names(names)))
     }
 
     /// Texts, sets and bags as sets of elements.
-    fn sets(&self, sides: &[&[Place]], query: &Query) -> Result<InMemoryItems> {
+    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<NamedItems> {
         // How they are found is no affair of how they are read.
-        let plain = Self { probes: None, ..self.clone() };
-        let settings = plain.settings(Goal::Pairs)?;
+        let plain = Self { probes: None, and_or: None, ..self.clone() };
+        let settings = plain.set_settings(Goal::Pairs)?;
         let on_error = self.on_error.unwrap_or_default();
         let read = |paths: &&[Place]| {
             let source = self.open(paths, None)?;
@@ -139,27 +88,32 @@ impl Options {
         };
         let (sets, names) = apart(sides.iter().map(read))?;
         let all = joined(sets, Sets::is_empty, |all, more| Ok(all.followed_by(more)))?;
-        Ok(InMemoryItems { items: Items::Sets(all, settings.measure, query.form), names })
+        Ok((Items::Sets(all, settings.measure, query.form), item_names(names)))
     }
 
     fn tf_idf(
         &self,
-        sides: &[&[Place]],
+        sides: &Sides<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<InMemoryItems> {
-        let (texts, names) = texts(sides, options)?;
+    ) -> Result<NamedItems> {
+        let (texts, mut names) = texts(sides, options)?;
+        if self.keep == Some(Keep::Longest) {
+            let mut lengths = texts.iter().map(|text| text.chars().count() as u32);
+            for names in &mut names {
+                names.lengths = Some(lengths.by_ref().take(names.items()).collect());
+            }
+        }
         let shingling = match &self.shingle {
             Some(_) => self.text_shingling()?,
             None => Shingling::words(1),
         };
         let vectors = Vocabulary::new(&texts, shingling).vectors(&texts, Repeats::Raw)?;
-        let items = Items::Sparse(SparseSpace::new(vectors, query.sparse()));
-        Ok(InMemoryItems { items, names })
+        Ok((Items::Sparse(vectors, query.sparse()), names))
     }
 }
 
-fn vectors(sides: &[&[Place]], options: &ReadOptions, query: &Query) -> Result<InMemoryItems> {
+fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
     let by_angle = query.measure == MeasureName::Cosine;
     let read = if by_angle { load_directions } else { load_vectors };
     let loaded = sides.iter().map(|paths| read(paths, options));
@@ -167,7 +121,11 @@ fn vectors(sides: &[&[Place]], options: &ReadOptions, query: &Query) -> Result<I
     let lengths: Vec<usize> = vectors.iter().map(Vectors::dimension).collect();
     same_length(&names, &lengths, "components")?;
     let all = joined(vectors, Vectors::is_empty, Vectors::followed_by)?;
-    Ok(InMemoryItems { items: Items::Vectors(all, query.vectors()), names })
+    Ok((Items::Vectors(all, query.vectors()), item_names(names)))
+}
+
+fn item_names(names: Vec<Names>) -> Vec<ItemNames> {
+    names.into_iter().map(Names::into_item_names).collect()
 }
 
 /// The items and the names of each side.
@@ -175,10 +133,10 @@ fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>,
     loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
 }
 
-fn texts(sides: &[&[Place]], options: &ReadOptions) -> Result<(Vec<String>, Vec<Names>)> {
+fn texts(sides: &Sides<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
     let loaded = sides.iter().map(|paths| load_strings(paths, options));
     let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
-    Ok((texts.concat(), names))
+    Ok((texts.concat(), item_names(names)))
 }
 
 /// One collection of one or two, of which one may be empty.
@@ -198,7 +156,7 @@ fn same_length(names: &[Names], lengths: &[usize], what: &str) -> Result<()> {
         ([first, second], [a, b]) if a != b && !first.is_empty() && !second.is_empty() => {
             let what =
                 format!("{b} {what}, those of INPUT have {a}; both sides must be equally long");
-            Err(second.error(0, what))
+            Err::<(), Error>(second.error(0, what))
         }
         _ => Ok(()),
     }

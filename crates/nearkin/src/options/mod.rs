@@ -35,11 +35,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::settings::Goal;
 pub use conflicts::{CONFLICTS, REQUIREMENTS};
 pub use items::{Edges, ItemKind};
 pub use keywords::Keyword;
-#[cfg(feature = "files")]
-pub use loading::InMemoryItems;
 pub use measure::MeasureName;
 pub use query::Query;
 #[cfg(feature = "files")]
@@ -173,17 +172,6 @@ pub struct Options {
     pub no_chains: bool,
     /// How many of the items closest to each are wanted. Default: 10.
     pub k: Option<usize>,
-}
-
-/// What a run looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
-    /// Every similar pair.
-    Pairs,
-    /// The items closest to each item.
-    Closest,
-    /// Groups of similar items, one of each kept.
-    Groups,
 }
 
 impl Options {

@@ -1,11 +1,11 @@
 //! How inputs are read, and which earlier run a run goes on with.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{Goal, ItemKind, Options};
-use crate::pipeline::{Job, Settings};
-use crate::read::{Groups, Input, Opened, Place, ReadOptions, Shape};
+use crate::read::{AnyInput, Groups, Input, Place, ReadOptions, Shape};
+use crate::search::Job;
+use crate::settings::Settings;
 use crate::{Error, Result};
 
 /// The inputs and outputs of a run.
@@ -58,7 +58,7 @@ impl Options {
     ///
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.
-    pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<Opened> {
+    pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
         let value = self.keep.as_ref().and_then(|keep| keep.field());
         let defaults = self.read_options();
         let options = ReadOptions {
@@ -67,13 +67,13 @@ impl Options {
             ..defaults
         };
         match (self.grouping()?, value) {
-            (None, _) => Ok(Opened::Records(Input::open(inputs, options)?.into())),
+            (None, _) => Ok(AnyInput::Records(Input::open(inputs, options)?.into())),
             (Some(_), Some(field)) => {
                 let must = "first or longest: the groups of a table have no fields";
                 Err(Error::parameter("keep", field, must))
             }
             (Some(grouping), None) => {
-                Ok(Opened::Groups(Groups::read(inputs, &options, &grouping)?.into()))
+                Ok(AnyInput::Groups(Groups::read(inputs, &options, &grouping)?.into()))
             }
         }
     }
@@ -86,9 +86,9 @@ impl Options {
         &self,
         goal: Goal,
         files: RunFiles<'_>,
-        sources: &[&Opened],
+        sources: &[&AnyInput],
         settings: &Settings,
-    ) -> Result<Option<Arc<Job>>> {
+    ) -> Result<Option<Job>> {
         let Some(temp) = &self.temp else { return Ok(None) };
         let stamps: Option<Vec<String>> =
             sources.iter().map(|source| source.input().stamp()).collect();
@@ -107,7 +107,7 @@ impl Options {
             self.to_json(),
             folder.display()
         );
-        Job::open(temp, &purpose, &stamps.join("\n\n")).map(|job| Some(job.into()))
+        Job::open(temp, &purpose, &stamps.join("\n\n")).map(Some)
     }
 }
 

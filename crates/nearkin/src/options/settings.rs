@@ -1,17 +1,23 @@
-//! The border to the searches: options as the settings that they take.
+//! The border to the search: options as the settings that it takes.
 
-use super::{Goal, Options, Query};
+use super::{Goal, Options};
 use crate::amplify::{Bands, Expression};
-use crate::near::{self, Search};
-use crate::pipeline::{self, Settings};
+use crate::cluster::{Keep, Linkage};
+use crate::settings::{Settings, Strategy};
+use crate::space::Form;
 use crate::{Error, Result};
 
 impl Options {
-    /// The settings of a search of texts, sets or bags.
+    /// The settings of a search.
     ///
     /// # Errors
     /// When options contradict one another or do not apply to the items.
     pub fn settings(&self, goal: Goal) -> Result<Settings> {
+        if self.is_in_memory() { self.memory_settings(goal) } else { self.set_settings(goal) }
+    }
+
+    /// The settings of a search of texts, sets or bags by their elements.
+    pub(super) fn set_settings(&self, goal: Goal) -> Result<Settings> {
         self.check()?;
         if self.probes.is_some() {
             let must = "left out for texts, sets and bags, which are found by bands of minhashes";
@@ -20,21 +26,53 @@ impl Options {
         let measure = self.set_measure()?;
         let threshold = self.set_threshold(measure, goal)?;
         self.check_exact_only(measure)?;
-        let defaults = Settings::default();
         Ok(Settings {
             shingling: self.shingling()?,
             measure,
             threshold,
             within: self.within,
-            recall: self.recall_or_default(),
-            way: match (self.exact, self.approximate) {
-                (true, _) => pipeline::Way::Exact,
-                (_, true) => pipeline::Way::Bands,
-                _ => pipeline::Way::Cheapest,
-            },
             filters: self.filters.unwrap_or_default(),
+            ..self.common_settings()?
+        })
+    }
+
+    /// The settings of a search of items in memory.
+    fn memory_settings(&self, goal: Goal) -> Result<Settings> {
+        let query = self.query(goal)?;
+        if goal == Goal::Groups {
+            self.check_keep()?;
+        }
+        let (threshold, within) = match query.form {
+            Form::Similarity => (query.limit, None),
+            Form::Distance => (0.0, Some(query.limit)),
+        };
+        Ok(Settings { threshold, within, ..self.common_settings()? })
+    }
+
+    /// What all kinds of items have in common.
+    fn common_settings(&self) -> Result<Settings> {
+        let defaults = Settings::default();
+        let bands = self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows });
+        let strategy = match (&self.and_or, bands, self.probes) {
+            (Some(expression), _, probes) => {
+                Strategy::Tables { expression: expression.clone(), probes: probes.unwrap_or(1) }
+            }
+            (None, Some(bands), Some(probes)) if probes > 1 => {
+                let bands = Bands::new(bands.count, bands.rows)?;
+                Strategy::Tables {
+                    expression: Expression::function("p").and(bands.rows).or(bands.count),
+                    probes,
+                }
+            }
+            (None, Some(bands), _) => Strategy::Bands(bands),
+            (None, None, _) if self.exact => Strategy::Exact,
+            (None, None, _) if self.approximate => Strategy::Approximate,
+            (None, None, _) => Strategy::Cheapest,
+        };
+        Ok(Settings {
+            recall: self.recall_or_default(),
+            strategy,
             audit: self.audit,
-            bands: self.bands.zip(self.rows).map(|(count, rows)| Bands { count, rows }),
             seed: self.seed_or_default(),
             threads: self.threads.unwrap_or(defaults.threads),
             memory: self.memory.unwrap_or(defaults.memory),
@@ -44,39 +82,20 @@ impl Options {
         })
     }
 
-    /// The search of items in memory, of two collections where `split` says where the second begins.
-    ///
-    /// # Errors
-    /// When bands are out of range.
-    pub fn search<'a>(
-        &self,
-        query: &Query,
-        split: Option<u32>,
-        stopped: &'a (dyn Fn() -> bool + Sync),
-    ) -> Result<Search<'a>> {
-        Ok(Search {
-            limit: query.limit,
-            recall: self.recall_or_default(),
-            way: self.way_in_memory()?,
-            seed: self.seed_or_default(),
-            split,
-            audit: self.audit,
-            room: self.memory.unwrap_or_else(pipeline::fair_share),
-            stopped,
-        })
+    /// An error where the length is to decide which item is kept, and all are equally long.
+    fn check_keep(&self) -> Result<()> {
+        use super::ItemKind::{Answers, Bits, Vector};
+        let kind = self.kind();
+        if self.keep == Some(Keep::Longest) && matches!(kind, Vector | Bits | Answers) {
+            let must = "first, max:FIELD or min:FIELD: these items are all equally long";
+            return Err(Error::parameter("keep", "longest", must));
+        }
+        Ok(())
     }
 
-    /// How pairs of items in memory are to be found.
-    fn way_in_memory(&self) -> Result<near::Way> {
-        let bands = self.bands.zip(self.rows).map(|(count, rows)| Bands::new(count, rows));
-        let of_bands = |bands: Bands| Expression::function("p").and(bands.rows).or(bands.count);
-        let expression = bands.transpose()?.map(of_bands).or_else(|| self.and_or.clone());
-        Ok(match (expression, self.probes) {
-            (Some(expression), None | Some(1)) => near::Way::Tables(expression),
-            (Some(expression), Some(probes)) => near::Way::Probed(expression, probes),
-            _ if self.exact => near::Way::Complete,
-            _ => near::Way::Cheapest,
-        })
+    /// What holds a group together.
+    pub fn linkage(&self) -> Linkage {
+        if self.no_chains { Linkage::Stars } else { Linkage::Chains }
     }
 
     #[cfg(feature = "files")]

@@ -1,6 +1,6 @@
 //! Sizes of memory.
 
-use crate::pipeline::LEAST_MEMORY;
+use crate::LEAST_MEMORY;
 use crate::{Error, Result};
 
 /// Reads a number of bytes to use: `4G`, `512M`, `1.5GiB`, in powers of 1024.

@@ -1,24 +1,24 @@
 //! Answers with gaps: yes, no and unknown to a list of questions, as bits.
 //!
-//! A question has two bits: 11 for yes, 00 for no, 01 for an answer that is not known. Opposite answers are
-//! then two bits apart and an answer and a gap one, so the Hamming distance of the bits is twice the
-//! distance of the answers, in which a gap counts half.
+//! A question has two bits: 11 for yes, 00 for no, 01 for an unknown answer. Opposite answers are then two bits
+//! apart, an answer and a gap one bit. The Hamming distance of the bits is therefore twice the distance of the
+//! answers, in which a gap counts half.
 
 use super::{
     Input, Place, ReadOptions,
-    named::{Named, Names, Naming, Refused},
-    numbers::{Words, Written},
-    rows::{ALL, Cell, Row},
+    named::{NamedItems, Names, NamesBuilder, Refusal},
+    numbers::{BitNotation, BitWords},
+    rows::{ALL, Row, RowCell},
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Bits;
 use std::collections::HashMap;
 
-/// Answers as bits, two a question, and the questions in the order of their bits.
+/// Answers as bits, two per question, and the questions in the order of their bits.
 #[derive(Debug)]
 pub struct Answers {
     /// The answers of each record.
-    pub records: Named<Bits>,
+    pub records: NamedItems<Bits>,
     /// The names of the questions.
     pub questions: Vec<String>,
 }
@@ -28,14 +28,14 @@ pub struct Answers {
 /// are named, or all but the id.
 ///
 /// # Errors
-/// When a value is none of these, a question is in no record, and when a file cannot be read.
+/// When a value is none of these, when no record has a question, and when a file cannot be read.
 pub fn load_answers(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     questions: Option<&[String]>,
 ) -> Result<Answers> {
-    let mut survey = Survey::new(questions);
-    let mut naming = Naming::default();
+    let mut survey = AnswersBuilder::new(questions);
+    let mut naming = NamesBuilder::default();
     for place in places {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
@@ -47,7 +47,7 @@ pub fn load_answers(
 }
 
 /// Questions and answers as they are read.
-struct Survey {
+struct AnswersBuilder {
     questions: Vec<String>,
     places: HashMap<String, usize>,
     /// Whether only these questions count, and for each whether a record has it.
@@ -56,7 +56,7 @@ struct Survey {
     answers: Vec<Vec<(usize, bool)>>,
 }
 
-impl Survey {
+impl AnswersBuilder {
     fn new(chosen: Option<&[String]>) -> Self {
         let questions = chosen.unwrap_or_default().to_vec();
         Self {
@@ -67,18 +67,18 @@ impl Survey {
         }
     }
 
-    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
+    fn take(&mut self, naming: &mut NamesBuilder, position: u64, row: Row) -> Result<(), Refusal> {
         let mut answers = Vec::new();
         for cell in &row.cells {
             let Some(place) = self.place(&cell.name) else { continue };
-            answers.extend(answer(cell).map_err(Refused::Record)?.map(|answer| (place, answer)));
+            answers.extend(answer(cell).map_err(Refusal::Record)?.map(|answer| (place, answer)));
         }
         naming.add(position, row.line, row.id)?;
         self.answers.push(answers);
         Ok(())
     }
 
-    /// The place of a question, which gets one where all questions count.
+    /// The place of a question. A new question gets a place if all questions count.
     fn place(&mut self, question: &str) -> Option<usize> {
         match (self.places.get(question), &mut self.chosen) {
             (Some(&place), chosen) => {
@@ -102,12 +102,12 @@ impl Survey {
             return Err(Error::parameter("questions", &self.questions[unseen], must));
         }
         let items = encode(&self.answers, self.questions.len())?;
-        let records = Named { items, names };
+        let records = NamedItems { items, names };
         Ok(Answers { records, questions: self.questions })
     }
 }
 
-fn answer(cell: &Cell) -> Result<Option<bool>, Problem> {
+fn answer(cell: &RowCell) -> Result<Option<bool>, Problem> {
     let Some(text) = &cell.text else { return Ok(None) };
     match text.trim().to_lowercase().as_str() {
         "yes" | "y" | "true" | "t" | "1" | "+" => Ok(Some(true)),
@@ -133,7 +133,7 @@ fn encode(all: &[Vec<(usize, bool)>], questions: usize) -> Result<Bits> {
             known[*place] = Some(*answer);
         }
         words.clear();
-        let mut out = Words::new(&mut words);
+        let mut out = BitWords::new(&mut words);
         for answer in &known {
             let pair = match answer {
                 Some(true) => 0b11,
@@ -143,7 +143,7 @@ fn encode(all: &[Vec<(usize, bool)>], questions: usize) -> Result<Bits> {
             // Appending bits cannot fail.
             let _ = out.push(pair, 2);
         }
-        let _ = out.end(Written::Clearly);
+        let _ = out.end(BitNotation::Clear);
         bits.push(&words)?;
     }
     Ok(bits)

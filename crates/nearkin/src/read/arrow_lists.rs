@@ -12,14 +12,14 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
 /// The values of all rows, and where those of each row lie.
-pub(super) struct Lists<'a> {
+pub(super) struct ArrowLists<'a> {
     column: &'a ArrayRef,
     pub(super) values: ArrayRef,
-    /// Values of the array that the column is a part of, before the first of its own.
+    /// How many values the underlying array has before the first of this column.
     before: usize,
 }
 
-impl<'a> Lists<'a> {
+impl<'a> ArrowLists<'a> {
     /// Nothing where the column holds no lists.
     pub(super) fn new(column: &'a ArrayRef) -> Option<Self> {
         let values = match column.data_type() {
@@ -70,7 +70,7 @@ fn range(column: &ArrayRef, row: usize) -> (usize, usize) {
     }
 }
 
-/// The type of the values of a list, none for what is no list.
+/// The type of the values of a list, `None` if it is no list.
 pub(super) fn value_type(kind: &DataType) -> Option<&DataType> {
     match kind {
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
@@ -128,14 +128,14 @@ pub(super) fn texts(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 
 /// The rows of a column of lists or of counts as list texts.
 pub(super) struct ElementRows<'a> {
-    lists: Lists<'a>,
+    lists: ArrowLists<'a>,
     texts: ArrayRef,
     counts: Option<ArrayRef>,
 }
 
 impl<'a> ElementRows<'a> {
     pub(super) fn new(column: &'a ArrayRef) -> Result<Option<Self>, ArrowError> {
-        let Some(lists) = Lists::new(column) else { return Ok(None) };
+        let Some(lists) = ArrowLists::new(column) else { return Ok(None) };
         let counts = match column.data_type() {
             DataType::Map(..) => {
                 let (start, end) = ends(column);
@@ -148,7 +148,7 @@ impl<'a> ElementRows<'a> {
         Ok(Some(Self { lists, texts, counts }))
     }
 
-    /// Appends what stands for a row.
+    /// Appends the list text of a row.
     pub(super) fn push(&self, row: usize, arena: &mut String) -> Result<(), Problem> {
         start_list(arena);
         let (start, end) = self.lists.range(row);

@@ -1,14 +1,14 @@
-//! Memory for chunks that is used again: fresh memory costs a page fault every 4 KiB, and clearing.
+//! Reuses the memory of chunks, because fresh memory costs a page fault every 4 KiB, and must be cleared.
 
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The buffers of one scan that nobody uses at the moment.
+/// The free buffers of one scan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
+pub(super) struct BufferPool(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Pool {
+impl BufferPool {
     /// An empty buffer.
     pub(super) fn take(&self) -> Buffer {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -22,7 +22,7 @@ pub(super) struct Buffer {
     /// Bytes from `len` on are left from earlier uses.
     memory: Vec<u8>,
     len: usize,
-    pool: Pool,
+    pool: BufferPool,
 }
 
 impl Buffer {
@@ -35,7 +35,7 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// Appends the next `count` bytes, or those that are left. How many.
+    /// Appends the next `count` bytes, or those that are left; returns how many.
     pub(super) fn read_from(&mut self, reader: &mut dyn Read, count: usize) -> io::Result<usize> {
         let start = self.len;
         let mut room = self.room(count);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again_and_what_was_in_it_is_not_seen() {
-        let pool = Pool::default();
+        let pool = BufferPool::default();
         let mut first = pool.take();
         first.append(b"some longer text");
         let place = first.as_ptr();

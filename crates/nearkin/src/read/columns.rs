@@ -1,21 +1,23 @@
 //! The columns that the kept records of a collection have in common, for outputs that need to know
 //! them before the first row: CSV and Parquet.
 //!
-//! Most files say so in their first bytes. JSON lines do not; their columns are found by one more
-//! scan over the kept records, in the order in which they first appear.
+//! Most files list their columns in their first bytes. JSON lines do not: one more scan over the kept
+//! records finds them, in the order in which they first appear.
 
-use super::{Format, Input, Kind, RecordFormat, Source, Syntax, copy::header_row, csv::Delimiter};
+use super::{
+    Format, Input, InputFile, Kind, RecordFormat, Syntax, copy::header_row, csv::Delimiter,
+};
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json};
 use std::{cell::RefCell, collections::HashSet, sync::Arc};
 
 /// Says which records are kept, by their position.
-pub type Kept<'a> = &'a (dyn Fn(u64) -> bool + Sync);
+pub type IsKept<'a> = &'a (dyn Fn(u64) -> bool + Sync);
 
 impl Input {
     /// The format to copy records to, when one file of the given format is to hold them all.
-    pub fn record_format(&self, format: Format, kept: Kept) -> Result<RecordFormat> {
+    pub fn record_format(&self, format: Format, kept: IsKept) -> Result<RecordFormat> {
         Ok(match format {
             Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
             Format::Txt => RecordFormat::Txt,
@@ -49,14 +51,14 @@ impl Input {
     }
 }
 
-/// What all sources agree on; `None` where all are empty. The JSON files count as one.
+/// What all files agree on; `None` if all are empty. The JSON files count as one.
 fn common<T>(
     input: &Input,
     json: impl Fn() -> Result<T>,
     take: impl Fn(SchemaRef) -> T,
     same: impl Fn(&T, &T) -> bool,
 ) -> Result<Option<T>> {
-    let mut first: Option<(&Source, T)> = None;
+    let mut first: Option<(&InputFile, T)> = None;
     let mut json_seen = false;
     for source in input.sources.iter().filter(|source| !is_empty(source)) {
         let columns = match schema(source) {
@@ -81,8 +83,8 @@ fn common<T>(
     Ok(first.map(|(_, columns)| columns))
 }
 
-/// The columns of every record, where the file says so once for all.
-fn schema(source: &Source) -> Option<SchemaRef> {
+/// The columns of every record, if the file lists them once.
+fn schema(source: &InputFile) -> Option<SchemaRef> {
     let texts = |names: &[&str]| {
         let fields = names.iter().map(|name| Field::new(*name, DataType::Utf8, true));
         Some(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
@@ -98,7 +100,7 @@ fn schema(source: &Source) -> Option<SchemaRef> {
     }
 }
 
-fn is_empty(source: &Source) -> bool {
+fn is_empty(source: &InputFile) -> bool {
     match &source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.names.is_empty(),
         Kind::Text { stored, .. } => stored.len() == 0,
@@ -114,7 +116,7 @@ fn names(schema: &Schema) -> Vec<String> {
 /// The kept records of the JSON files, one after the other.
 fn json_records<'a>(
     input: &'a Input,
-    kept: Kept<'a>,
+    kept: IsKept<'a>,
 ) -> Result<impl Iterator<Item = Result<Map<String, Json>>> + 'a> {
     let mut position = 0;
     Ok(input.scan(None)?.flat_map(move |chunk| {
@@ -142,7 +144,7 @@ fn json_records<'a>(
 }
 
 /// The keys of the JSON records, as they first appear.
-fn json_keys(input: &Input, kept: Kept) -> Result<Vec<String>> {
+fn json_keys(input: &Input, kept: IsKept) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     let mut keys = Vec::new();
     for object in json_records(input, kept)? {
@@ -156,7 +158,7 @@ fn json_keys(input: &Input, kept: Kept) -> Result<Vec<String>> {
 }
 
 /// The columns of the JSON records with the narrowest types that hold them all.
-fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
+fn json_schema(input: &Input, kept: IsKept) -> Result<SchemaRef> {
     let order = RefCell::new(Vec::new());
     let failed = RefCell::new(None);
     let mut seen = HashSet::new();
@@ -197,8 +199,8 @@ fn json_schema(input: &Input, kept: Kept) -> Result<SchemaRef> {
     Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
 }
 
-/// The inference hands fields of nested objects out in any order: sorts them by name. What was null
-/// in every record becomes text, which every reader of Parquet knows.
+/// Sorts the fields of nested objects by name, because the inference gives them in any order. What was
+/// null in every record becomes text, which every reader of Parquet knows.
 fn settled(field: &Field) -> Field {
     let kind = match field.data_type() {
         DataType::Struct(fields) => {

@@ -1,9 +1,12 @@
 //! Whole records, as they came or in another format.
 //!
-//! Where a file has the format that is asked for, its records are copied byte for byte. Else every
-//! format can be written as JSON lines, and JSON lines as rows of CSV or columns of Parquet.
+//! If a file already has the target's format, its records are copied byte for byte. Otherwise they become
+//! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
-use super::{Chunk, Kind, Source, Syntax, Wanted, csv, folder, gather::Asked, lines, scan::Data};
+use super::{
+    Chunk, InputFile, Kind, Syntax, Wanted, batch_builder::ReadRequest, csv, folder, lines,
+    scan::Data,
+};
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -13,7 +16,7 @@ use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 /// The format that records are copied to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordFormat {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Rows with these columns between delimiters.
     Delimited {
@@ -32,16 +35,16 @@ pub enum RecordFormat {
 
 /// Records of one chunk.
 #[derive(Debug)]
-pub struct Records {
+pub struct CopiedRecords {
     /// How many records the chunk has, wanted or not.
     pub records: u32,
     /// The wanted ones.
-    pub body: Body,
+    pub body: RecordBody,
 }
 
 /// Records ready to be written.
 #[derive(Debug)]
-pub enum Body {
+pub enum RecordBody {
     /// Lines or rows, each with its line end.
     Bytes(Vec<u8>),
     /// Lines or rows of the chunk, as they came.
@@ -50,7 +53,7 @@ pub enum Body {
     Batch(RecordBatch),
 }
 
-impl Body {
+impl RecordBody {
     /// The lines or rows, one piece after the other; none where there are columns.
     pub fn pieces<'a>(&'a self, chunk: &'a Chunk) -> impl Iterator<Item = &'a [u8]> {
         let (bytes, stretches) = match (self, &chunk.data) {
@@ -95,12 +98,12 @@ impl Stretches {
 }
 
 pub(super) fn copy(
-    source: &Source,
-    asked: Asked,
+    source: &InputFile,
+    asked: ReadRequest,
     data: &Data,
     wanted: Wanted,
     to: &RecordFormat,
-) -> Result<Records> {
+) -> Result<CopiedRecords> {
     if let Some(records) = as_it_came(source, asked, data, wanted, to)? {
         return Ok(records);
     }
@@ -108,28 +111,28 @@ pub(super) fn copy(
     let records = json_lines(source, asked, data, wanted, &mut json)?;
     let failed = |what: String| Error::file(source.name.clone(), what);
     let body = match to {
-        RecordFormat::Jsonl => Body::Bytes(json),
+        RecordFormat::Jsonl => RecordBody::Bytes(json),
         RecordFormat::Delimited { delimiter, columns, .. } => {
-            Body::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
+            RecordBody::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
         }
         RecordFormat::Parquet(schema) => {
-            Body::Batch(table(&json, schema).map_err(|error| failed(mixed(&error)))?)
+            RecordBody::Batch(table(&json, schema).map_err(|error| failed(mixed(&error)))?)
         }
         RecordFormat::Txt => return Err(failed(ONLY_LINES.to_owned())),
     };
-    Ok(Records { records, body })
+    Ok(CopiedRecords { records, body })
 }
 
 const ONLY_LINES: &str = "only lines of text can be written as .txt; name the output .jsonl";
 
 /// The records where source and target have the same layout.
 fn as_it_came(
-    source: &Source,
-    asked: Asked,
+    source: &InputFile,
+    asked: ReadRequest,
     data: &Data,
     wanted: Wanted,
     to: &RecordFormat,
-) -> Result<Option<Records>> {
+) -> Result<Option<CopiedRecords>> {
     let mut rows = Stretches::new(b"\r\n");
     let mut lines = Stretches::new(b"\n");
     let (records, stretches) = match (&source.kind, data, to) {
@@ -146,7 +149,7 @@ fn as_it_came(
                 let each = |row: &[&str]| drop(writer.write_record(row));
                 let records = csv::rows(header, bytes, *line, asked, wanted, each)?;
                 drop(writer);
-                return Ok(Some(Records { records, body: Body::Bytes(out) }));
+                return Ok(Some(CopiedRecords { records, body: RecordBody::Bytes(out) }));
             }
         },
         (Kind::Text { syntax: Syntax::Txt, .. }, Data::Text { bytes, .. }, RecordFormat::Txt) => {
@@ -160,11 +163,11 @@ fn as_it_came(
         (Kind::Table { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema)));
-            return Ok(Some(Records { records, body: Body::Batch(batch) }));
+            return Ok(Some(CopiedRecords { records, body: RecordBody::Batch(batch) }));
         }
         _ => return Ok(None),
     };
-    Ok(Some(Records { records, body: Body::Stretches(stretches) }))
+    Ok(Some(CopiedRecords { records, body: RecordBody::Stretches(stretches) }))
 }
 
 /// The names as a row of their own; nothing where there are none.
@@ -183,8 +186,8 @@ fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
 
 /// The wanted records, each a JSON object on a line. Returns how many the chunk has.
 fn json_lines(
-    source: &Source,
-    asked: Asked,
+    source: &InputFile,
+    asked: ReadRequest,
     data: &Data,
     wanted: Wanted,
     out: &mut Vec<u8>,
@@ -230,7 +233,7 @@ fn json_lines(
 fn txt_as_json(
     bytes: &[u8],
     first: u64,
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
     out: &mut Vec<u8>,
 ) -> Result<u32> {

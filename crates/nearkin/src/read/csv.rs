@@ -8,15 +8,15 @@
 //! characters like others and every line is a record.
 
 use super::{
-    Ids, ReadOptions, Wanted,
-    buffer::Pool,
+    IdSource, ReadOptions, Wanted,
+    batch_builder::{BatchBuilder, ReadRequest},
+    buffer::BufferPool,
+    chunker::{self, Ends},
     copy::Stretches,
-    cut::{self, Ends},
-    gather::{Asked, Gather},
     item,
     lines::utf8,
     rows::ALL,
-    text::Text,
+    text::TextReader,
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
@@ -61,7 +61,7 @@ pub(super) struct Header {
     pub(super) row: Vec<u8>,
     /// Its length in the file, blank lines before it included.
     pub(super) bytes: usize,
-    /// The same in lines.
+    /// Its lines in the file, blank lines before it included.
     pub(super) lines: u64,
     text: usize,
     pub(super) id: Option<usize>,
@@ -71,18 +71,18 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the first row; where it is no row of names it is a record like others, and the columns have numbers.
+    /// Reads the first row. If it is not a row of names, it is a record, and the columns have numbers.
     pub(super) fn read(
         path: &Path,
         delimiter: Delimiter,
         options: &ReadOptions,
-        text: &mut Text,
+        text: &mut TextReader,
     ) -> Result<Self> {
         const STEP: usize = 64 << 10;
-        let mut start = Pool::default().take();
+        let mut start = BufferPool::default().take();
         let end = loop {
             let full = text.fill(&mut start, STEP)? == STEP;
-            match cut::first_record(delimiter.ends(), &start) {
+            match chunker::first_record(delimiter.ends(), &start) {
                 // A `\r` at the very end may be half a line end.
                 Some(end) if end < start.len() || !full => break end,
                 _ if full => {}
@@ -134,7 +134,12 @@ impl Header {
     }
 
     /// Finds the columns that are asked for.
-    pub(super) fn bind(&mut self, path: &Path, options: &ReadOptions, ids: &Ids) -> Result<()> {
+    pub(super) fn bind(
+        &mut self,
+        path: &Path,
+        options: &ReadOptions,
+        ids: &IdSource,
+    ) -> Result<()> {
         if self.names.is_empty() {
             return Ok(());
         }
@@ -145,8 +150,8 @@ impl Header {
                 .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
         };
         let id = match ids {
-            Ids::Field(name) => Some(column(name, options.keys.id_column())?),
-            Ids::None | Ids::Ignored => None,
+            IdSource::Field(name) => Some(column(name, options.keys.id_column())?),
+            IdSource::None | IdSource::Ignored => None,
         };
         if !options.columns.is_empty() {
             let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
@@ -163,7 +168,7 @@ impl Header {
     }
 }
 
-/// Where the columns stand that are asked for by name or by number, from 1; or all but the ids.
+/// The places of columns that were requested by name or by number, from 1; or of all but the ids.
 pub(super) fn columns(
     path: &Path,
     asked: &[String],
@@ -190,7 +195,7 @@ pub(super) fn no_column<'a>(
     known: impl Iterator<Item = &'a str>,
     advice: impl Into<Advice>,
 ) -> Error {
-    Error::file(path, format!("no column `{name}`: it has {}", item::list(known))).or(advice)
+    Error::file(path, format!("no column `{name}`")).or(item::choose(known, advice.into()))
 }
 
 fn reader(delimiter: u8, data: &[u8]) -> csv::Reader<&[u8]> {
@@ -299,10 +304,10 @@ pub(super) fn decode(
     header: &Header,
     data: &[u8],
     first: u64,
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    let mut gather = Gather::new(asked, data.len());
+    let mut gather = BatchBuilder::new(asked, data.len());
     let count = records(header, data, |ordinal, line, record, _| {
         if !wanted(ordinal) {
             return Ok(());
@@ -325,7 +330,11 @@ pub(super) fn decode(
 
 type Parts<'a> = (&'a str, Option<Id>, Option<Value>);
 
-fn item<'a>(header: &Header, record: &'a ByteRecord, asked: Asked) -> Result<Parts<'a>, Problem> {
+fn item<'a>(
+    header: &Header,
+    record: &'a ByteRecord,
+    asked: ReadRequest,
+) -> Result<Parts<'a>, Problem> {
     check_length(header, record)?;
     let field = |column: usize| utf8(&record[column]);
     let text = field(header.text)?;
@@ -362,7 +371,7 @@ fn value(text: &str, field: &str) -> Result<Option<Value>, Problem> {
     }
 }
 
-/// The message for a value that has no place in an order.
+/// The problem of a value that cannot be ordered.
 pub(super) fn not_a_number(field: &str) -> Problem {
     Problem::new(format!("field `{field}` is NaN, which has no order"))
         .or("write a number or leave it empty")
@@ -388,7 +397,7 @@ pub(super) fn rows(
     header: &Header,
     data: &[u8],
     first: u64,
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
     mut each: impl FnMut(&[&str]),
 ) -> Result<u32> {

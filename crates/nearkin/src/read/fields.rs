@@ -8,11 +8,11 @@
 //! `meta.body`, else the key `body` of the object under `meta`. Where a key is repeated the last one
 //! counts, as in most JSON libraries.
 //!
-//! Most objects go the fast way of [`flat`]; serde_json does the rest: sonic-rs 0.5, built for any x86-64, was no faster. Four runs each with
-//! every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of source
+//! [`json_fast`] reads most objects, serde_json the others. sonic-rs 0.5, built for any x86-64, was no faster: four
+//! runs each with every byte checked, on two busy cores: 484–791 against 475–627 MB/s on 53 MB of source
 //! files, 344–427 against 338–393 MB/s on 25 MB of manual pages, full of escapes.
 
-use super::flat;
+use super::json_fast;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -21,9 +21,9 @@ use std::fmt;
 pub(super) const WANTED: usize = 3;
 
 /// The wanted names; `None` where a slot is not used.
-pub(super) type Names<'a> = [Option<&'a str>; WANTED];
+pub(super) type WantedNames<'a> = [Option<&'a str>; WANTED];
 
-/// A value as far as a reader cares about it.
+/// What a reader needs to know of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scalar {
     /// A string: where it starts and ends in the arena.
@@ -55,13 +55,13 @@ impl Scalar {
     }
 }
 
-/// What an object held under the wanted names.
+/// The values that an object has under the wanted names.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FieldValues {
     slots: [Option<(usize, Scalar)>; WANTED],
 }
 
-impl Found {
+impl FieldValues {
     pub(super) fn get(&self, slot: usize) -> Option<Scalar> {
         self.slots[slot].map(|(_, scalar)| scalar)
     }
@@ -76,7 +76,7 @@ impl Found {
 
 /// Why an object could not be taken apart.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum JsonProblem {
     /// It is JSON, but not an object: what it is instead.
     NotAnObject(&'static str),
     /// It is not JSON.
@@ -87,11 +87,11 @@ pub(super) enum Broken {
 /// object under the first name.
 pub(super) fn take(
     json: &str,
-    names: &Names,
+    names: &WantedNames,
     lists: bool,
     arena: &mut Vec<u8>,
-) -> Result<Found, Broken> {
-    match flat::take(json.as_bytes(), names, arena) {
+) -> Result<FieldValues, JsonProblem> {
+    match json_fast::take(json.as_bytes(), names, arena) {
         Some((found, _)) => Ok(found),
         None => take_any(json, names, lists, arena),
     }
@@ -100,27 +100,27 @@ pub(super) fn take(
 /// Reads one object with the full parser.
 pub(super) fn take_any(
     json: &str,
-    names: &Names,
+    names: &WantedNames,
     lists: bool,
     arena: &mut Vec<u8>,
-) -> Result<Found, Broken> {
-    let mut found = Found::default();
+) -> Result<FieldValues, JsonProblem> {
+    let mut found = FieldValues::default();
     let mut de = serde_json::Deserializer::from_str(json);
     let exact = [false; WANTED];
     let seen = Capture { names: *names, exact, depth: 0, lists, arena, found: &mut found }
         .deserialize(&mut de)
         .and_then(|seen| de.end().map(|()| seen))
-        .map_err(Broken::Json)?;
+        .map_err(JsonProblem::Json)?;
     match seen {
         Scalar::Object => Ok(found),
-        other => Err(Broken::NotAnObject(other.kind())),
+        other => Err(JsonProblem::NotAnObject(other.kind())),
     }
 }
 
-/// The keys of an object, for messages; none where it is not one.
+/// The keys of an object, to show in messages; none if it is no object.
 pub(super) fn keys(json: &[u8]) -> Vec<String> {
-    struct Keys(Vec<String>);
-    impl<'de> Visitor<'de> for Keys {
+    struct KeyList(Vec<String>);
+    impl<'de> Visitor<'de> for KeyList {
         type Value = Vec<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -135,18 +135,18 @@ pub(super) fn keys(json: &[u8]) -> Vec<String> {
         }
     }
     let mut de = serde_json::Deserializer::from_slice(json);
-    de.deserialize_map(Keys(Vec::new())).unwrap_or_default()
+    de.deserialize_map(KeyList(Vec::new())).unwrap_or_default()
 }
 
 /// Reads one value: notes it where `exact` says so, and looks inside it for the rest of `names`.
 struct Capture<'a> {
-    names: Names<'a>,
+    names: WantedNames<'a>,
     exact: [bool; WANTED],
     depth: usize,
     /// Whether the JSON of a list under the first name is kept.
     lists: bool,
     arena: &'a mut Vec<u8>,
-    found: &'a mut Found,
+    found: &'a mut FieldValues,
 }
 
 impl Capture<'_> {
@@ -208,7 +208,7 @@ impl<'de> Visitor<'de> for Capture<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
-        while let Some(key) = map.next_key_seed(Key(&self.names))? {
+        while let Some(key) = map.next_key_seed(KeySeed(&self.names))? {
             if !key.is_wanted() {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -240,37 +240,37 @@ impl<'de> Visitor<'de> for Capture<'_> {
 }
 
 /// Compares a key with the wanted names.
-struct Key<'a, 'n>(&'n Names<'a>);
+struct KeySeed<'a, 'n>(&'n WantedNames<'a>);
 
 /// What a key means: which slots it names, and for which it is the first step of a path.
-struct Step<'a> {
+struct KeyMeaning<'a> {
     exact: [bool; WANTED],
-    rest: Names<'a>,
+    rest: WantedNames<'a>,
 }
 
-impl Step<'_> {
+impl KeyMeaning<'_> {
     fn is_wanted(&self) -> bool {
         self.exact.contains(&true) || self.rest.iter().any(Option::is_some)
     }
 }
 
-impl<'de, 'a> DeserializeSeed<'de> for Key<'a, '_> {
-    type Value = Step<'a>;
+impl<'de, 'a> DeserializeSeed<'de> for KeySeed<'a, '_> {
+    type Value = KeyMeaning<'a>;
 
-    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Step<'a>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<KeyMeaning<'a>, D::Error> {
         de.deserialize_str(self)
     }
 }
 
-impl<'de, 'a> Visitor<'de> for Key<'a, '_> {
-    type Value = Step<'a>;
+impl<'de, 'a> Visitor<'de> for KeySeed<'a, '_> {
+    type Value = KeyMeaning<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Step<'a>, E> {
-        let mut step = Step { exact: [false; WANTED], rest: [None; WANTED] };
+    fn visit_str<E>(self, key: &str) -> Result<KeyMeaning<'a>, E> {
+        let mut step = KeyMeaning { exact: [false; WANTED], rest: [None; WANTED] };
         for (slot, name) in self.0.iter().enumerate() {
             let Some(rest) = name.and_then(|name| name.strip_prefix(key)) else { continue };
             step.exact[slot] = rest.is_empty();

@@ -5,9 +5,9 @@
 //! order of their paths' bytes.
 
 use super::{
-    Ids, Wanted,
-    gather::{Asked, Gather},
-    stored::{At, Stored, unreadable},
+    IdSource, Wanted,
+    batch_builder::{BatchBuilder, ReadRequest},
+    rereadable::{FileCursor, Rereadable, unreadable},
 };
 use crate::error::{Advice, Error, Result};
 use crate::item::{Batch, Id};
@@ -18,7 +18,7 @@ use walkdir::{DirEntry, WalkDir};
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) id: String,
-    pub(super) stored: Stored,
+    pub(super) stored: Rereadable,
 }
 
 /// Finds the documents of a folder. `prefix` stands before each id, with a slash.
@@ -31,14 +31,15 @@ pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>>
             let path = error.path().unwrap_or(folder).to_path_buf();
             unreadable(&path, &error.into())
         })?;
-        // Through a link, so that one that leads nowhere is told and not passed over.
+        // Follows links, so that a broken link is an error and not passed over.
         let metadata =
             fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
         if entry.depth() == 0 || !metadata.is_file() {
             continue;
         }
         let id = id(folder, entry.path(), prefix)?;
-        documents.push(Document { id, stored: Stored::new(entry.path().to_path_buf(), &metadata) });
+        documents
+            .push(Document { id, stored: Rereadable::new(entry.path().to_path_buf(), &metadata) });
     }
     documents.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(documents)
@@ -82,10 +83,10 @@ pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize
 
 pub(super) fn decode(
     documents: &[Document],
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    let mut gather = Gather::new(asked, 0);
+    let mut gather = BatchBuilder::new(asked, 0);
     for (document, ordinal) in documents.iter().zip(0..) {
         if !wanted(ordinal) {
             continue;
@@ -93,7 +94,8 @@ pub(super) fn decode(
         let start = gather.arena.len();
         match read(&document.stored, &mut gather.arena)? {
             Ok(()) => {
-                let id = matches!(asked.ids, Ids::Field(_)).then(|| document.id.as_str().into());
+                let id =
+                    matches!(asked.ids, IdSource::Field(_)).then(|| document.id.as_str().into());
                 let at = (start, gather.arena.len());
                 gather.item(at, ordinal, 1, id.map(Id::Text), None);
             }
@@ -105,10 +107,10 @@ pub(super) fn decode(
 
 /// Appends a document's text. The outer error is a file that cannot be read, the inner one a file
 /// that is not text.
-pub(super) fn read(stored: &Stored, out: &mut String) -> Result<Result<()>> {
+pub(super) fn read(stored: &Rereadable, out: &mut String) -> Result<Result<()>> {
     let file = stored.open()?;
     let mut bytes = Vec::with_capacity(stored.len() as usize);
-    let mut at = At { file: file.clone(), offset: 0 };
+    let mut at = FileCursor { file: file.clone(), offset: 0 };
     at.read_to_end(&mut bytes).map_err(|error| stored.unreadable(&error))?;
     stored.check(&file)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);

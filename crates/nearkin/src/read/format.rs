@@ -1,4 +1,4 @@
-//! Which format a file has: told by the user, or by the end of its name.
+//! Which format a file has: the user says so, or the end of its name does.
 
 use crate::{Error, Result};
 use std::{fmt, path::Path, str::FromStr};
@@ -6,7 +6,7 @@ use std::{fmt, path::Path, str::FromStr};
 /// How records are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Apache Parquet.
     Parquet,
@@ -14,17 +14,17 @@ pub enum Format {
     Csv,
     /// Tab-separated values with a header row, quoted like CSV.
     Tsv,
-    /// An item a line.
+    /// One item per line.
     Txt,
-    /// A folder with a document a file.
+    /// A folder in which each file is one document.
     Folder,
-    /// An array of NumPy: a vector a row.
+    /// An array of NumPy with one vector per row.
     Npy,
     /// Vectors of 32-bit floats, each after its dimension.
     Fvecs,
-    /// The same with bytes.
+    /// Vectors of bytes, each after its dimension.
     Bvecs,
-    /// The same with 32-bit whole numbers.
+    /// Vectors of 32-bit whole numbers, each after its dimension.
     Ivecs,
 }
 

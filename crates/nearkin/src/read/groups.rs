@@ -1,12 +1,11 @@
 //! Long tables as sets and bags: all rows of one group make one item.
 //!
-//! A purchase a row, a rating a row, an edge of a graph a row: tables as they lie in databases. The rows of
-//! a customer are the customer's basket (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
+//! Tables in databases often have one row per purchase, per rating, or per edge of a graph. The rows of a
+//! customer are the customer's basket (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
 //! 3.1.3, with its three ways to use ratings), the edges of a node its neighbours. Groups come in the order
 //! in which they first appear, and their names are the ids.
 //!
-//! The table is read once and held in memory: four bytes a row, four more where there are counts, and each
-//! name once.
+//! The table is read once and held in memory: four bytes per row, four more with counts, and each name once.
 
 use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
 use crate::error::{Error, Problem, Result};
@@ -30,12 +29,12 @@ pub struct Grouping {
     pub weight: Weight,
 }
 
-/// What counts of a row beside its element.
+/// What else a row says of its element.
 #[derive(Clone, Debug)]
 pub enum Weight {
-    /// Nothing: it is there.
+    /// Nothing: the element is in the group.
     Once,
-    /// This column says how often it is there.
+    /// This column says how often the element is there.
     Count(String),
     /// This column has a rating, which is used in this way.
     Rating(String, Ratings),
@@ -142,7 +141,7 @@ impl Groups {
             ReadOptions { columns, positions: true, id: None, value: None, ..options.clone() };
         let on_error = options.on_error;
         let input = Input::open(places, options)?;
-        let mut building = Building::new(grouping);
+        let mut building = GroupsBuilder::new(grouping);
         for chunk in input.scan(None)? {
             let chunk: FileChunk = chunk?;
             let path = &input.sources[chunk.source].name;
@@ -194,7 +193,7 @@ impl Groups {
 }
 
 /// Groups as they are read: a triple for each element of each group, sorted at the end.
-struct Building<'a> {
+struct GroupsBuilder<'a> {
     grouping: &'a Grouping,
     groups: HashMap<Id, u32>,
     ids: Vec<Id>,
@@ -206,7 +205,7 @@ struct Building<'a> {
     bad: Vec<Error>,
 }
 
-impl<'a> Building<'a> {
+impl<'a> GroupsBuilder<'a> {
     fn new(grouping: &'a Grouping) -> Self {
         Self {
             grouping,

@@ -1,7 +1,7 @@
 //! Ids and values from what a record's fields hold.
 
 use super::{fields::Scalar, lines::utf8};
-use crate::error::Problem;
+use crate::error::{Advice, Problem};
 use crate::item::{Id, Value};
 
 /// An id from a JSON value, or why it cannot be one.
@@ -40,8 +40,20 @@ pub(super) fn value(field: &str, scalar: Scalar, arena: &[u8]) -> Result<Option<
     }
 }
 
+/// The advice to choose another name, after the names that there are.
+pub(super) fn choose<'a>(known: impl Iterator<Item = &'a str>, advice: Advice) -> Advice {
+    let known = list(known);
+    match advice {
+        Advice::Do(what) => Advice::Do(format!("it has {known}: {what}").into()),
+        Advice::Use { option, to } => {
+            Advice::Use { option, to: format!("it has {known}: {to}").into() }
+        }
+        other => other,
+    }
+}
+
 /// "`a`, `b`, `c`": the names a user may choose from, the first few of them.
-pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.len() {

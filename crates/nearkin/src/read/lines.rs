@@ -1,12 +1,11 @@
-//! Formats with a record a line: JSON objects, and plain texts.
+//! Formats with one record per line: JSON objects, and plain texts.
 
 use super::{
-    Ids, Wanted,
+    IdSource, Wanted,
+    batch_builder::{BatchBuilder, ReadRequest},
     copy::Stretches,
-    fields::{self, Broken, Found, Names, Scalar},
-    flat,
-    gather::{Asked, Gather},
-    item,
+    fields::{self, FieldValues, JsonProblem, Scalar, WantedNames},
+    item, json_fast,
     shape::Shape,
 };
 use crate::Result;
@@ -82,10 +81,10 @@ pub(super) fn offsets(data: &[u8], with_blank: bool, out: &mut Vec<u32>) {
 pub(super) fn decode_txt(
     data: &[u8],
     first: u64,
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    let mut gather = Gather::new(asked, data.len());
+    let mut gather = BatchBuilder::new(asked, data.len());
     let mut ordinal = 0;
     for (number, line) in all_lines(data, first) {
         if wanted(ordinal) {
@@ -107,11 +106,11 @@ pub(super) fn decode_txt(
 pub(super) fn decode_jsonl(
     data: &[u8],
     first: u64,
-    asked: Asked,
+    asked: ReadRequest,
     wanted: Wanted,
 ) -> Result<Batch<'static>> {
-    // That texts are UTF-8 is checked for all of them at once; only where one is not, or something else is
-    // wrong, every line is checked on its own, to say what and where.
+    // All texts are checked for UTF-8 at once. Only if one is not, or something else is wrong, each line is
+    // checked on its own, to say what is wrong and where.
     let decode = |trust| Jsonl::new(asked, data.len(), trust).decode(data, first, wanted);
     match decode(true) {
         Ok(Some(batch)) => Ok(batch),
@@ -121,23 +120,23 @@ pub(super) fn decode_jsonl(
 
 /// The records of a chunk, as they are read.
 struct Jsonl<'a> {
-    asked: Asked<'a>,
-    names: Names<'a>,
+    asked: ReadRequest<'a>,
+    names: WantedNames<'a>,
     /// Whether lines may be read before they are known to be UTF-8.
     trust: bool,
     arena: Vec<u8>,
-    gather: Gather<'a>,
+    gather: BatchBuilder<'a>,
 }
 
 impl<'a> Jsonl<'a> {
-    fn new(asked: Asked<'a>, bytes: usize, trust: bool) -> Self {
+    fn new(asked: ReadRequest<'a>, bytes: usize, trust: bool) -> Self {
         let options = asked.options;
         let names = [Some(&*options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
         let arena = Vec::with_capacity(bytes + AT_ONCE);
-        Self { asked, names, trust, arena, gather: Gather::new(asked, 0) }
+        Self { asked, names, trust, arena, gather: BatchBuilder::new(asked, 0) }
     }
 
-    /// Nothing where a trusted text is not UTF-8.
+    /// The batch; `None` if a trusted text is not UTF-8.
     fn decode(mut self, data: &[u8], first: u64, wanted: Wanted) -> Result<Option<Batch<'static>>> {
         let (mut at, mut number, mut ordinal) = (0, first, 0);
         while at < data.len() {
@@ -163,7 +162,7 @@ impl<'a> Jsonl<'a> {
     /// Reads the record on the first line, if that is simple, and gives its length.
     fn trusted(&mut self, data: &[u8], number: u64, ordinal: u32) -> Option<usize> {
         let start = self.arena.len();
-        let (found, length) = flat::take(data, &self.names, &mut self.arena)?;
+        let (found, length) = json_fast::take(data, &self.names, &mut self.arena)?;
         if self.record(found, &data[..length], number, ordinal).is_err() {
             self.arena.truncate(start);
             return None;
@@ -198,7 +197,7 @@ impl<'a> Jsonl<'a> {
         Ok(self.append(&text))
     }
 
-    /// Where what stands for a list lies.
+    /// Where the list text of a list lies.
     fn list(&mut self, start: usize, end: usize) -> Result<(usize, usize), Problem> {
         if self.asked.options.shape == Shape::Value {
             return Ok((start, end));
@@ -216,7 +215,7 @@ impl<'a> Jsonl<'a> {
 
     fn record(
         &mut self,
-        found: Found,
+        found: FieldValues,
         line: &[u8],
         number: u64,
         ordinal: u32,
@@ -247,14 +246,14 @@ impl<'a> Jsonl<'a> {
             }
         };
         let id = match (found.get(1), self.asked.ids) {
-            (Some(scalar), Ids::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
-            (None, Ids::Field(field)) => {
-                let name_it = "every record needs its id: name the field";
+            (Some(scalar), IdSource::Field(field)) => Some(item::id(field, scalar, &self.arena)?),
+            (None, IdSource::Field(field)) => {
+                let name_it = "every record needs its id; name it";
                 let advice = Advice::with(self.asked.options.keys.id, name_it);
                 return Err(missing(field, line, advice));
             }
-            (Some(_), Ids::None) => return Err(late_id()),
-            (None, Ids::None) | (_, Ids::Ignored) => None,
+            (Some(_), IdSource::None) => return Err(late_id()),
+            (None, IdSource::None) | (_, IdSource::Ignored) => None,
         };
         let value = match (found.get(2), self.names[2]) {
             (Some(scalar), Some(field)) => item::value(field, scalar, &self.arena)?,
@@ -274,7 +273,7 @@ fn late_id() -> Problem {
 
 /// Whether the first object among these lines has a field of this name; `None` where there is no object.
 pub(super) fn first_has(name: &str, data: &[u8]) -> Option<bool> {
-    let names: Names = [Some(name), None, None];
+    let names: WantedNames = [Some(name), None, None];
     let mut arena = Vec::new();
     lines(data, 1)
         .filter_map(|(_, line)| std::str::from_utf8(line).ok())
@@ -291,14 +290,14 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     })
 }
 
-pub(super) fn broken(broken: Broken, line: &str) -> Problem {
+pub(super) fn broken(broken: JsonProblem, line: &str) -> Problem {
     let error = match broken {
-        Broken::NotAnObject(kind) => {
+        JsonProblem::NotAnObject(kind) => {
             return Problem::new(format!("{kind} where a JSON object is needed"))
                 .or("write {\"text\": …}")
                 .or(Advice::SKIP);
         }
-        Broken::Json(error) => error,
+        JsonProblem::Json(error) => error,
     };
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
@@ -315,6 +314,6 @@ pub(super) fn broken(broken: Broken, line: &str) -> Problem {
 
 pub(super) fn missing(field: &str, line: &[u8], advice: impl Into<Advice>) -> Problem {
     let keys = fields::keys(line);
-    let has = item::list(keys.iter().map(String::as_str));
-    Problem::new(format!("no field `{field}`: it has {has}")).or(advice)
+    let advice = item::choose(keys.iter().map(String::as_str), advice.into());
+    Problem::new(format!("no field `{field}`")).or(advice)
 }

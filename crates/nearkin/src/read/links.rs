@@ -1,14 +1,14 @@
-//! Links: a table with a row for each, of which two columns count.
+//! Links: a table with one row per link, of which two columns count.
 
 use super::{Input, Kind, OnError, Place, ReadOptions, Syntax, rows};
 use crate::error::{Error, Problem, Result};
 
-/// Calls `each` with where every link of a file comes from and where it goes to, and gives what was wrong with the
-/// rows that were left out. The two columns are those of [`ReadOptions::columns`], else the first two, of JSON lines
-/// `source` and `target`.
+/// Calls `each` with the two ends of every link of a file; returns what was wrong with the rows that were skipped. The
+/// two columns are those of [`ReadOptions::columns`], else the first two, and in JSON lines `source` and `target`.
 ///
 /// # Errors
-/// When it was stopped, the file cannot be read or has no such columns, and unless bad rows are skipped when `each` refuses one.
+/// When it was stopped, when the file cannot be read or has no such columns, and when `each` refuses a row, unless bad
+/// rows are skipped.
 pub fn each_link(
     place: &Place,
     options: &ReadOptions,

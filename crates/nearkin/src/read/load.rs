@@ -1,26 +1,26 @@
 //! Whole collections into memory: vectors, bit strings, strings, sets.
 //!
 //! Records are parsed on all cores and taken in order. Vectors and bit strings of one collection must be
-//! equally long; which were not is said with file and line, as is everything else that is wrong.
+//! equally long; an error names the file and the line of the first that is not.
 //!
 //! 60,000 vectors of 784 components, on two busy cores: `.npy` and `.fvecs` in 0.5 s, `.npy` stored by column
 //! in 1.2 s, a Parquet list column in 1.3 s, JSON lines (540 MB) in 4.5 s.
 
 use super::{
     Chunk, Input, Kind, OnError, ReadOptions, Shape,
-    arrow_lists::Lists,
-    named::{Named, Naming, Refused},
-    numbers::{self, Digits, Written},
+    arrow_lists::ArrowLists,
+    named::{NamedItems, NamesBuilder, Refusal},
+    numbers::{self, BitNotation, Digits},
     open,
     place::Place,
     rows::null,
     scan::Data,
-    table::Values,
+    table::ValueColumn,
     vector_files::{self, Number},
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::family::weighted::numbered;
-use crate::item::{Batch, Bits, Id, Sets, Source, Vectors};
+use crate::item::{Batch, Bits, Id, Sets, Source, Value, Vectors};
 use crate::parallel::in_order;
 use crate::shingle::Shingling;
 use arrow_array::{
@@ -32,7 +32,7 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 use std::path::Path;
 
-/// Reads vectors: `.npy` (two dimensions, a vector a row), `.fvecs` `.bvecs` `.ivecs`, lists of numbers in
+/// Reads vectors: `.npy` (two dimensions, one vector per row), `.fvecs` `.bvecs` `.ivecs`, lists of numbers in
 /// JSON lines and Parquet columns, cells and lines with numbers between white space, commas or semicolons.
 ///
 /// # Errors
@@ -41,7 +41,7 @@ use std::path::Path;
 pub fn load_vectors(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vectors>> {
+) -> Result<NamedItems<Vectors>> {
     vectors(places, options, None)
 }
 
@@ -52,7 +52,7 @@ pub fn load_vectors(
 pub fn load_directions(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vectors>> {
+) -> Result<NamedItems<Vectors>> {
     let refusal = || {
         Problem::new("all components are zero, so it has no direction")
             .or("drop it")
@@ -66,9 +66,9 @@ fn vectors(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     refusal: Option<fn() -> Problem>,
-) -> Result<Named<Vectors>> {
-    let reading = Reading {
-        text: &|text, out| Ok((numbers::vector(text, out)?, Written::Clearly)),
+) -> Result<NamedItems<Vectors>> {
+    let reading = ItemReader {
+        text: &|text, out| Ok((numbers::vector(text, out)?, BitNotation::Clear)),
         column: &vector_column,
         row: &|element, row, out| {
             let start = out.len();
@@ -77,7 +77,7 @@ fn vectors(
             for (value, number) in components {
                 numbers::finite(number, *value)?;
             }
-            Ok((out.len() - start, Written::Clearly))
+            Ok((out.len() - start, BitNotation::Clear))
         },
         unequal: Some(|length, before| {
             let what = format!("vector has {length} components, those before {before}");
@@ -91,7 +91,7 @@ fn vectors(
         None => Vectors::default(),
         Some(dimension) => Vectors::new(dimension, loaded.values)?,
     };
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// Reads bit strings: texts of 0 and 1 or of hexadecimal digits (`digits` says which, where that is not
@@ -107,9 +107,9 @@ pub fn load_bits(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     digits: Digits,
-) -> Result<Named<Bits>> {
+) -> Result<NamedItems<Bits>> {
     let text = |text: &str, out: &mut Vec<u64>| numbers::bits(text, digits, out);
-    let reading = Reading {
+    let reading = ItemReader {
         text: &text,
         column: &|column| bit_column(column, digits),
         row: &|element, row, out| match element.number {
@@ -132,7 +132,7 @@ pub fn load_bits(
         let words = items.words_each();
         loaded.values.chunks_exact(words).try_for_each(|words| items.push(words))?;
     }
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// Reads texts as they are.
@@ -142,11 +142,11 @@ pub fn load_bits(
 pub fn load_strings(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
-) -> Result<Named<Vec<String>>> {
-    let reading = Reading {
+) -> Result<NamedItems<Vec<String>>> {
+    let reading = ItemReader {
         text: &|text, out: &mut Vec<u8>| {
             out.extend_from_slice(text.as_bytes());
-            Ok((text.len(), Written::Clearly))
+            Ok((text.len(), BitNotation::Clear))
         },
         column: &|_| Ok(None),
         row: &|_, _, _| Err("vectors are no texts".into()),
@@ -160,7 +160,7 @@ pub fn load_strings(
         String::from_utf8(bytes).unwrap_or_default() // they were texts
     };
     let items = loaded.ends.windows(2).map(text).collect();
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 /// The elements of every text of a collection, cut as `shingling` says: sorted, without repeats unless they
@@ -173,8 +173,8 @@ pub fn load_sets<S: Source>(
     shingling: &Shingling,
     repeats: bool,
     on_error: OnError,
-) -> Result<Named<Sets>> {
-    let reading = Reading {
+) -> Result<NamedItems<Sets>> {
+    let reading = ItemReader {
         text: &|text, out| {
             let mut set = shingling.bag(text);
             if repeats {
@@ -184,7 +184,7 @@ pub fn load_sets<S: Source>(
             }
             set.dedup();
             out.extend_from_slice(&set);
-            Ok((set.len(), Written::Clearly))
+            Ok((set.len(), BitNotation::Clear))
         },
         column: &|_| Ok(None),
         row: &|_, _, _| Err("vectors are no sets".into()),
@@ -192,7 +192,7 @@ pub fn load_sets<S: Source>(
         unfit: |_| false,
         refusal: None,
     };
-    let mut loaded = Loaded::new();
+    let mut loaded = ItemsBuilder::new();
     let chunks = source.scan(&|_| false)?;
     let read = |chunk| {
         let batch = source.decode(&chunk, &|_| true)?;
@@ -204,7 +204,7 @@ pub fn load_sets<S: Source>(
     })?;
     let mut items = Sets::default();
     loaded.ends.windows(2).for_each(|range| items.push(&loaded.values[range[0]..range[1]]));
-    Ok(Named { items, names: loaded.naming.finish() })
+    Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
 fn threads() -> usize {
@@ -212,44 +212,44 @@ fn threads() -> usize {
 }
 
 /// How long an item is, and how it was written.
-type Measured = Result<(usize, Written), Problem>;
+type ItemLength = Result<(usize, BitNotation), Problem>;
 
 /// Appends the item of one row.
-type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> Measured>;
+type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> ItemLength>;
 
 /// How the rows of a column are read; nothing where they are texts.
 type ColumnOf<E> = Result<Option<RowOf<E>>, ArrowError>;
 
 /// Appends the item that a row of a file of vectors holds.
-type VectorRow<E> = dyn Fn(vector_files::Element, &[u8], &mut Vec<E>) -> Measured + Sync;
+type VectorRow<E> = dyn Fn(vector_files::NumberType, &[u8], &mut Vec<E>) -> ItemLength + Sync;
 
 /// How items are read from texts, from columns of lists or bytes, and from rows of files of vectors.
-struct Reading<'a, E> {
-    text: &'a (dyn Fn(&str, &mut Vec<E>) -> Measured + Sync),
+struct ItemReader<'a, E> {
+    text: &'a (dyn Fn(&str, &mut Vec<E>) -> ItemLength + Sync),
     column: &'a (dyn Fn(&ArrayRef) -> ColumnOf<E> + Sync),
     row: &'a VectorRow<E>,
-    /// What to say of items that are not equally long, where they must be.
+    /// The problem of items that are not equally long, if they must be.
     unequal: Option<fn(usize, usize) -> Problem>,
-    /// Which items cannot be taken although they are well formed, and what is said of them.
+    /// Which well-formed items cannot be used, and what is wrong with them.
     unfit: fn(&[E]) -> bool,
     refusal: Option<fn() -> Problem>,
 }
 
 /// What was read so far.
-struct Loaded<E> {
+struct ItemsBuilder<E> {
     values: Vec<E>,
     /// Where each item starts and the last ends, for items of any length.
     ends: Vec<usize>,
     /// The length of all items, where they must be equally long.
     length: Option<usize>,
-    written: Written,
-    naming: Naming,
+    written: BitNotation,
+    naming: NamesBuilder,
     /// Records before the file that is being read.
     position: u64,
 }
 
 /// The items of one chunk.
-struct Part<E> {
+struct ChunkItems<E> {
     values: Vec<E>,
     records: Vec<Record>,
     bad: Vec<Error>,
@@ -260,32 +260,49 @@ struct Record {
     ordinal: u32,
     line: u64,
     id: Option<Id>,
-    /// Where its values end in the part.
+    /// The value that decides which item is kept.
+    value: Option<Value>,
+    /// Where its values end among those of the chunk.
     end: usize,
-    measured: Measured,
+    measured: ItemLength,
 }
 
 fn load<E: Copy + Send>(
     places: &[impl Into<Place> + Clone],
     options: &ReadOptions,
     shape: Shape,
-    reading: &Reading<E>,
-) -> Result<Loaded<E>> {
-    let mut loaded = Loaded::new();
+    reading: &ItemReader<E>,
+) -> Result<ItemsBuilder<E>> {
+    let mut loaded = ItemsBuilder::new();
     for place in places.iter().cloned().map(Into::<Place>::into) {
         let file = place.path().map(|path| open::vectors_file(path, options)).transpose()?;
         match file.flatten() {
+            Some((stored, _, format)) if options.value.is_some() => {
+                let what =
+                    format!("files that end in .{format} hold vectors alone, no fields to keep by");
+                return Err(Error::file(
+                    &stored.name,
+                    Problem::new(what).or(Advice::set("keep", "first")),
+                ));
+            }
             Some((stored, compression, format)) => {
                 loaded.naming.file(&stored.name);
                 let mut row_values = Vec::new();
                 vector_files::rows(&stored, compression, format, &mut |row, element, bytes| {
                     row_values.clear();
                     let measured = (reading.row)(element, bytes, &mut row_values);
-                    let record =
-                        Record { ordinal: 0, line: row, id: None, end: row_values.len(), measured };
+                    let record = Record {
+                        ordinal: 0,
+                        line: row,
+                        id: None,
+                        value: None,
+                        end: row_values.len(),
+                        measured,
+                    };
                     let taken =
                         loaded.take(&stored.name, record, &row_values, options.on_error, reading);
                     loaded.position += 1;
+                    loaded.naming.read_up_to(loaded.position);
                     taken
                 })?;
             }
@@ -295,14 +312,14 @@ fn load<E: Copy + Send>(
     Ok(loaded)
 }
 
-impl<E: Copy + Send> Loaded<E> {
+impl<E: Copy + Send> ItemsBuilder<E> {
     fn new() -> Self {
         Self {
             values: Vec::new(),
             ends: vec![0],
             length: None,
-            written: Written::Clearly,
-            naming: Naming::default(),
+            written: BitNotation::Clear,
+            naming: NamesBuilder::default(),
             position: 0,
         }
     }
@@ -313,7 +330,7 @@ impl<E: Copy + Send> Loaded<E> {
         place: &Place,
         options: &ReadOptions,
         shape: Shape,
-        reading: &Reading<E>,
+        reading: &ItemReader<E>,
     ) -> Result<()> {
         if let Some(path) = place.path()
             && shape == Shape::Value
@@ -335,13 +352,13 @@ impl<E: Copy + Send> Loaded<E> {
         in_order(threads(), input.scan(None)?, read, take)
     }
 
-    /// Takes the items of a chunk up.
+    /// Adds the items of a chunk.
     fn take_part(
         &mut self,
         path: &Path,
-        part: Part<E>,
+        part: ChunkItems<E>,
         on_error: OnError,
-        reading: &Reading<E>,
+        reading: &ItemReader<E>,
     ) -> Result<()> {
         part.bad.into_iter().for_each(|error| self.naming.skip(error));
         let mut start = 0;
@@ -351,36 +368,41 @@ impl<E: Copy + Send> Loaded<E> {
             start = end;
         }
         self.position += u64::from(part.count);
+        self.naming.read_up_to(self.position);
         Ok(())
     }
 
-    /// Takes one item up, or leaves it out where it is bad and such are skipped.
+    /// Adds one item, or skips a bad one if the user asked for that.
     fn take(
         &mut self,
         path: &Path,
         record: Record,
         values: &[E],
         on_error: OnError,
-        reading: &Reading<E>,
+        reading: &ItemReader<E>,
     ) -> Result<()> {
         let position = self.position + u64::from(record.ordinal);
-        let fits = |(length, written): (usize, Written)| match (reading.unequal, self.length) {
+        let fits = |(length, written): (usize, BitNotation)| match (reading.unequal, self.length) {
             _ if self.clashes(written) => Err(mixed(written)),
             (Some(say), Some(before)) if before != length => Err(say(length, before)),
             _ => Ok((length, written)),
         };
         let unfit = reading.refusal.filter(|_| (reading.unfit)(values)).map(|refusal| refusal());
         let measured = record.measured.and_then(|it| unfit.map_or(Ok(it), Err));
-        let fitting = measured.and_then(fits).map_err(Refused::Record);
+        let fitting = measured.and_then(fits).map_err(Refusal::Record);
         let added = fitting.and_then(|measured| {
-            self.naming.add(position, record.line, record.id).map(|()| measured)
+            self.naming.add(position, record.line, record.id)?;
+            if record.value.is_some() {
+                self.naming.value(record.value);
+            }
+            Ok(measured)
         });
         let what = match added {
             Ok((length, written)) => {
                 if self.length.is_none() {
                     self.length = reading.unequal.map(|_| length);
                 }
-                if written != Written::Clearly {
+                if written != BitNotation::Clear {
                     self.written = written;
                 }
                 self.values.extend_from_slice(values);
@@ -389,10 +411,10 @@ impl<E: Copy + Send> Loaded<E> {
                 }
                 return Ok(());
             }
-            Err(Refused::File(what)) => {
+            Err(Refusal::File(what)) => {
                 return Err(Error::file(path, what));
             }
-            Err(Refused::Record(what)) => what,
+            Err(Refusal::Record(what)) => what,
         };
         let error = Error::input(path, record.line, what);
         match on_error {
@@ -404,23 +426,23 @@ impl<E: Copy + Send> Loaded<E> {
         }
     }
 
-    fn clashes(&self, written: Written) -> bool {
-        let clear = Written::Clearly;
+    fn clashes(&self, written: BitNotation) -> bool {
+        let clear = BitNotation::Clear;
         written != clear && self.written != clear && self.written != written
     }
 }
 
 /// The problem of a bit string that is written in another way than those before.
-fn mixed(written: Written) -> Problem {
+fn mixed(written: BitNotation) -> Problem {
     let what = match written {
-        Written::Hex => "hexadecimal digits, and those before were read as bits 0 and 1",
+        BitNotation::Hex => "hexadecimal digits, and those before were read as bits 0 and 1",
         _ => "only 0 and 1, and those before have hexadecimal digits",
     };
     Problem::new(what).or(Advice::set("digits", "hex")).or("write all in one way")
 }
 
 /// Reads the items of a chunk.
-fn part<E>(input: &Input, chunk: &Chunk, reading: &Reading<E>) -> Result<Part<E>> {
+fn part<E>(input: &Input, chunk: &Chunk, reading: &ItemReader<E>) -> Result<ChunkItems<E>> {
     let source = &input.sources[chunk.source];
     if let (Kind::Table { stored, table }, Data::Rows(stretch), Shape::Value) =
         (&source.kind, &chunk.data, input.options.shape)
@@ -434,7 +456,7 @@ fn part<E>(input: &Input, chunk: &Chunk, reading: &Reading<E>) -> Result<Part<E>
     Ok(batch_part(input.decode(chunk, &|_| true)?, reading))
 }
 
-fn batch_part<E>(batch: Batch, reading: &Reading<E>) -> Part<E> {
+fn batch_part<E>(batch: Batch, reading: &ItemReader<E>) -> ChunkItems<E> {
     let mut values = Vec::new();
     let mut records = Vec::with_capacity(batch.items.len());
     for (index, item) in batch.items.iter().enumerate() {
@@ -447,42 +469,45 @@ fn batch_part<E>(batch: Batch, reading: &Reading<E>) -> Part<E> {
             ordinal: item.ordinal,
             line: item.line,
             id: item.id.clone(),
+            value: item.value.clone(),
             end: values.len(),
             measured,
         });
     }
-    Part { values, records, bad: batch.bad, count: batch.records }
+    ChunkItems { values, records, bad: batch.bad, count: batch.records }
 }
 
-fn column_part<E>(column: Values, name: &str, row_of: &RowOf<E>) -> Part<E> {
+fn column_part<E>(column: ValueColumn, name: &str, row_of: &RowOf<E>) -> ChunkItems<E> {
     let mut values = Vec::new();
     let mut ids = column.ids.map(Vec::into_iter);
+    let mut merits = column.merits.map(Vec::into_iter);
     let count = column.values.len();
     let records = (0..count)
         .map(|row| {
             let start = values.len();
             let id = ids.as_mut().and_then(Iterator::next).transpose();
+            let merit = merits.as_mut().and_then(Iterator::next).transpose();
             let measured = id.and_then(|id| match column.values.is_null(row) {
                 true => Err(null(name)),
-                false => Ok((id, row_of(row, &mut values)?)),
+                false => Ok((id, merit?.flatten(), row_of(row, &mut values)?)),
             });
             if measured.is_err() {
                 values.truncate(start);
             }
-            let (id, measured) = match measured {
-                Ok((id, measured)) => (id, Ok(measured)),
-                Err(what) => (None, Err(what)),
+            let (id, value, measured) = match measured {
+                Ok((id, value, measured)) => (id, value, Ok(measured)),
+                Err(what) => (None, None, Err(what)),
             };
             let (ordinal, line) = (row as u32, column.first + row as u64);
-            Record { ordinal, line, id, end: values.len(), measured }
+            Record { ordinal, line, id, value, end: values.len(), measured }
         })
         .collect();
-    Part { values, records, bad: Vec::new(), count: count as u32 }
+    ChunkItems { values, records, bad: Vec::new(), count: count as u32 }
 }
 
 /// The rows of a column of lists of numbers as vectors.
 fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
-    let Some(lists) = Lists::new(column) else { return Ok(None) };
+    let Some(lists) = ArrowLists::new(column) else { return Ok(None) };
     let numbers = cast(&lists.values, &DataType::Float64)?;
     let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
     Ok(Some(Box::new(move |row, out| {
@@ -497,14 +522,14 @@ fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
         }
         match end - start {
             0 => Err(numbers::no_components()),
-            dimension => Ok((dimension, Written::Clearly)),
+            dimension => Ok((dimension, BitNotation::Clear)),
         }
     })))
 }
 
 /// The rows of a column of bytes, or of lists of 0 and 1, as bit strings.
 fn bit_column(column: &ArrayRef, digits: Digits) -> ColumnOf<u64> {
-    if let Some(lists) = Lists::new(column) {
+    if let Some(lists) = ArrowLists::new(column) {
         if lists.values.data_type().is_floating() {
             let what = "lists of fractions are no bits; save 0 and 1 as whole numbers or booleans";
             return Err(ArrowError::CastError(what.to_owned()));

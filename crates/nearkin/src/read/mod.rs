@@ -1,11 +1,10 @@
-//! From files to texts: JSONL, Parquet, CSV, TSV, plain lines, folders and standard input, packed
+//! From files to texts: JSONL, Parquet, CSV, TSV, plain lines, folders and standard input, compressed
 //! with gzip or zstd or not.
 //!
 //! An [`Input`] is one collection made of one or more files. It can be scanned as often as needed:
 //! [`Input::scan`] gives raw [`Chunk`]s in order, which costs little; [`Input::decode`] takes a chunk
 //! apart, on many threads at once; [`Input::copy`] gives the whole records back as they came. A
-//! record's position is its number over all chunks of all files, from 0; records that are bad keep
-//! theirs.
+//! record's position is its number over all chunks of all files, from 0; bad records count too.
 //!
 //! Ids: a field named by the user must be in every record. Else, where the first record of the
 //! collection has a field `id`, every record must have one; where it has none, none may. Documents of
@@ -13,18 +12,18 @@
 
 mod answers;
 mod arrow_lists;
+mod batch_builder;
 mod buffer;
+mod chunker;
 mod columns;
 mod copy;
 mod csv;
-mod cut;
 mod fields;
-mod flat;
 mod folder;
 pub(crate) mod format;
-mod gather;
 mod groups;
 mod item;
+mod json_fast;
 mod lines;
 mod links;
 mod load;
@@ -35,45 +34,46 @@ mod parquet;
 mod pieces;
 mod place;
 mod records;
+mod rereadable;
 mod rows;
 mod scan;
 mod shape;
 mod source;
-mod stored;
 mod table;
 mod text;
 mod vector_files;
 
 pub use answers::{Answers, load_answers};
-pub use columns::Kept;
-pub use copy::{Body, RecordFormat, Records, Stretches};
+pub use columns::IsKept;
+pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
 pub use links::each_link;
 pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
-pub use named::{Named, Names};
+pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
 pub use records::load_records;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
-pub use source::{Opened, OpenedChunk};
+pub use source::{AnyChunk, AnyInput};
+pub use vector_files::VectorFiles;
 
 use crate::Result;
 use crate::error::Advice;
 use crate::item::Batch;
-use cut::Ends;
+use batch_builder::ReadRequest;
+use chunker::Ends;
 use format::Compression;
-use gather::Asked;
+use rereadable::Rereadable;
 use scan::{Data, Mark};
 use std::{
     ops::Range,
     path::PathBuf,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
-use stored::Stored;
-use table::Table;
+use table::ArrowTable;
 
 /// Says which records of a chunk are needed, by their number in it.
 pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
@@ -83,7 +83,7 @@ pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
 pub struct ReadOptions {
     /// The field that holds the text.
     pub text: String,
-    /// Names of fields that hold it instead, where the first record of the collection has one of them.
+    /// Fields that hold the text instead, if the first record of the collection has one of them.
     pub rather: Vec<String>,
     /// What the field holds.
     pub shape: Shape,
@@ -96,7 +96,7 @@ pub struct ReadOptions {
     /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`],
     /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
-    /// The options by which the user names the fields, for messages.
+    /// The options by which the user names the fields. Messages name them.
     pub keys: FieldKeys,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
@@ -106,8 +106,8 @@ pub struct ReadOptions {
     pub delimiter: Option<String>,
     /// Whether CSV and TSV files begin with a row of names; without, columns are called 1, 2, 3 and so on.
     pub header: bool,
-    /// What no column is called: a CSV file in whose first row this says yes to a value has no row of names. The first such
-    /// column is then the text's.
+    /// Recognises values that are no column names. If a CSV file has one in its first row, it has no row of names, and the
+    /// column of the first such value holds the text.
     pub is_value: Option<fn(&str) -> bool>,
     /// What to do with a bad record.
     pub on_error: OnError,
@@ -175,15 +175,15 @@ pub enum OnError {
 #[derive(Debug)]
 pub struct Input {
     options: ReadOptions,
-    sources: Vec<Source>,
-    ids: Ids,
+    sources: Vec<InputFile>,
+    ids: IdSource,
     /// How many records the chunks have that were decoded, by their number.
     counts: Mutex<Vec<Option<u32>>>,
 }
 
 /// One file or folder.
 #[derive(Debug)]
-struct Source {
+struct InputFile {
     /// As the user named it.
     name: PathBuf,
     kind: Kind,
@@ -191,9 +191,20 @@ struct Source {
 
 #[derive(Debug)]
 enum Kind {
-    Text { stored: Stored, compression: Compression, syntax: Syntax, marks: OnceLock<Vec<Mark>> },
-    Table { stored: Stored, table: Table },
-    Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
+    Text {
+        stored: Rereadable,
+        compression: Compression,
+        syntax: Syntax,
+        marks: OnceLock<Vec<Mark>>,
+    },
+    Table {
+        stored: Rereadable,
+        table: ArrowTable,
+    },
+    Folder {
+        documents: Vec<folder::Document>,
+        runs: Vec<Range<usize>>,
+    },
 }
 
 /// How a text file is laid out.
@@ -215,16 +226,16 @@ impl Syntax {
 
 /// Where the ids of a collection come from.
 #[derive(Debug, PartialEq)]
-enum Ids {
+enum IdSource {
     /// Every record has this field.
     Field(String),
     /// No record has an id.
     None,
-    /// Whatever ids there are do not count.
+    /// Ids do not count, even if there are some.
     Ignored,
 }
 
-impl Ids {
+impl IdSource {
     fn field_or_id(&self) -> &str {
         match self {
             Self::Field(name) => name,
@@ -245,10 +256,10 @@ impl Input {
 
     /// The total size on disk.
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(Source::bytes).sum()
+        self.sources.iter().map(InputFile::bytes).sum()
     }
 
-    /// Names, sizes and ages of all files, by which a change shows; none where something came from a pipe.
+    /// Names, sizes and ages of all files, to notice changes; `None` if something came from a pipe.
     pub fn stamp(&self) -> Option<String> {
         let stamps: Option<Vec<String>> = self
             .sources
@@ -267,7 +278,7 @@ impl Input {
 
     /// Whether a file must be decompressed from its start to get at what is in it.
     pub(crate) fn is_compressed(&self) -> bool {
-        let is = |source: &Source| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
+        let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
         self.sources.iter().any(is)
     }
 
@@ -302,8 +313,7 @@ impl Input {
         Ok(batch)
     }
 
-    /// The position of each chunk's first record and where it ends, for the first chunks, as far as they were
-    /// decoded.
+    /// The positions at which chunks start and end, up to the first chunk that was not decoded yet.
     pub(crate) fn positions(&self) -> Vec<u64> {
         let mut positions = vec![0];
         let mut end = 0;
@@ -319,17 +329,17 @@ impl Input {
     }
 
     /// The wanted records of a chunk with all their fields, as they came or in another format.
-    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<Records> {
+    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<CopiedRecords> {
         let source = &self.sources[chunk.source];
         copy::copy(source, self.asked(source), &chunk.data, wanted, to)
     }
 
-    fn asked<'a>(&'a self, source: &'a Source) -> Asked<'a> {
-        Asked { path: &source.name, options: &self.options, ids: &self.ids }
+    fn asked<'a>(&'a self, source: &'a InputFile) -> ReadRequest<'a> {
+        ReadRequest { path: &source.name, options: &self.options, ids: &self.ids }
     }
 }
 
-impl Source {
+impl InputFile {
     fn bytes(&self) -> u64 {
         match &self.kind {
             Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.len(),

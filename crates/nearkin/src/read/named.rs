@@ -5,7 +5,8 @@ use super::{
     rows::{self, Row},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::Id;
+use crate::item::{Id, Value};
+use crate::search::ItemNames;
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -13,7 +14,7 @@ use std::{
 
 /// A collection in memory, and what its items are called.
 #[derive(Debug, Default)]
-pub struct Named<T> {
+pub struct NamedItems<T> {
     /// The items.
     pub items: T,
     /// Their names.
@@ -25,15 +26,19 @@ pub struct Named<T> {
 pub struct Names {
     ids: Option<Vec<Id>>,
     files: Vec<PathBuf>,
-    runs: Vec<Run>,
+    runs: Vec<NameRun>,
     len: usize,
+    /// Records that were read, those left out included.
+    records: u64,
+    /// By item, the value that decides which is kept, where one was asked for.
+    values: Option<Vec<Option<Value>>>,
     /// What was wrong with the records that were left out.
     pub skipped: Vec<Error>,
 }
 
 /// Items that come from records which follow each other, line after line.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct NameRun {
     item: usize,
     position: u64,
     line: u64,
@@ -88,7 +93,22 @@ impl Names {
         Error::input(path, line, problem)
     }
 
-    fn run(&self, item: usize) -> Run {
+    /// The names as a search takes them.
+    pub(crate) fn into_item_names(self) -> ItemNames {
+        let follow = self.runs.iter().all(|run| run.position == run.item as u64);
+        let positions = |at: usize| self.position(at) as u32;
+        ItemNames {
+            positions: (!follow || self.records != self.len as u64)
+                .then(|| (0..self.len).map(positions).collect()),
+            records: u32::try_from(self.records).unwrap_or(u32::MAX),
+            ids: self.ids,
+            values: self.values,
+            lengths: None,
+            skipped: self.skipped,
+        }
+    }
+
+    fn run(&self, item: usize) -> NameRun {
         let after = self.runs.partition_point(|run| run.item <= item);
         self.runs[after.saturating_sub(1)]
     }
@@ -96,19 +116,19 @@ impl Names {
 
 /// Names as they are gathered, file after file.
 #[derive(Debug, Default)]
-pub(super) struct Naming {
+pub(super) struct NamesBuilder {
     names: Names,
     seen: HashSet<Id>,
     /// Records before the chunk that is being read.
     position: u64,
 }
 
-/// Takes a row at its position up, or says what is wrong with it.
-pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut Naming, u64, Row) -> Result<(), Refused>;
+/// Takes a row at its position, or says what is wrong with it.
+pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut NamesBuilder, u64, Row) -> Result<(), Refusal>;
 
-impl Naming {
-    /// Hands every row of a table to `take`; those that it refuses end it, or are skipped. It ends with an
-    /// error when it is stopped.
+impl NamesBuilder {
+    /// Hands every row of a table to `take`. A row that it refuses ends the run, or is skipped. Ends with an error when it
+    /// is stopped.
     pub(super) fn read(
         &mut self,
         input: &Input,
@@ -124,16 +144,16 @@ impl Naming {
             }
             let first = self.position;
             let count = rows::rows(input, &chunk?, &mut |line, row| {
-                let taken = row.map_err(Refused::Record).and_then(|row| {
+                let taken = row.map_err(Refusal::Record).and_then(|row| {
                     let position = first + u64::from(row.ordinal);
                     take(self, position, row)
                 });
                 let what = match taken {
                     Ok(()) => return Ok(()),
-                    Err(Refused::File(what)) => {
+                    Err(Refusal::File(what)) => {
                         return Err(Error::file(path.clone(), what));
                     }
-                    Err(Refused::Record(what)) => what,
+                    Err(Refusal::Record(what)) => what,
                 };
                 let error = Error::input(path.clone(), line, what);
                 match input.options.on_error {
@@ -146,7 +166,20 @@ impl Naming {
             })?;
             self.position += u64::from(count);
         }
+        self.names.records = self.position;
         Ok(())
+    }
+
+    /// So many records were read so far.
+    pub(super) fn read_up_to(&mut self, records: u64) {
+        self.names.records = records;
+    }
+
+    /// The last item has this value, where one was asked for.
+    pub(super) fn value(&mut self, value: Option<Value>) {
+        let values = self.names.values.get_or_insert_default();
+        values.resize(self.names.len.saturating_sub(1), None);
+        values.push(value);
     }
 
     /// From here on, items come from this file.
@@ -157,19 +190,19 @@ impl Naming {
     }
 
     /// Adds an item, or says why it cannot be added: its id was there before.
-    pub(super) fn add(&mut self, position: u64, line: u64, id: Option<Id>) -> Result<(), Refused> {
+    pub(super) fn add(&mut self, position: u64, line: u64, id: Option<Id>) -> Result<(), Refusal> {
         let item = self.names.len;
         match (&mut self.names.ids, id) {
             (ids, Some(id)) if item == 0 || ids.is_some() => {
                 if !self.seen.insert(id.clone()) {
-                    return Err(Refused::Record(Problem::repeated_id(&id)));
+                    return Err(Refusal::Record(Problem::repeated_id(&id)));
                 }
                 ids.get_or_insert_default().push(id);
             }
             (None, None) => {}
             _ => {
                 let what = "its items and those before it do not both have ids";
-                return Err(Refused::File(
+                return Err(Refusal::File(
                     Problem::new(what)
                         .or("leave out the one or the other")
                         .or(Advice::turn_on("positions")),
@@ -182,7 +215,7 @@ impl Naming {
             (run.file, run.line + since, run.position + since) == (file, line, position)
         });
         if !follows {
-            self.names.runs.push(Run { item, position, line, file });
+            self.names.runs.push(NameRun { item, position, line, file });
         }
         self.names.len += 1;
         Ok(())
@@ -192,14 +225,17 @@ impl Naming {
         self.names.skipped.push(error);
     }
 
-    pub(super) fn finish(self) -> Names {
+    pub(super) fn finish(mut self) -> Names {
+        if let Some(values) = &mut self.names.values {
+            values.resize(self.names.len, None);
+        }
         self.names
     }
 }
 
 /// Why an item cannot be added.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum Refusal {
     /// Something is wrong with it.
     Record(Problem),
     /// It does not go with the files before.

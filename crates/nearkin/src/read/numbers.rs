@@ -109,10 +109,10 @@ pub enum Digits {
     Hex,
 }
 
-/// How a bit string was written, where another in the same collection could be misunderstood.
+/// How a bit string was written. `Binary` and `Hex` are guesses that another one may contradict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    Clearly,
+pub(super) enum BitNotation {
+    Clear,
     Binary,
     Hex,
 }
@@ -123,9 +123,9 @@ pub(super) fn bits(
     text: &str,
     digits: Digits,
     out: &mut Vec<u64>,
-) -> Result<(usize, Written), Problem> {
+) -> Result<(usize, BitNotation), Problem> {
     let text = text.trim();
-    let mut bits = Words::new(out);
+    let mut bits = BitWords::new(out);
     if text.starts_with('[') {
         components(inner(text, "list of bits")?, |number, token| match token {
             "0" | "false" => bits.push(0, 1),
@@ -133,7 +133,7 @@ pub(super) fn bits(
             _ => Err(Problem::new(format!("component {number} is `{token}`, not 0 or 1"))
                 .or("bits are 0, 1, true or false")),
         })?;
-        return bits.end(Written::Clearly);
+        return bits.end(BitNotation::Clear);
     }
     let prefixed = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let counts = |c: &char| !c.is_whitespace() && *c != '_';
@@ -154,34 +154,34 @@ pub(super) fn bits(
         bits.push(u64::from(digit), width)?;
     }
     bits.end(match (digits, prefixed.is_some(), hex) {
-        (Digits::Told, false, true) => Written::Hex,
-        (Digits::Told, false, false) => Written::Binary,
-        _ => Written::Clearly,
+        (Digits::Told, false, true) => BitNotation::Hex,
+        (Digits::Told, false, false) => BitNotation::Binary,
+        _ => BitNotation::Clear,
     })
 }
 
 /// Appends the words of a bit string that is given as bytes, the most significant bit of each first, as
 /// `numpy.packbits` makes them.
-pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), Problem> {
-    let mut bits = Words::new(out);
+pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, BitNotation), Problem> {
+    let mut bits = BitWords::new(out);
     bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte), 8))?;
-    bits.end(Written::Clearly)
+    bits.end(BitNotation::Clear)
 }
 
-/// The same for a byte a bit.
-pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, Written), Problem> {
-    let mut bits = Words::new(out);
+/// Appends the words of a bit string that is given as one byte per bit.
+pub(super) fn booleans(bytes: &[u8], out: &mut Vec<u64>) -> Result<(usize, BitNotation), Problem> {
+    let mut bits = BitWords::new(out);
     bytes.iter().try_for_each(|byte| bits.push(u64::from(*byte != 0), 1))?;
-    bits.end(Written::Clearly)
+    bits.end(BitNotation::Clear)
 }
 
 /// A bit string that grows at the end of `out`, from the lowest bit of each word up.
-pub(super) struct Words<'a> {
+pub(super) struct BitWords<'a> {
     out: &'a mut Vec<u64>,
     length: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> BitWords<'a> {
     pub(super) fn new(out: &'a mut Vec<u64>) -> Self {
         Self { out, length: 0 }
     }
@@ -200,7 +200,7 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    pub(super) fn end(self, written: Written) -> Result<(usize, Written), Problem> {
+    pub(super) fn end(self, written: BitNotation) -> Result<(usize, BitNotation), Problem> {
         match self.length {
             0 => Err(Problem::new("an empty bit string").or("mend or drop it").or(Advice::SKIP)),
             length => Ok((length, written)),
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    fn places(text: &str, digits: Digits) -> Result<(Vec<usize>, usize, Written), Problem> {
+    fn places(text: &str, digits: Digits) -> Result<(Vec<usize>, usize, BitNotation), Problem> {
         let mut out = Vec::new();
         let (length, written) = bits(text, digits, &mut out)?;
         let set = |place: &usize| out[place / 64] >> (place % 64) & 1 == 1;
@@ -255,17 +255,17 @@ mod tests {
     #[test]
     fn the_first_digit_is_bit_0() {
         let told = |text| places(text, Digits::Told).unwrap();
-        assert_eq!(told("0110"), (vec![1, 2], 4, Written::Binary));
-        assert_eq!(told("01_1 0"), (vec![1, 2], 4, Written::Binary));
-        assert_eq!(told("[0, 1, true, false]"), (vec![1, 2], 4, Written::Clearly));
-        assert_eq!(told("6"), (vec![1, 2], 4, Written::Hex));
-        assert_eq!(told("8F"), (vec![0, 4, 5, 6, 7], 8, Written::Hex));
-        assert_eq!(told("0x10"), (vec![3], 8, Written::Clearly));
-        assert_eq!(places("10", Digits::Hex).unwrap(), (vec![3], 8, Written::Clearly));
+        assert_eq!(told("0110"), (vec![1, 2], 4, BitNotation::Binary));
+        assert_eq!(told("01_1 0"), (vec![1, 2], 4, BitNotation::Binary));
+        assert_eq!(told("[0, 1, true, false]"), (vec![1, 2], 4, BitNotation::Clear));
+        assert_eq!(told("6"), (vec![1, 2], 4, BitNotation::Hex));
+        assert_eq!(told("8F"), (vec![0, 4, 5, 6, 7], 8, BitNotation::Hex));
+        assert_eq!(told("0x10"), (vec![3], 8, BitNotation::Clear));
+        assert_eq!(places("10", Digits::Hex).unwrap(), (vec![3], 8, BitNotation::Clear));
         let long = format!("{}1", "0".repeat(70));
-        assert_eq!(told(&long), (vec![70], 71, Written::Binary));
+        assert_eq!(told(&long), (vec![70], 71, BitNotation::Binary));
         let mut out = Vec::new();
-        assert_eq!(bytes(&[0x8f, 0x01], &mut out), Ok((16, Written::Clearly)));
+        assert_eq!(bytes(&[0x8f, 0x01], &mut out), Ok((16, BitNotation::Clear)));
         assert_eq!(out, [0b1000_0000_1111_0001]);
         for (wrong, part) in
             [("", "empty"), ("0x", "empty"), ("01g", "`g`"), ("[0, 2]", "component 2 is `2`")]

@@ -1,15 +1,15 @@
 //! Opens the files and folders of an input, and settles where its ids come from.
 
 use super::{
-    Format, Ids, Input, Kind, ReadOptions, Source, Syntax, csv,
-    cut::{Cut, Cutter, Ends},
-    folder,
+    Format, IdSource, Input, InputFile, Kind, ReadOptions, Syntax,
+    chunker::{Chunker, Ends, NextChunk},
+    csv, folder,
     format::{Compression, by_extension},
     lines,
     place::{self, MemoryTable, Place},
-    stored::{Stored, unreadable},
-    table::Table,
-    text::Text,
+    rereadable::{Rereadable, unreadable},
+    table::ArrowTable,
+    text::TextReader,
 };
 use crate::error::{Advice, Error, Result};
 use std::{
@@ -42,13 +42,13 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     Ok(Input { options, sources, ids, counts: Mutex::default() })
 }
 
-fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
+fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
     let metadata = match is_stdin(path) {
         true => None,
         false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
     };
     let Some(metadata) = metadata else {
-        let stored = Stored::spool(STDIN, io::stdin().lock(), options.temp.as_deref())?;
+        let stored = Rereadable::spool(STDIN, io::stdin().lock(), options.temp.as_deref())?;
         return streamed(stored, options);
     };
     if metadata.is_dir() {
@@ -62,7 +62,7 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     if !metadata.is_file() {
         let name = path.to_string_lossy();
-        return streamed(Stored::spool(&name, file, options.temp.as_deref())?, options);
+        return streamed(Rereadable::spool(&name, file, options.temp.as_deref())?, options);
     }
     let (known, compression) = by_extension(path);
     let Some(format) = options.format.or(known) else {
@@ -72,7 +72,7 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
             .iter()
             .fold(unknown, |error, format| error.or(Advice::set("format", *format))));
     };
-    let stored = Stored::new(path.to_path_buf(), &metadata);
+    let stored = Rereadable::new(path.to_path_buf(), &metadata);
     let compression = match compression {
         Compression::Plain => sniff(&stored)?,
         named => named,
@@ -80,25 +80,28 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
     file_source(stored, format, compression, options)
 }
 
-fn table_source(table: &Arc<MemoryTable>) -> Source {
+fn table_source(table: &Arc<MemoryTable>) -> InputFile {
     let columns = table.batches.iter().flat_map(|batch| batch.columns());
-    let stored = Stored::in_memory(table.name.clone(), columns.map(place::bytes).sum());
+    let stored = Rereadable::in_memory(table.name.clone(), columns.map(place::bytes).sum());
     let name = stored.name.clone();
-    Source { name, kind: Kind::Table { stored, table: Table::in_memory(Arc::clone(table)) } }
+    InputFile {
+        name,
+        kind: Kind::Table { stored, table: ArrowTable::in_memory(Arc::clone(table)) },
+    }
 }
 
-/// A file of vectors, where the path is one: by the format that was asked for, or its name.
+/// The file of vectors at this path, if its format or its name says that it is one.
 pub(super) fn vectors_file(
     path: &Path,
     options: &ReadOptions,
-) -> Result<Option<(Stored, Compression, Format)>> {
+) -> Result<Option<(Rereadable, Compression, Format)>> {
     let (known, compression) = by_extension(path);
     let Some(format) = options.format.or(known).filter(|format| format.is_vectors()) else {
         return Ok(None);
     };
     let temp = options.temp.as_deref();
     let stored = if is_stdin(path) {
-        Stored::spool(STDIN, io::stdin().lock(), temp)?
+        Rereadable::spool(STDIN, io::stdin().lock(), temp)?
     } else {
         let file = File::open(path).map_err(|error| unreadable(path, &error))?;
         let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
@@ -107,8 +110,8 @@ pub(super) fn vectors_file(
             return Err(Error::file(path, what));
         }
         match metadata.is_file() {
-            true => Stored::new(path.to_path_buf(), &metadata),
-            false => Stored::spool(&path.to_string_lossy(), file, temp)?,
+            true => Rereadable::new(path.to_path_buf(), &metadata),
+            false => Rereadable::spool(&path.to_string_lossy(), file, temp)?,
         }
     };
     let compression = match compression {
@@ -124,20 +127,20 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 }
 
 /// Standard input or a pipe, packed or not.
-fn streamed(stored: Stored, options: &ReadOptions) -> Result<Source> {
+fn streamed(stored: Rereadable, options: &ReadOptions) -> Result<InputFile> {
     let compression = sniff(&stored)?;
     file_source(stored, options.format.unwrap_or(options.piped), compression, options)
 }
 
-fn sniff(stored: &Stored) -> Result<Compression> {
+fn sniff(stored: &Rereadable) -> Result<Compression> {
     let mut start = Vec::new();
     let file = stored.open()?;
-    let at = super::stored::At { file, offset: 0 };
+    let at = super::rereadable::FileCursor { file, offset: 0 };
     at.take(4).read_to_end(&mut start).map_err(|error| stored.unreadable(&error))?;
     Ok(Compression::sniff(&start))
 }
 
-fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Source> {
+fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
     let prefix = path.to_string_lossy();
     let documents = folder::list(path, (!alone).then_some(&*prefix))?;
     let data_file = |document: &&folder::Document| is_data(&document.stored.name);
@@ -149,7 +152,7 @@ fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Sour
         return Err(file.stored.error(what).or(files).or(Advice::set("format", "folder")));
     }
     let runs = folder::cut(&documents, options.chunk_bytes);
-    Ok(Source { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
+    Ok(InputFile { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
 }
 
 /// Whether a name says that the file holds many records, or is packed.
@@ -159,19 +162,22 @@ fn is_data(path: &Path) -> bool {
 }
 
 fn file_source(
-    stored: Stored,
+    stored: Rereadable,
     format: Format,
     compression: Compression,
     options: &ReadOptions,
-) -> Result<Source> {
+) -> Result<InputFile> {
     let syntax = match format {
         Format::Jsonl => Syntax::Jsonl,
         Format::Txt => Syntax::Txt,
         Format::Csv => header(&stored, compression, ",", options)?,
         Format::Tsv => header(&stored, compression, "\t", options)?,
         Format::Parquet if compression == Compression::Plain => {
-            let table = Table::open(&stored)?;
-            return Ok(Source { name: stored.name.clone(), kind: Kind::Table { stored, table } });
+            let table = ArrowTable::open(&stored)?;
+            return Ok(InputFile {
+                name: stored.name.clone(),
+                kind: Kind::Table { stored, table },
+            });
         }
         Format::Parquet => {
             return Err(stored.error(format!(
@@ -190,22 +196,22 @@ fn file_source(
     };
     let name = stored.name.clone();
     let kind = Kind::Text { stored, compression, syntax, marks: OnceLock::new() };
-    Ok(Source { name, kind })
+    Ok(InputFile { name, kind })
 }
 
 fn header(
-    stored: &Stored,
+    stored: &Rereadable,
     compression: Compression,
     delimiter: &str,
     options: &ReadOptions,
 ) -> Result<Syntax> {
     let delimiter = csv::Delimiter::new(options.delimiter.as_deref().unwrap_or(delimiter))?;
-    let mut text = Text::open(stored, compression)?;
+    let mut text = TextReader::open(stored, compression)?;
     csv::Header::read(&stored.name, delimiter, options, &mut text).map(Syntax::Csv)
 }
 
-/// The name of the text field that the first record has, where one of several is taken.
-fn rather(sources: &[Source], options: &ReadOptions) -> Result<Option<String>> {
+/// Which of several names the text field has in the first record.
+fn rather(sources: &[InputFile], options: &ReadOptions) -> Result<Option<String>> {
     for name in &options.rather {
         for source in sources {
             match first_has(source, name, options)? {
@@ -218,24 +224,24 @@ fn rather(sources: &[Source], options: &ReadOptions) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The field with the ids: the one that the user named, else `id` where the first record has it.
-fn ids(sources: &[Source], options: &ReadOptions) -> Result<Ids> {
+/// The field with the ids: the one that the user named, else `id` if the first record has it.
+fn ids(sources: &[InputFile], options: &ReadOptions) -> Result<IdSource> {
     if options.positions {
-        return Ok(Ids::Ignored);
+        return Ok(IdSource::Ignored);
     }
     if let Some(name) = &options.id {
-        return Ok(Ids::Field(name.clone()));
+        return Ok(IdSource::Field(name.clone()));
     }
     for source in sources {
         if let Some(found) = first_has(source, "id", options)? {
-            return Ok(if found { Ids::Field("id".to_owned()) } else { Ids::None });
+            return Ok(if found { IdSource::Field("id".to_owned()) } else { IdSource::None });
         }
     }
-    Ok(Ids::None)
+    Ok(IdSource::None)
 }
 
 /// Whether the first record of a source has a field of this name; `None` where it has no records.
-fn first_has(source: &Source, name: &str, options: &ReadOptions) -> Result<Option<bool>> {
+fn first_has(source: &InputFile, name: &str, options: &ReadOptions) -> Result<Option<bool>> {
     Ok(match &source.kind {
         Kind::Folder { documents, .. } => (!documents.is_empty()).then_some(name == "id"),
         Kind::Table { table, .. } => Some(table.has(name)),
@@ -243,9 +249,9 @@ fn first_has(source: &Source, name: &str, options: &ReadOptions) -> Result<Optio
             (!header.names.is_empty()).then(|| header.has(name))
         }
         Kind::Text { syntax, stored, compression, .. } => {
-            let mut text = Text::open(stored, *compression)?;
-            let mut cutter = Cutter::new(Ends::Lines, options.chunk_bytes.min(FIRST_LOOK));
-            while let Cut::Records(data) = cutter.next(&mut text)? {
+            let mut text = TextReader::open(stored, *compression)?;
+            let mut cutter = Chunker::new(Ends::Lines, options.chunk_bytes.min(FIRST_LOOK));
+            while let NextChunk::Records(data) = cutter.next(&mut text)? {
                 let found = match syntax {
                     Syntax::Txt => (!data.is_empty()).then_some(false),
                     _ => lines::first_has(name, &data),
@@ -262,8 +268,8 @@ fn first_has(source: &Source, name: &str, options: &ReadOptions) -> Result<Optio
 /// How much is read at a time to find the first record.
 const FIRST_LOOK: usize = 64 << 10;
 
-/// Finds the columns that are asked for, where a file has columns.
-fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
+/// Finds the requested columns, if a file has columns.
+fn bind(source: &mut InputFile, options: &ReadOptions, ids: &IdSource) -> Result<()> {
     let name = source.name.clone();
     let failed = |what: &str| Err(Error::file(name.clone(), what));
     match &mut source.kind {
@@ -276,7 +282,7 @@ fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
             "lines of text have no fields, and so no ids; give a file that has, such as .jsonl or .csv",
         ),
         Kind::Text { syntax: Syntax::Txt, stored, .. }
-            if matches!(ids, Ids::Field(_)) && stored.len() > 0 =>
+            if matches!(ids, IdSource::Field(_)) && stored.len() > 0 =>
         {
             failed(
                 "lines of text have no ids, and this collection has; leave out the one or the other",
@@ -285,10 +291,12 @@ fn bind(source: &mut Source, options: &ReadOptions, ids: &Ids) -> Result<()> {
         Kind::Folder { .. } if options.value.is_some() => {
             failed("documents of a folder have no fields to keep by; keep first or longest")
         }
-        Kind::Folder { documents, .. } if *ids == Ids::None && !documents.is_empty() => failed(
-            "its documents have their paths as ids, and what comes before has no ids; leave out \
+        Kind::Folder { documents, .. } if *ids == IdSource::None && !documents.is_empty() => {
+            failed(
+                "its documents have their paths as ids, and what comes before has no ids; leave out \
              the one or the other",
-        ),
+            )
+        }
         _ => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 //! Threads decode stretches of rows on their own; pages before a stretch are passed over, not decompressed.
 
 use super::Wanted;
-use super::stored::{At, Stored};
+use super::rereadable::{FileCursor, Rereadable};
 use super::table::Stretch;
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
@@ -28,8 +28,8 @@ pub(super) struct Parquet {
 }
 
 impl Parquet {
-    pub(super) fn open(stored: &Stored) -> Result<Self> {
-        let reader = Shared::open(stored)?;
+    pub(super) fn open(stored: &Rereadable) -> Result<Self> {
+        let reader = SharedFile::open(stored)?;
         let metadata = guarded(|| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()))
             .map_err(|error| corrupt(stored, &error))?;
         if !is_sound(&metadata, stored.len()) {
@@ -70,7 +70,7 @@ impl Parquet {
     /// The wanted rows of a stretch with some columns, or all; none where none is wanted.
     pub(super) fn read(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
         columns: Option<&[usize]>,
         wanted: Wanted,
@@ -86,7 +86,8 @@ impl Parquet {
         }
         let read = || -> Result<RecordBatch, ParquetError> {
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                Shared::open(stored).map_err(|error| ParquetError::External(Box::new(error)))?,
+                SharedFile::open(stored)
+                    .map_err(|error| ParquetError::External(Box::new(error)))?,
                 self.metadata.clone(),
             )
             .with_row_groups(vec![stretch.group])
@@ -116,14 +117,14 @@ fn is_sound(metadata: &ArrowReaderMetadata, len: u64) -> bool {
 }
 
 /// Flipping bytes made parquet 60 panic in its page index, which is not read here for that reason.
-/// Should another place panic on a broken file, that is an error like any other.
+/// If another place panics on a broken file, that becomes an error like any other.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(ParquetError::General("its data makes no sense to the decoder".to_owned()))
     })
 }
 
-pub(super) fn corrupt(stored: &Stored, error: &(dyn std::error::Error + 'static)) -> Error {
+pub(super) fn corrupt(stored: &Rereadable, error: &(dyn std::error::Error + 'static)) -> Error {
     let mut error = error;
     if let Some(ParquetError::External(inner)) = error.downcast_ref() {
         error = inner.as_ref();
@@ -138,28 +139,28 @@ pub(super) fn corrupt(stored: &Stored, error: &(dyn std::error::Error + 'static)
 }
 
 /// A file that several readers use at once, each at its own place.
-struct Shared {
+struct SharedFile {
     file: Arc<File>,
     len: u64,
 }
 
-impl Shared {
-    fn open(stored: &Stored) -> Result<Self> {
+impl SharedFile {
+    fn open(stored: &Rereadable) -> Result<Self> {
         Ok(Self { file: stored.open()?, len: stored.len() })
     }
 }
 
-impl Length for Shared {
+impl Length for SharedFile {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Shared {
-    type T = BufReader<At>;
+impl ChunkReader for SharedFile {
+    type T = BufReader<FileCursor>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(BufReader::new(At { file: Arc::clone(&self.file), offset: start }))
+        Ok(BufReader::new(FileCursor { file: Arc::clone(&self.file), offset: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
@@ -168,7 +169,7 @@ impl ChunkReader for Shared {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} are missing")));
         }
         let mut buffer = Vec::with_capacity(length);
-        let mut at = At { file: Arc::clone(&self.file), offset: start }.take(length as u64);
+        let mut at = FileCursor { file: Arc::clone(&self.file), offset: start }.take(length as u64);
         match at.read_to_end(&mut buffer)? {
             read if read == length => Ok(buffer.into()),
             read => Err(ParquetError::EOF(format!("{read} bytes where {length} were expected"))),

@@ -1,23 +1,23 @@
-//! Pieces of files with a record a line, for whoever reads only a part of a file: another machine, say.
+//! Pieces of files with one record per line. A machine that reads only its part of a file uses them.
 
 use super::{
-    Format, Ids, OnError, ReadOptions, Wanted,
+    Format, IdSource, OnError, ReadOptions, Wanted,
+    batch_builder::ReadRequest,
     copy::Stretches,
-    gather::Asked,
     lines,
-    stored::{At, unreadable},
+    rereadable::{FileCursor, unreadable},
 };
 use crate::item::Batch;
 use crate::{Error, Result};
 use memchr::{memchr, memrchr};
 use std::{fs::File, io::Read, ops::Range, path::PathBuf, sync::Arc};
 
-/// How the records of a file with one a line are read, where its bytes come from elsewhere.
+/// Reads the records of a file that has one per line, from bytes that the caller brings.
 #[derive(Debug)]
 pub struct Pieces {
     path: PathBuf,
     options: ReadOptions,
-    ids: Ids,
+    ids: IdSource,
     is_text: bool,
 }
 
@@ -26,8 +26,8 @@ impl Pieces {
     /// the field that the options name, or none has one.
     pub fn new(path: PathBuf, options: ReadOptions) -> Self {
         let ids = match &options.id {
-            Some(name) => Ids::Field(name.clone()),
-            None => Ids::Ignored,
+            Some(name) => IdSource::Field(name.clone()),
+            None => IdSource::Ignored,
         };
         let is_text = options.format == Some(Format::Txt);
         Self { path, options, ids, is_text }
@@ -43,7 +43,7 @@ impl Pieces {
     /// # Errors
     /// When a record cannot be used, unless such are skipped.
     pub fn decode(&self, piece: &[u8], first: u64, wanted: Wanted) -> Result<Batch<'static>> {
-        let asked = Asked { path: &self.path, options: &self.options, ids: &self.ids };
+        let asked = ReadRequest { path: &self.path, options: &self.options, ids: &self.ids };
         match self.is_text {
             true => lines::decode_txt(piece, first, asked, wanted),
             false => lines::decode_jsonl(piece, first, asked, wanted),
@@ -72,7 +72,7 @@ impl Pieces {
         /// Most records are shorter.
         const STEP: usize = 8 << 10;
         line.clear();
-        let mut at = At { file: Arc::clone(file), offset };
+        let mut at = FileCursor { file: Arc::clone(file), offset };
         loop {
             let filled = line.len();
             line.resize(filled + STEP.max(filled), 0);
@@ -91,13 +91,13 @@ impl Pieces {
     /// Opens the file.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When it cannot be opened.
     pub fn open(&self) -> Result<Arc<File>> {
         File::open(&self.path).map(Arc::new).map_err(|error| unreadable(&self.path, &error))
     }
 
-    /// Reads these bytes of the file, which are whole lines, and calls `each` with some at a time, and with the byte at
-    /// which those start: they stay in a near cache, and nothing is allocated for more.
+    /// Reads these bytes of the file, which are whole lines. Calls `each` with some lines at a time, few enough for a near
+    /// cache, and with the byte at which they start.
     ///
     /// # Errors
     /// When the file cannot be read, or ends before.
@@ -109,7 +109,7 @@ impl Pieces {
         let failed = |error: &std::io::Error| unreadable(&self.path, error);
         let file = self.open()?;
         let mut left = bytes.end.saturating_sub(bytes.start) as usize;
-        let mut at = At { file, offset: bytes.start };
+        let mut at = FileCursor { file, offset: bytes.start };
         let (mut buffer, mut filled) = (vec![0; self.options.chunk_bytes], 0);
         let mut start = bytes.start;
         while left > 0 || filled > 0 {
@@ -140,7 +140,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Where the parts of a file with so many bytes start, none larger than `most` but for its last line.
+    /// Where the parts of a file of this size start. No part is larger than `most`, apart from its last line.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -151,7 +151,7 @@ impl Pieces {
         let (mut starts, mut buffer) = (vec![0], vec![0; STEP]);
         let mut offset = most;
         while offset < bytes {
-            let mut at = At { file: Arc::clone(&file), offset };
+            let mut at = FileCursor { file: Arc::clone(&file), offset };
             let read = at.read(&mut buffer).map_err(|error| failed(&error))?;
             match memchr(b'\n', &buffer[..read]) {
                 Some(end) if offset + (end as u64) + 1 < bytes => {

@@ -2,11 +2,11 @@
 
 use super::{
     Input, Place, ReadOptions, Shape,
-    named::{Named, Naming, Refused},
+    named::{NamedItems, NamesBuilder, Refusal},
     rows::{ALL, Row},
 };
 use crate::Result;
-use crate::item::{ColumnBuilder, Table};
+use crate::item::{ColumnBuilder, RecordTable};
 use std::collections::HashMap;
 
 /// Reads records with all their fields, the id too where it is one. White space around names and values does not
@@ -18,9 +18,9 @@ pub fn load_records(
     places: &[Place],
     options: &ReadOptions,
     stopped: &dyn Fn() -> bool,
-) -> Result<Named<Table>> {
-    let mut loading = Loading::default();
-    let mut naming = Naming::default();
+) -> Result<NamedItems<RecordTable>> {
+    let mut loading = TableBuilder::default();
+    let mut naming = NamesBuilder::default();
     for place in places {
         let options =
             ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
@@ -29,20 +29,20 @@ pub fn load_records(
             loading.take(naming, position, row)
         })?;
     }
-    Ok(Named { items: loading.finish(), names: naming.finish() })
+    Ok(NamedItems { items: loading.finish(), names: naming.finish() })
 }
 
 /// Columns as they are read.
 #[derive(Default)]
-struct Loading {
+struct TableBuilder {
     names: Vec<String>,
     places: HashMap<String, usize>,
     columns: Vec<ColumnBuilder>,
     len: usize,
 }
 
-impl Loading {
-    fn take(&mut self, naming: &mut Naming, position: u64, row: Row) -> Result<(), Refused> {
+impl TableBuilder {
+    fn take(&mut self, naming: &mut NamesBuilder, position: u64, row: Row) -> Result<(), Refusal> {
         naming.add(position, row.line, row.id)?;
         for cell in &row.cells {
             let column = self.place(cell.name.trim());
@@ -62,7 +62,7 @@ impl Loading {
         Ok(())
     }
 
-    /// The place of a column, which is missing in all records before where it is new.
+    /// The place of a column. A new one is missing in all records before.
     fn place(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -76,8 +76,8 @@ impl Loading {
         place
     }
 
-    fn finish(self) -> Table {
+    fn finish(self) -> RecordTable {
         let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        Table { names: self.names, columns, len: self.len }
+        RecordTable { names: self.names, columns, len: self.len }
     }
 }

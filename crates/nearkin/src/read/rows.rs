@@ -6,7 +6,7 @@
 //! `#` or `%` are passed over, as edge lists have them.
 
 use super::{
-    Chunk, Ids, Input, Kind, Syntax, csv,
+    Chunk, IdSource, Input, Kind, Syntax, csv,
     fields::{self, Scalar, WANTED},
     item,
     lines::{self, utf8},
@@ -31,12 +31,12 @@ pub(super) struct Row<'a> {
     /// Its id, where all columns are asked for and one of them has the ids.
     pub(super) id: Option<Id>,
     /// The columns that were asked for, in that order.
-    pub(super) cells: Vec<Cell<'a>>,
+    pub(super) cells: Vec<RowCell<'a>>,
 }
 
 /// A value of a row.
 #[derive(Debug)]
-pub(super) struct Cell<'a> {
+pub(super) struct RowCell<'a> {
     pub(super) name: Cow<'a, str>,
     /// Nothing where it is null.
     pub(super) text: Option<Cow<'a, str>>,
@@ -44,7 +44,7 @@ pub(super) struct Cell<'a> {
     pub(super) whole: bool,
 }
 
-impl<'a> Cell<'a> {
+impl<'a> RowCell<'a> {
     fn text(name: &'a str, text: &'a str) -> Self {
         Self { name: name.into(), text: Some(text.into()), whole: false }
     }
@@ -82,7 +82,7 @@ pub(super) fn null(column: &str) -> Problem {
 /// Takes a row, or what is wrong with the row at a line.
 pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, Problem>) -> Result<()>;
 
-/// Calls `each` with every row of a chunk. How many there are.
+/// Calls `each` with every row of a chunk; returns how many there are.
 pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
     let source = &input.sources[chunk.source];
     match (&source.kind, &chunk.data) {
@@ -93,7 +93,7 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
                 let line = line + at;
                 let cells = csv::check_length(header, record).and_then(|()| {
                     let cell = |at: &usize| {
-                        utf8(&record[*at]).map(|text| Cell::text(&header.names[*at], text))
+                        utf8(&record[*at]).map(|text| RowCell::text(&header.names[*at], text))
                     };
                     header.columns.iter().map(cell).collect()
                 });
@@ -110,10 +110,10 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
             let mut ids = ids.map(Vec::into_iter);
             for at in 0..count {
                 let line = first + at as u64;
-                let cell = |column: &super::table::Cells| {
+                let cell = |column: &super::table::TextCells| {
                     let texts = column.texts.as_string::<i64>();
                     let text = texts.is_valid(at).then(|| texts.value(at).to_owned().into());
-                    Cell { name: column.name.clone().into(), text, whole: column.whole }
+                    RowCell { name: column.name.clone().into(), text, whole: column.whole }
                 };
                 let cells = columns.iter().map(cell).collect();
                 let id = ids.as_mut().and_then(Iterator::next).transpose();
@@ -137,7 +137,7 @@ fn line_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u3
                 let fields: Vec<&str> = text.split_whitespace().collect();
                 let cells = match *names == [ALL] {
                     true => {
-                        let named = |(field, number): (&&'_ str, u32)| Cell {
+                        let named = |(field, number): (&&'_ str, u32)| RowCell {
                             name: number.to_string().into(),
                             text: Some((*field).to_owned().into()),
                             whole: false,
@@ -158,10 +158,10 @@ fn line_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u3
     Ok(ordinal)
 }
 
-fn numbered<'a>(name: &'a str, fields: &[&'a str]) -> Result<Cell<'a>, Problem> {
+fn numbered<'a>(name: &'a str, fields: &[&'a str]) -> Result<RowCell<'a>, Problem> {
     let column: Option<usize> = name.parse().ok();
     match column.and_then(|column| fields.get(column.checked_sub(1)?)) {
-        Some(field) => Ok(Cell::text(name, field)),
+        Some(field) => Ok(RowCell::text(name, field)),
         None if column.is_some() => {
             let what = format!("{} fields, and column {name} is asked for", fields.len());
             Err(Problem::new(what).or("mend the line").or(Advice::SKIP))
@@ -192,7 +192,7 @@ fn json_rows(input: &Input, data: &[u8], first: u64, each: EachRow) -> Result<u3
 }
 
 /// Up to three fields, which is what tables of groups have.
-fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Problem> {
+fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<RowCell<'a>>, Problem> {
     let mut wanted = [None; WANTED];
     for (slot, name) in wanted.iter_mut().zip(names) {
         *slot = Some(name.as_str());
@@ -213,20 +213,20 @@ fn some_fields<'a>(names: &'a [String], text: &str) -> Result<Vec<Cell<'a>>, Pro
                 return Err(Problem::new(what).or("it must be a string or a number"));
             }
         };
-        Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })
+        Ok(RowCell { name: name.into(), text: text.map(Cow::Owned), whole })
     };
     names.iter().enumerate().map(cell).collect()
 }
 
 /// Every field but the id; the items of a list are fields of their own, unless any value is taken as it is.
-fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static>>), Problem> {
+fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<RowCell<'static>>), Problem> {
     let map: Map<String, Json> = serde_json::from_str(text)
-        .map_err(|error| lines::broken(fields::Broken::Json(error), text))?;
+        .map_err(|error| lines::broken(fields::JsonProblem::Json(error), text))?;
     let mut id = None;
     let mut cells = Vec::new();
     for (name, value) in map {
         match (&input.ids, value) {
-            (Ids::Field(field), value) if *field == name => {
+            (IdSource::Field(field), value) if *field == name => {
                 id = Some(match value {
                     Json::String(text) => Id::Text(text.into()),
                     Json::Number(number) if number.is_i64() => {
@@ -252,16 +252,16 @@ fn all_fields(input: &Input, text: &str) -> Result<(Option<Id>, Vec<Cell<'static
         }
     }
     match &input.ids {
-        Ids::Field(field) if id.is_none() => {
-            let known = item::list(cells.iter().map(|cell| &*cell.name));
-            let what = format!("no field `{field}`: it has {known}");
-            Err(Problem::new(what).or("every record needs its id"))
+        IdSource::Field(field) if id.is_none() => {
+            let known = cells.iter().map(|cell| &*cell.name);
+            let advice = item::choose(known, "every record needs its id".into());
+            Err(Problem::new(format!("no field `{field}`")).or(advice))
         }
         _ => Ok((id, cells)),
     }
 }
 
-fn json_cell(name: String, value: Json) -> Result<Cell<'static>, Problem> {
+fn json_cell(name: String, value: Json) -> Result<RowCell<'static>, Problem> {
     let (text, whole) = match value {
         Json::Null => (None, false),
         Json::String(text) => (Some(text), false),
@@ -272,5 +272,5 @@ fn json_cell(name: String, value: Json) -> Result<Cell<'static>, Problem> {
             return Err(Problem::new(what).or("leave it out"));
         }
     };
-    Ok(Cell { name: name.into(), text: text.map(Cow::Owned), whole })
+    Ok(RowCell { name: name.into(), text: text.map(Cow::Owned), whole })
 }

@@ -4,12 +4,12 @@
 //! to read. Taking it apart is the work of [`Input::decode`], on as many threads as there are.
 
 use super::{
-    Input, Kind, Source, Syntax,
-    buffer::{Buffer, Pool},
-    cut::{Cut, Cutter, Ends},
-    stored::Stored,
+    Input, InputFile, Kind, Syntax,
+    buffer::{Buffer, BufferPool},
+    chunker::{Chunker, Ends, NextChunk},
+    rereadable::Rereadable,
     table::Stretch,
-    text::Text,
+    text::TextReader,
 };
 use crate::{Error, Result};
 use std::{ops::Range, sync::OnceLock};
@@ -67,7 +67,7 @@ impl<'a> Scan<'a> {
         Self { input, skip, source: 0, number: 0, passed: 0, cursor, counts_lines, failed }
     }
 
-    /// The same chunks with any lines, so that what is skipped need not be read.
+    /// Like this scan, without line numbers, so that skipped chunks need not be read.
     pub(super) fn without_lines(mut self) -> Self {
         self.counts_lines = false;
         self
@@ -114,16 +114,16 @@ impl Iterator for Scan<'_> {
 /// A place in one source.
 enum Cursor<'a> {
     Replay(Replay<'a>),
-    Cut(Box<Cutting<'a>>),
+    Cut(Box<FirstScan<'a>>),
     Rows(usize),
     Files(usize),
 }
 
 /// The bytes a chunk took, and its data unless it is skipped.
-type Step = (u64, Option<Data>);
+type ScanStep = (u64, Option<Data>);
 
 impl<'a> Cursor<'a> {
-    fn open(source: &'a Source, chunk_bytes: usize, counts_lines: bool) -> Result<Self> {
+    fn open(source: &'a InputFile, chunk_bytes: usize, counts_lines: bool) -> Result<Self> {
         let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
             return Ok(if matches!(source.kind, Kind::Folder { .. }) {
                 Self::Files(0)
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
                 Self::Rows(0)
             });
         };
-        let mut text = Text::open(stored, *compression)?;
+        let mut text = TextReader::open(stored, *compression)?;
         let mut line = 1;
         if let Syntax::Csv(header) = syntax {
             text.skip(header.bytes as u64)?;
@@ -141,17 +141,17 @@ impl<'a> Cursor<'a> {
             Some(marks) => Self::Replay(Replay {
                 stored,
                 text,
-                pool: Pool::default(),
+                pool: BufferPool::default(),
                 marks,
                 next: 0,
                 taken: 0,
             }),
-            None => Self::Cut(Box::new(Cutting {
+            None => Self::Cut(Box::new(FirstScan {
                 stored,
-                // Where that saves nothing, they are counted for the next scan.
+                // If that saves nothing, lines are counted for the next scan.
                 passes: !counts_lines && text.is_plain() && matches!(syntax.ends(), Ends::Lines),
                 text,
-                cutter: Cutter::new(syntax.ends(), chunk_bytes),
+                cutter: Chunker::new(syntax.ends(), chunk_bytes),
                 line,
                 taken: 0,
                 cuts: Vec::new(),
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn next(&mut self, source: &Source, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+    fn next(&mut self, source: &InputFile, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
         match (self, &source.kind) {
             (Self::Cut(cutting), _) => cutting.next(skipped),
             (Self::Replay(replay), _) => replay.next(skipped),
@@ -182,16 +182,16 @@ impl<'a> Cursor<'a> {
 
 /// A later scan of a text file, which knows the cuts.
 struct Replay<'a> {
-    stored: &'a Stored,
-    text: Text<'a>,
-    pool: Pool,
+    stored: &'a Rereadable,
+    text: TextReader<'a>,
+    pool: BufferPool,
     marks: &'a [Mark],
     next: usize,
     taken: u64,
 }
 
 impl Replay<'_> {
-    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
         let Some(mark) = self.marks.get(self.next).copied() else { return Ok(None) };
         self.next += 1;
         let count = mark.bytes as usize;
@@ -215,11 +215,11 @@ impl Replay<'_> {
 }
 
 /// The first scan of a text file, which finds the cuts that later scans use again.
-struct Cutting<'a> {
-    stored: &'a Stored,
-    text: Text<'a>,
-    cutter: Cutter,
-    /// Whether it passes over chunks that are skipped. Their lines are not known then, nor those behind them.
+struct FirstScan<'a> {
+    stored: &'a Rereadable,
+    text: TextReader<'a>,
+    cutter: Chunker,
+    /// Whether it passes over skipped chunks. Line numbers are unknown from there on.
     passes: bool,
     line: u64,
     taken: u64,
@@ -227,15 +227,15 @@ struct Cutting<'a> {
     marks: &'a OnceLock<Vec<Mark>>,
 }
 
-impl Cutting<'_> {
-    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<Step>> {
+impl FirstScan<'_> {
+    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
         if self.passes && skipped() && self.cutter.pass(&mut self.text)? {
             let before = std::mem::replace(&mut self.taken, self.text.taken());
             return Ok(Some((self.taken - before, None)));
         }
         let bytes = match self.cutter.next(&mut self.text)? {
-            Cut::Records(bytes) => bytes,
-            Cut::OpenQuote(bytes, start) => {
+            NextChunk::Records(bytes) => bytes,
+            NextChunk::OpenQuote(bytes, start) => {
                 return Err(Error::input(
                     self.stored.name.clone(),
                     self.line + lines(&bytes[..start]),
@@ -243,7 +243,7 @@ impl Cutting<'_> {
                            stands for itself",
                 ));
             }
-            Cut::End => {
+            NextChunk::End => {
                 if !self.passes {
                     // Two scans at once may both get here, with the same cuts.
                     let _ = self.marks.set(std::mem::take(&mut self.cuts));

@@ -1,7 +1,7 @@
 //! What the field of a record holds: a text, or a list that stands for a set, a bag, a vector or bits.
 //!
-//! Whatever it holds, what leaves the reader is a text: for sets and bags a
-//! [list text](crate::shingle::elements), for vectors and bits the value as it was written.
+//! The reader turns each into a text: sets and bags into a [list text](crate::shingle::elements), vectors and
+//! bits into the value as it was written.
 
 use crate::error::{Advice, Problem};
 use crate::shingle::elements::{checked_count, push_element, push_plain, start_list};
@@ -35,7 +35,7 @@ impl Shape {
             Self::Elements => {
                 start_list(arena);
                 let mut reader = serde_json::Deserializer::from_str(json);
-                let read = List(arena).deserialize(&mut reader).and_then(|()| reader.end());
+                let read = ListSeed(arena).deserialize(&mut reader).and_then(|()| reader.end());
                 read.map_err(|error| {
                     let message = error.to_string();
                     Problem::from_text(message.split(" at line ").next().unwrap_or_default())
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// The same for a cell of a table or a line: JSON where `may_be_json` and it looks so.
+    /// Appends what stands for a cell of a table or a line, which is JSON if `may_be_json` and it looks like it.
     pub(super) fn push_text(
         self,
         text: &str,
@@ -74,9 +74,9 @@ pub(super) fn count(element: &str, number: f64) -> Result<u32, Problem> {
 }
 
 /// Reads the elements of a list or the counts of an object into the list text at the end.
-struct List<'a>(&'a mut String);
+struct ListSeed<'a>(&'a mut String);
 
-impl<'de> DeserializeSeed<'de> for List<'_> {
+impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<(), D::Error> {
@@ -84,7 +84,7 @@ impl<'de> DeserializeSeed<'de> for List<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for List<'_> {
+impl<'de> Visitor<'de> for ListSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for List<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Element(self.0))?.is_some() {}
+        while seq.next_element_seed(ElementSeed(self.0))?.is_some() {}
         Ok(())
     }
 
@@ -124,9 +124,9 @@ fn kind(value: &serde_json::Value) -> &'static str {
 }
 
 /// Reads one element.
-struct Element<'a>(&'a mut String);
+struct ElementSeed<'a>(&'a mut String);
 
-impl Element<'_> {
+impl ElementSeed<'_> {
     fn push<E>(self, element: &str) -> Result<(), E> {
         push_element(self.0, element, 1);
         Ok(())
@@ -140,7 +140,7 @@ impl Element<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Element<'_> {
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<(), D::Error> {
@@ -148,7 +148,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Element<'_> {
+impl<'de> Visitor<'de> for ElementSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {

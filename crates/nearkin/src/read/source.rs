@@ -40,14 +40,14 @@ impl Source for Input {
 
 /// A collection: the records of files, or the groups of a table.
 #[derive(Debug)]
-pub enum Opened {
-    /// A record an item.
+pub enum AnyInput {
+    /// Each record is an item.
     Records(Box<Input>),
-    /// A group an item.
+    /// Each group is an item.
     Groups(Box<Groups>),
 }
 
-impl Opened {
+impl AnyInput {
     /// The files behind it.
     pub fn input(&self) -> &Input {
         match self {
@@ -67,15 +67,15 @@ impl Opened {
 
 /// A piece of a collection.
 #[derive(Debug)]
-pub enum OpenedChunk {
+pub enum AnyChunk {
     /// Of files.
     Records(Chunk),
     /// Of groups, by its number.
     Groups(usize),
 }
 
-impl Source for Opened {
-    type Chunk = OpenedChunk;
+impl Source for AnyInput {
+    type Chunk = AnyChunk;
 
     fn bytes(&self) -> u64 {
         self.input().bytes()
@@ -84,15 +84,15 @@ impl Source for Opened {
     fn scan<'a>(
         &'a self,
         skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<OpenedChunk>> + Send + 'a>> {
+    ) -> Result<Box<dyn Iterator<Item = Result<AnyChunk>> + Send + 'a>> {
         Ok(match self {
             Self::Records(input) => {
                 let chunks = Source::scan(&**input, skip)?;
-                Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Records)))
+                Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Records)))
             }
             Self::Groups(groups) => {
                 let chunks = groups.scan(skip)?;
-                Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Groups)))
+                Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Groups)))
             }
         })
     }
@@ -100,11 +100,11 @@ impl Source for Opened {
     fn glance<'a>(
         &'a self,
         skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<OpenedChunk>> + Send + 'a>> {
+    ) -> Result<Box<dyn Iterator<Item = Result<AnyChunk>> + Send + 'a>> {
         match self {
             Self::Records(input) => {
                 let chunks = input.glance(skip)?;
-                Ok(Box::new(chunks.map(|chunk| chunk.map(OpenedChunk::Records))))
+                Ok(Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Records))))
             }
             Self::Groups(_) => self.scan(skip),
         }
@@ -117,22 +117,22 @@ impl Source for Opened {
         }
     }
 
-    fn place(&self, chunk: &OpenedChunk) -> (usize, u64) {
+    fn place(&self, chunk: &AnyChunk) -> (usize, u64) {
         match (self, chunk) {
-            (Self::Groups(groups), OpenedChunk::Groups(number)) => groups.place(number),
-            (_, OpenedChunk::Records(chunk)) => (chunk.number, chunk.bytes),
-            (_, OpenedChunk::Groups(number)) => (*number, 0), // of another collection
+            (Self::Groups(groups), AnyChunk::Groups(number)) => groups.place(number),
+            (_, AnyChunk::Records(chunk)) => (chunk.number, chunk.bytes),
+            (_, AnyChunk::Groups(number)) => (*number, 0), // of another collection
         }
     }
 
     fn decode<'a>(
         &'a self,
-        chunk: &'a OpenedChunk,
+        chunk: &'a AnyChunk,
         wanted: &dyn Fn(u32) -> bool,
     ) -> Result<Batch<'a>> {
         match (self, chunk) {
-            (Self::Records(input), OpenedChunk::Records(chunk)) => input.decode(chunk, wanted),
-            (Self::Groups(groups), OpenedChunk::Groups(number)) => groups.decode(number, wanted),
+            (Self::Records(input), AnyChunk::Records(chunk)) => input.decode(chunk, wanted),
+            (Self::Groups(groups), AnyChunk::Groups(number)) => groups.decode(number, wanted),
             _ => Ok(Batch::default()), // of another collection
         }
     }

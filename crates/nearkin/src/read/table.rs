@@ -1,19 +1,19 @@
 //! Tables: the needed columns of some rows at a time, from a Parquet file or from memory.
 //!
-//! A chunk is a stretch of rows that holds about `chunk_bytes` of the columns asked for. Of a table in memory nothing is
-//! copied but the rows that are read a second time.
+//! A chunk is a stretch of rows with about `chunk_bytes` in the requested columns. Rows of a table in memory are only
+//! copied when they are read a second time.
 
 use super::{
-    Ids, ReadOptions, Wanted,
+    IdSource, ReadOptions, Wanted,
     arrow_lists::{ElementRows, holds_elements, is_element},
+    batch_builder::{BatchBuilder, ReadRequest},
     csv::{columns, no_column, not_a_number},
-    gather::{Asked, Gather},
     item,
     parquet::{Parquet, corrupt},
     place::{self, MemoryTable},
+    rereadable::Rereadable,
     rows::null,
     shape::Shape,
-    stored::Stored,
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, TextColumn, Value};
@@ -29,8 +29,8 @@ use std::sync::Arc;
 
 /// A table, and which of its columns are asked for.
 #[derive(Debug)]
-pub(super) struct Table {
-    rows: Rows,
+pub(super) struct ArrowTable {
+    rows: TableRows,
     text: usize,
     id: Option<usize>,
     value: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) struct Table {
 
 /// Where the rows are.
 #[derive(Debug)]
-enum Rows {
+enum TableRows {
     File(Parquet),
     Memory(Arc<MemoryTable>),
 }
@@ -64,24 +64,24 @@ pub(super) struct Stretch {
 /// decompress it.
 const WIDER: usize = 8;
 
-impl Table {
-    pub(super) fn open(stored: &Stored) -> Result<Self> {
-        Parquet::open(stored).map(|file| Self::new(Rows::File(file)))
+impl ArrowTable {
+    pub(super) fn open(stored: &Rereadable) -> Result<Self> {
+        Parquet::open(stored).map(|file| Self::new(TableRows::File(file)))
     }
 
     pub(super) fn in_memory(table: Arc<MemoryTable>) -> Self {
-        Self::new(Rows::Memory(table))
+        Self::new(TableRows::Memory(table))
     }
 
-    fn new(rows: Rows) -> Self {
+    fn new(rows: TableRows) -> Self {
         let (columns, stretches) = (Vec::new(), Vec::new());
         Self { rows, text: 0, id: None, value: None, columns, stretches }
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
         match &self.rows {
-            Rows::File(file) => file.schema(),
-            Rows::Memory(table) => &table.schema,
+            TableRows::File(file) => file.schema(),
+            TableRows::Memory(table) => &table.schema,
         }
     }
 
@@ -90,7 +90,12 @@ impl Table {
     }
 
     /// Finds the columns that are asked for, and cuts the rows into stretches.
-    pub(super) fn bind(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+    pub(super) fn bind(
+        &mut self,
+        stored: &Rereadable,
+        options: &ReadOptions,
+        ids: &IdSource,
+    ) -> Result<()> {
         if !options.columns.is_empty() {
             self.bind_cells(stored, options, ids)?;
             self.stretches = self.cut(stored.len(), options.chunk_bytes);
@@ -121,7 +126,7 @@ impl Table {
             Shape::Value => (is_any_value, "lists of numbers, bytes or text"),
         };
         self.text = column(&options.text, allowed, must, advice)?;
-        if let Ids::Field(name) = ids {
+        if let IdSource::Field(name) = ids {
             let advice = options.keys.id_column();
             self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
         }
@@ -146,8 +151,8 @@ impl Table {
     fn cut(&self, all_bytes: u64, chunk_bytes: usize) -> Vec<Stretch> {
         let columns = self.read_columns();
         let (groups, chunk_bytes) = match &self.rows {
-            Rows::File(file) => (file.groups(&columns), WIDER * chunk_bytes),
-            Rows::Memory(table) => (table.groups(&columns), chunk_bytes),
+            TableRows::File(file) => (file.groups(&columns), WIDER * chunk_bytes),
+            TableRows::Memory(table) => (table.groups(&columns), chunk_bytes),
         };
         let total: u64 = groups.iter().map(|group| group.0 as u64).sum();
         let share = |row: u64| (u128::from(all_bytes) * u128::from(row) / u128::from(total)) as u64;
@@ -169,15 +174,15 @@ impl Table {
     /// The wanted rows of a stretch, with the columns that are read or with all; none where none is wanted.
     fn read(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
         all_columns: bool,
         wanted: Wanted,
     ) -> Result<Option<RecordBatch>> {
         let columns = (!all_columns).then(|| self.read_columns());
         match &self.rows {
-            Rows::File(file) => file.read(stored, stretch, columns.as_deref(), wanted),
-            Rows::Memory(table) => table
+            TableRows::File(file) => file.read(stored, stretch, columns.as_deref(), wanted),
+            TableRows::Memory(table) => table
                 .read(stretch, columns.as_deref(), wanted)
                 .map_err(|error| self.failed(stored, &error)),
         }
@@ -185,12 +190,12 @@ impl Table {
 
     pub(super) fn decode(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
-        asked: Asked,
+        asked: ReadRequest,
         wanted: Wanted,
     ) -> Result<Batch<'static>> {
-        let mut gather = Gather::new(asked, 0);
+        let mut gather = BatchBuilder::new(asked, 0);
         let Some(rows) = self.read(stored, stretch, false, wanted)? else {
             return Ok(gather.finish(stretch.rows as u32));
         };
@@ -235,13 +240,13 @@ impl Table {
         }
     }
 
-    /// The values and the ids of the rows of a stretch, for those who read other things than texts.
+    /// The values and the ids of the rows of a stretch, for items that are no texts.
     pub(super) fn values(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
-        asked: Asked,
-    ) -> Result<Values> {
+        asked: ReadRequest,
+    ) -> Result<ValueColumn> {
         let Some(rows) = self.read(stored, stretch, false, &|_| true)? else {
             return Err(stored.changed());
         };
@@ -254,16 +259,21 @@ impl Table {
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let name = asked.ids.field_or_id();
         let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
-        Ok(Values { values, ids, first: stretch.first + 1 })
+        let merits = column(self.value).map(|column| value_column(&column)).transpose();
+        let field = asked.options.value.as_deref().unwrap_or_default();
+        let merits = merits
+            .map_err(failed)?
+            .map(|column| (0..column.len()).map(|row| value(field, &column, row)).collect());
+        Ok(ValueColumn { values, ids, merits, first: stretch.first + 1 })
     }
 
     /// The columns of a table that are asked for as texts, null where a cell is; the ids, where there are
     /// some; and the number of the first row, from 1.
     pub(super) fn cells(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
-    ) -> Result<(Vec<Cells>, RowIds, u64)> {
+    ) -> Result<(Vec<TextCells>, RowIds, u64)> {
         let Some(rows) = self.read(stored, stretch, false, &|_| true)? else {
             return Err(stored.changed());
         };
@@ -277,7 +287,7 @@ impl Table {
             let (name, column) = column(at)?;
             let whole = value_type(column.data_type()).is_integer();
             let texts = super::arrow_lists::texts(&plain(column).map_err(failed)?);
-            Ok(Cells { name: name.clone(), texts: texts.map_err(failed)?, whole })
+            Ok(TextCells { name: name.clone(), texts: texts.map_err(failed)?, whole })
         });
         let cells = cells.collect::<Result<_>>()?;
         let ids = match self.id {
@@ -291,17 +301,17 @@ impl Table {
         Ok((cells, ids, stretch.first + 1))
     }
 
-    fn failed(&self, stored: &Stored, error: &ArrowError) -> Error {
+    fn failed(&self, stored: &Rereadable, error: &ArrowError) -> Error {
         match &self.rows {
-            Rows::File(_) => corrupt(stored, error),
-            Rows::Memory(_) => stored.error(format!("cannot be read: {error}")),
+            TableRows::File(_) => corrupt(stored, error),
+            TableRows::Memory(_) => stored.error(format!("cannot be read: {error}")),
         }
     }
 
     /// The wanted rows with all their columns.
     pub(super) fn copy(
         &self,
-        stored: &Stored,
+        stored: &Rereadable,
         stretch: &Stretch,
         wanted: Wanted,
     ) -> Result<(u32, Option<RecordBatch>)> {
@@ -310,11 +320,16 @@ impl Table {
     }
 
     /// Finds the columns of a table that are asked for, which must hold what can be written as a text.
-    fn bind_cells(&mut self, stored: &Stored, options: &ReadOptions, ids: &Ids) -> Result<()> {
+    fn bind_cells(
+        &mut self,
+        stored: &Rereadable,
+        options: &ReadOptions,
+        ids: &IdSource,
+    ) -> Result<()> {
         let names = &options.columns;
         let schema = Arc::clone(self.schema());
         let fields: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        if let Ids::Field(name) = ids {
+        if let IdSource::Field(name) = ids {
             let at = fields.iter().position(|known| known == name);
             let advice = options.keys.id_column();
             let missing = || no_column(&stored.name, name, fields.iter().copied(), advice);
@@ -367,15 +382,17 @@ impl MemoryTable {
 type RowIds = Option<Vec<Result<Id, Problem>>>;
 
 /// A column of values with the ids beside them.
-pub(super) struct Values {
+pub(super) struct ValueColumn {
     pub(super) values: ArrayRef,
+    /// The values of the field that decides which item is kept.
+    pub(super) merits: Option<Vec<Result<Option<Value>, Problem>>>,
     pub(super) ids: RowIds,
     /// The number of the first row.
     pub(super) first: u64,
 }
 
 /// A column as texts.
-pub(super) struct Cells {
+pub(super) struct TextCells {
     pub(super) name: String,
     pub(super) texts: ArrayRef,
     /// Whether they are whole numbers.
@@ -386,7 +403,7 @@ pub(super) struct Cells {
 const MOST_ROWS: usize = 1 << 16;
 
 fn parts(
-    asked: Asked,
+    asked: ReadRequest,
     row: usize,
     text: &ArrayRef,
     ids: Option<&ArrayRef>,

@@ -1,9 +1,9 @@
 //! The bytes of a text file, decompressed, from after its byte-order mark.
 
 use super::{
-    buffer::{Buffer, Pool},
+    buffer::{Buffer, BufferPool},
     format::Compression,
-    stored::{At, Stored},
+    rereadable::{FileCursor, Rereadable},
 };
 use crate::{Error, Result};
 use memchr::memrchr;
@@ -19,8 +19,8 @@ use std::{
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A reader of one text file, from its start to its end.
-pub(super) struct Text<'a> {
-    stored: &'a Stored,
+pub(super) struct TextReader<'a> {
+    stored: &'a Rereadable,
     file: Arc<File>,
     compression: Compression,
     bytes: Bytes,
@@ -31,32 +31,33 @@ pub(super) struct Text<'a> {
 }
 
 enum Bytes {
-    Plain(At),
+    Plain(FileCursor),
     Packed { reader: Box<dyn Read + Send>, taken: Arc<AtomicU64> },
 }
 
-impl<'a> Text<'a> {
-    /// The same bytes, a byte-order mark included: for files that are no text and are read in small pieces.
-    pub(super) fn bytes(stored: &'a Stored, compression: Compression) -> Result<Self> {
+impl<'a> TextReader<'a> {
+    /// Opens a file that is no text, to be read in small pieces. A byte-order mark is part of it.
+    pub(super) fn bytes(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let mut bytes = Self::from_start(stored, compression)?;
-        if let Bytes::Plain(At { file, offset }) = bytes.bytes {
+        if let Bytes::Plain(FileCursor { file, offset }) = bytes.bytes {
             let taken = Arc::new(AtomicU64::new(0));
-            let counted = Counted { inner: At { file, offset }, taken: Arc::clone(&taken) };
+            let counted =
+                CountingReader { inner: FileCursor { file, offset }, taken: Arc::clone(&taken) };
             let reader = Box::new(BufReader::with_capacity(PACKED_BUFFER, counted));
             bytes.bytes = Bytes::Packed { reader, taken };
         }
         Ok(bytes)
     }
 
-    fn from_start(stored: &'a Stored, compression: Compression) -> Result<Self> {
+    fn from_start(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let file = stored.open()?;
         let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
         Ok(Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 })
     }
 
-    pub(super) fn open(stored: &'a Stored, compression: Compression) -> Result<Self> {
+    pub(super) fn open(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let mut text = Self::from_start(stored, compression)?;
-        let mut start = Pool::default().take();
+        let mut start = BufferPool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
         if *start != *BYTE_ORDER_MARK {
             text.ahead = start.to_vec();
@@ -129,18 +130,18 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Where the last line ends that ends between two places of the file; none if the file ends before the second.
+    /// The last line end between two places of the file; `None` if the file ends before the second.
     pub(super) fn last_line_end(&self, from: u64, to: u64) -> Result<Option<u64>> {
         const STEP: u64 = 16 << 10;
         if to > self.stored.len() {
             return Ok(None);
         }
-        let mut buffer = Pool::default().take();
+        let mut buffer = BufferPool::default().take();
         let mut end = to;
         while end > from {
             let start = from.max(end.saturating_sub(STEP));
             buffer.truncate(0);
-            let mut at = At { file: Arc::clone(&self.file), offset: start };
+            let mut at = FileCursor { file: Arc::clone(&self.file), offset: start };
             let count = (end - start) as usize;
             let read = buffer.read_from(&mut at, count).map_err(|error| self.broken(&error))?;
             if read < count {
@@ -182,12 +183,12 @@ impl<'a> Text<'a> {
 
 impl Bytes {
     fn new(file: &Arc<File>, compression: Compression) -> io::Result<Self> {
-        let at = At { file: Arc::clone(file), offset: 0 };
+        let at = FileCursor { file: Arc::clone(file), offset: 0 };
         if compression == Compression::Plain {
             return Ok(Self::Plain(at));
         }
         let taken = Arc::new(AtomicU64::new(0));
-        let counted = Counted { inner: at, taken: Arc::clone(&taken) };
+        let counted = CountingReader { inner: at, taken: Arc::clone(&taken) };
         let reader: Box<dyn Read + Send> = if compression == Compression::Gzip {
             let buffered = BufReader::with_capacity(PACKED_BUFFER, counted);
             Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
@@ -210,12 +211,12 @@ impl Bytes {
 const PACKED_BUFFER: usize = 128 << 10;
 
 /// Counts what is read.
-struct Counted {
-    inner: At,
+struct CountingReader {
+    inner: FileCursor,
     taken: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.taken.fetch_add(count as u64, Ordering::Relaxed);

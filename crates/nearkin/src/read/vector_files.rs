@@ -1,6 +1,6 @@
 //! Files of vectors: `.npy`, and `.fvecs` with its sisters.
 //!
-//! `.npy` is NumPy's format for one array (NEP 1; versions 1 to 3), here of two dimensions, a vector a row.
+//! `.npy` is NumPy's format for one array (NEP 1; versions 1 to 3), here of two dimensions, one vector per row.
 //! `.fvecs`, `.bvecs` and `.ivecs` (Jégou, Douze and Schmid 2011) hold vectors one after the other, each
 //! after its dimension as a little-endian 32-bit number: floats, bytes, whole numbers.
 //!
@@ -8,17 +8,20 @@
 
 use super::numbers;
 use super::{
-    Format,
-    buffer::{Buffer, Pool},
+    Format, ReadOptions,
+    buffer::{Buffer, BufferPool},
     format::Compression,
-    stored::Stored,
-    text::Text,
+    open::{is_stdin, vectors_file},
+    place::Place,
+    rereadable::Rereadable,
+    text::TextReader,
 };
 use crate::error::{Error, Problem, Result};
+use std::path::Path;
 
 /// The type of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Bool,
     Signed(usize),
     Unsigned(usize),
@@ -27,21 +30,37 @@ pub(super) enum Number {
 
 /// A type and its byte order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Element {
+pub(crate) struct NumberType {
     pub(super) number: Number,
     big_endian: bool,
 }
 
-impl Element {
+impl NumberType {
     const fn little(number: Number) -> Self {
         Self { number, big_endian: false }
     }
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self.number {
             Number::Bool => 1,
             Number::Signed(bytes) | Number::Unsigned(bytes) | Number::Float(bytes) => bytes,
         }
+    }
+
+    /// The type as NumPy writes it.
+    pub(crate) fn numpy(self) -> String {
+        let order = match (self.bytes(), self.big_endian) {
+            (1, _) => '|',
+            (_, true) => '>',
+            (_, false) => '<',
+        };
+        let (kind, bytes) = match self.number {
+            Number::Bool => ('b', 1),
+            Number::Signed(bytes) => ('i', bytes),
+            Number::Unsigned(bytes) => ('u', bytes),
+            Number::Float(bytes) => ('f', bytes),
+        };
+        format!("{order}{kind}{bytes}")
     }
 
     /// A type as NumPy writes it, such as `<f4`.
@@ -111,36 +130,108 @@ fn half(bits: u16) -> f32 {
     }
 }
 
+/// Takes the number of a row over all files, from 0, the type of its components, its bytes, and its file.
+pub(crate) type EachVectorOfFiles<'a> =
+    &'a mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>;
+
+/// Files of vectors, all of one format, whose rows are copied as they came.
+#[derive(Debug)]
+pub struct VectorFiles {
+    files: Vec<(Rereadable, Compression)>,
+    format: Format,
+}
+
+impl VectorFiles {
+    /// Opens the files, if these places are files of vectors.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or they are not all of one format.
+    pub fn open(places: &[Place], options: &ReadOptions) -> Result<Option<Self>> {
+        let (mut files, mut formats, mut others) = (Vec::new(), Vec::new(), None);
+        for place in places {
+            let file = match place.path().filter(|path| !is_stdin(path)) {
+                Some(path) => vectors_file(path, options)?,
+                None => None,
+            };
+            match file {
+                Some((stored, compression, format)) => {
+                    formats.push((format, stored.name.clone()));
+                    files.push((stored, compression));
+                }
+                None => others = Some(place.name().to_path_buf()),
+            }
+        }
+        let Some(&(format, _)) = formats.first() else { return Ok(None) };
+        let other = formats.into_iter().find(|(other, _)| *other != format).map(|(_, name)| name);
+        match other.or(others) {
+            Some(name) => {
+                let what = format!(
+                    "is no {format} file like the first, and what is kept is written to one file"
+                );
+                Err(Error::file(&name, Problem::new(what).or("give files of one format")))
+            }
+            None => Ok(Some(Self { files, format })),
+        }
+    }
+
+    /// Their format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(stored, _)| stored.len()).sum()
+    }
+
+    /// Calls `each` with the number of every row over all files, from 0, the type of its components, and its bytes.
+    ///
+    /// # Errors
+    /// When a file is damaged, and those of `each`.
+    pub(crate) fn each_row(&self, each: EachVectorOfFiles<'_>) -> Result<()> {
+        let mut number = 0;
+        for (stored, compression) in &self.files {
+            rows(stored, *compression, self.format, &mut |_, element, bytes| {
+                number += 1;
+                each(number - 1, element, bytes, &stored.name)
+            })?;
+        }
+        Ok(())
+    }
+}
+
 /// Takes the number of a row, from 1, the type of its components, and its bytes.
-pub(super) type EachRow<'a> = &'a mut dyn FnMut(u64, Element, &[u8]) -> Result<()>;
+pub(super) type EachVector<'a> = &'a mut dyn FnMut(u64, NumberType, &[u8]) -> Result<()>;
 
 /// Reads every row of a file of vectors.
 pub(super) fn rows(
-    stored: &Stored,
+    stored: &Rereadable,
     compression: Compression,
     format: Format,
-    each: EachRow,
+    each: EachVector,
 ) -> Result<()> {
-    let mut file = Text::bytes(stored, compression)?;
-    // What is not packed can be held against its size beforehand.
+    let mut file = TextReader::bytes(stored, compression)?;
+    // The size of a file that is not compressed is known beforehand.
     let size = (compression == Compression::Plain).then(|| stored.len());
     match format {
         Format::Npy => npy(stored, &mut file, size, each),
-        Format::Bvecs => vecs(stored, &mut file, size, Element::little(Number::Unsigned(1)), each),
-        Format::Ivecs => vecs(stored, &mut file, size, Element::little(Number::Signed(4)), each),
-        _ => vecs(stored, &mut file, size, Element::little(Number::Float(4)), each),
+        Format::Bvecs => {
+            vecs(stored, &mut file, size, NumberType::little(Number::Unsigned(1)), each)
+        }
+        Format::Ivecs => vecs(stored, &mut file, size, NumberType::little(Number::Signed(4)), each),
+        _ => vecs(stored, &mut file, size, NumberType::little(Number::Float(4)), each),
     }
 }
 
 fn vecs(
-    stored: &Stored,
-    file: &mut Text,
+    stored: &Rereadable,
+    file: &mut TextReader,
     size: Option<u64>,
-    element: Element,
-    each: EachRow,
+    element: NumberType,
+    each: EachVector,
 ) -> Result<()> {
     let mut rest = size.unwrap_or(u64::MAX);
-    let mut buffer = Pool::default().take();
+    let mut buffer = BufferPool::default().take();
     for row in 1.. {
         let failed = |what: String| Error::input(stored.name.clone(), row, what);
         buffer.truncate(0);
@@ -177,7 +268,7 @@ fn vecs(
 /// What the header of an `.npy` file says.
 #[derive(Debug, PartialEq)]
 struct Npy {
-    element: Element,
+    element: NumberType,
     by_column: bool,
     rows: u64,
     columns: u64,
@@ -192,8 +283,13 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// More than any header of a plain array takes.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-fn npy(stored: &Stored, file: &mut Text, size: Option<u64>, each: EachRow) -> Result<()> {
-    let mut buffer = Pool::default().take();
+fn npy(
+    stored: &Rereadable,
+    file: &mut TextReader,
+    size: Option<u64>,
+    each: EachVector,
+) -> Result<()> {
+    let mut buffer = BufferPool::default().take();
     let (header, head) = header(stored, file, &mut buffer)?;
     let there = size.map(|size| size.saturating_sub(head));
     let wrong = |there: u64| {
@@ -233,7 +329,7 @@ fn npy(stored: &Stored, file: &mut Text, size: Option<u64>, each: EachRow) -> Re
 }
 
 /// The rows of an array that is stored column by column.
-fn by_column(header: &Npy, data: &[u8], each: EachRow) -> Result<()> {
+fn by_column(header: &Npy, data: &[u8], each: EachVector) -> Result<()> {
     let size = header.element.bytes();
     let mut row = Vec::new();
     for number in 0..header.rows {
@@ -248,7 +344,7 @@ fn by_column(header: &Npy, data: &[u8], each: EachRow) -> Result<()> {
 }
 
 /// The header, and how long it is.
-fn header(stored: &Stored, file: &mut Text, buffer: &mut Buffer) -> Result<(Npy, u64)> {
+fn header(stored: &Rereadable, file: &mut TextReader, buffer: &mut Buffer) -> Result<(Npy, u64)> {
     let short = || stored.error("ends in its header; get the file again".to_owned());
     if file.fill(buffer, 8)? < 8 {
         return Err(match buffer.starts_with(&MAGIC[..buffer.len().min(MAGIC.len())]) {
@@ -285,7 +381,7 @@ fn header(stored: &Stored, file: &mut Text, buffer: &mut Buffer) -> Result<(Npy,
     Ok((header, 8 + width as u64 + length))
 }
 
-fn not_npy(stored: &Stored) -> Error {
+fn not_npy(stored: &Rereadable) -> Error {
     stored.error("is not an .npy file; check that it is what its name says".to_owned())
 }
 
@@ -302,7 +398,7 @@ fn parse_header(text: &str) -> Result<Npy, String> {
         Some(quote) => kind[1..].split(quote).next().unwrap_or_default(),
         None => kind.split([']', '}']).next().unwrap_or_default(),
     };
-    let element = Element::parse(kind).ok_or_else(|| {
+    let element = NumberType::parse(kind).ok_or_else(|| {
         format!(
             "holds values of type {kind}; give numbers or booleans, such as float32 \
              (array.astype('f4'))"
@@ -367,11 +463,11 @@ mod tests {
             (">u4", &[0, 0, 1, 0], 256.0),
         ] {
             let mut out = Vec::new();
-            Element::parse(kind).unwrap().floats(bytes, &mut out).unwrap();
+            NumberType::parse(kind).unwrap().floats(bytes, &mut out).unwrap();
             assert_eq!(out, [number], "{kind}");
         }
         for wrong in ["", "<", "<f", "<f16", "<c8", "|O", "<U3", "<i3", "?f4", "é4"] {
-            assert_eq!(Element::parse(wrong), None, "{wrong}");
+            assert_eq!(NumberType::parse(wrong), None, "{wrong}");
         }
     }
 

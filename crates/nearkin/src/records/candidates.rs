@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
-use super::rules::{Alternative, Distance, How, Rules, Term};
+use super::rules::{Alternative, Distance, FieldCondition, How, Rules};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
-use crate::near::{self, Items, Way};
+use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, Found, Join, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
+use crate::space::{Form, Found, Join, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
 /// The pairs that rules look at.
-pub struct Search<'a> {
+pub struct CandidateSearch<'a> {
     scorer: &'a Scorer,
     alternatives: Vec<Vec<Condition>>,
     /// The alternatives as the user wrote them.
@@ -44,9 +44,9 @@ enum Test {
     Apart(f64),
 }
 
-/// Records of which each is paired with each of others, or with those behind it.
+/// Records that are all paired with others, or with each other.
 #[derive(Clone, Copy)]
-enum Block<'a> {
+enum PairBlock<'a> {
     Across(&'a [u32], &'a [u32]),
     Within(&'a [u32]),
 }
@@ -63,11 +63,11 @@ const MOST_CANDIDATES: u64 = 30_000_000_000;
 const TASK: usize = 1 << 14;
 /// Pairs that are scored before it is asked whether to stop: two long texts take a tenth of a millisecond.
 const LOOK: u64 = 256;
-/// Equal fields find the pairs of an alternative that also has similar ones as long as they find at most so many a
-/// record.
+/// If an alternative has conditions on equal and on similar fields, the equal fields find its pairs, as long as they find
+/// at most this many per record.
 const FEW: u64 = 50;
 
-impl<'a> Search<'a> {
+impl<'a> CandidateSearch<'a> {
     /// What these rules look at among some records.
     pub fn new(
         scorer: &'a Scorer,
@@ -76,14 +76,14 @@ impl<'a> Search<'a> {
         distinct: Vec<u32>,
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
-        let condition = |term: &Term| Condition::new(term, &scorer.fields[term.field]);
+        let condition = |term: &FieldCondition| Condition::new(term, &scorer.fields[term.field]);
         let alternative = |it: &Alternative| it.0.iter().map(condition).collect();
         let alternatives = rules.candidates.iter().map(alternative).collect();
         let names = rules.candidates.iter().map(|it| it.display(&rules.fields)).collect();
         Self { scorer, alternatives, names, split, distinct, stopped }
     }
 
-    /// The pairs that score at least so much, up to `most` of them, in order, and how many each alternative found.
+    /// The pairs that reach a score, up to `most` of them, in order, and how many each alternative found.
     ///
     /// # Errors
     /// When they are too many, or it was stopped.
@@ -102,8 +102,8 @@ impl<'a> Search<'a> {
         Ok((sorted(parts.concat()), counts))
     }
 
-    /// Calls `each` with every pair, from many threads, until it says no. What was gathered, in parts that do not depend
-    /// on the threads, and how many pairs each alternative found.
+    /// Calls `each` with every pair, from many threads, until it says no. Returns what was gathered, in parts that do not
+    /// depend on the threads, and how many pairs each alternative found.
     pub(super) fn visit<T: Send>(
         &self,
         start: impl Fn() -> T + Sync,
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
     }
 
     /// The pairs among which those of an alternative are, as blocks.
-    fn blocks<R>(&self, number: usize, take: &dyn Fn(&[Block<'_>]) -> R) -> Result<R> {
+    fn blocks<R>(&self, number: usize, take: &dyn Fn(&[PairBlock<'_>]) -> R) -> Result<R> {
         let conditions = &self.alternatives[number];
         let equal: Vec<usize> = conditions
             .iter()
@@ -188,12 +188,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What comes of blocks, unless nobody could wait for them.
+    /// What comes of blocks, unless there are too many pairs to wait for.
     fn taken<R>(
         &self,
         number: usize,
-        blocks: &[Block<'_>],
-        take: &dyn Fn(&[Block<'_>]) -> R,
+        blocks: &[PairBlock<'_>],
+        take: &dyn Fn(&[PairBlock<'_>]) -> R,
     ) -> Result<R> {
         let pairs = pairs_of(blocks);
         if pairs <= MOST_CANDIDATES {
@@ -226,13 +226,13 @@ impl<'a> Search<'a> {
         groups.filter(|group| group.len() > 1).map(<[u32]>::to_vec).collect()
     }
 
-    fn group_blocks<'g>(&self, groups: &'g [Vec<u32>]) -> Vec<Block<'g>> {
+    fn group_blocks<'g>(&self, groups: &'g [Vec<u32>]) -> Vec<PairBlock<'g>> {
         let block = |group: &'g Vec<u32>| match self.split {
             Some(split) => {
                 let (first, second) = group.split_at(group.partition_point(|&it| it < split));
-                Block::Across(first, second)
+                PairBlock::Across(first, second)
             }
-            None => Block::Within(group),
+            None => PairBlock::Within(group),
         };
         groups.iter().map(block).collect()
     }
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
     fn similar_blocks<R>(
         &self,
         condition: &Condition,
-        take: &dyn Fn(&[Block<'_>]) -> R,
+        take: &dyn Fn(&[PairBlock<'_>]) -> R,
     ) -> Result<R> {
         let field = &self.scorer.fields[condition.field];
         let split = self.split.unwrap_or(u32::MAX);
@@ -249,12 +249,12 @@ impl<'a> Search<'a> {
         let first = of(&|record| record < split);
         let second = self.split.map(|_| of(&|record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
-        let blocks: Vec<Block<'_>> = pairs
+        let blocks: Vec<PairBlock<'_>> = pairs
             .iter()
             .map(|&(a, b)| match &second {
-                Some(second) => Block::Across(first.of(a), second.of(b)),
-                None if a == b => Block::Within(first.of(a)),
-                None => Block::Across(first.of(a), first.of(b)),
+                Some(second) => PairBlock::Across(first.of(a), second.of(b)),
+                None if a == b => PairBlock::Within(first.of(a)),
+                None => PairBlock::Across(first.of(a), first.of(b)),
             })
             .collect();
         Ok(take(&blocks))
@@ -286,7 +286,7 @@ impl<'a> Search<'a> {
                         words.iter().copied().zip(weights.iter().copied()).collect();
                     vectors.push(&vector)?;
                 }
-                (Items::Sparse(SparseSpace::new(vectors, SparseMeasure::Cosine)), *least)
+                (Items::Sparse(vectors, SparseMeasure::Cosine), *least)
             }
             Test::Jaccard(least, sets) => {
                 let sets = sets.select(values.iter().map(|&value| value as usize));
@@ -295,21 +295,10 @@ impl<'a> Search<'a> {
             Test::Edits(most) => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|&it| strings.push(field.values.get(it as usize)));
-                (Items::Strings(StringSpace::new(strings, StringMeasure::Mutation)), *most as f64)
+                (Items::Strings(strings, StringMeasure::Mutation), *most as f64)
             }
         };
-        let search = near::Search {
-            limit,
-            recall: 0.99,
-            way: Way::Complete,
-            seed: 1,
-            split,
-            audit: Some(0),
-            room: usize::MAX,
-            stopped: self.stopped,
-        };
-        let found = near::pairs(&items, &search)?.matches;
-        let found = found.into_found(&Join { limit, split, stopped: self.stopped })?;
+        let found = close_pairs(items, &Join { limit, split, stopped: self.stopped })?;
         let pair = |found: &Found| (values[found.a as usize], values[found.b as usize]);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
         // Equal values fulfil every condition, also those without a shingle.
@@ -319,7 +308,7 @@ impl<'a> Search<'a> {
         Ok(pairs)
     }
 
-    /// Numbers at most so far apart.
+    /// Numbers that are close enough.
     fn apart(
         &self,
         field: &Field,
@@ -346,7 +335,7 @@ impl<'a> Search<'a> {
 }
 
 impl Condition {
-    fn new(term: &Term, field: &Field) -> Self {
+    fn new(term: &FieldCondition, field: &Field) -> Self {
         let test = match (&term.how, field.kind()) {
             (How::Equal, _) => Test::Equal,
             (How::Similar(least, None), Distance::Words) => Test::Cosine(*least),
@@ -380,11 +369,11 @@ impl Condition {
 }
 
 /// Number of pairs of all blocks.
-fn pairs_of(blocks: &[Block<'_>]) -> u64 {
+fn pairs_of(blocks: &[PairBlock<'_>]) -> u64 {
     blocks.iter().map(|block| block.len() as u64).sum()
 }
 
-impl Block<'_> {
+impl PairBlock<'_> {
     fn first(&self) -> Option<&u32> {
         match self {
             Self::Across(records, _) | Self::Within(records) => records.first(),
@@ -423,10 +412,10 @@ impl Block<'_> {
 }
 
 /// Rows of a block.
-type Task<'a> = (Block<'a>, usize, usize);
+type Task<'a> = (PairBlock<'a>, usize, usize);
 
-/// Blocks in lists of about as many pairs, the same whoever works on them.
-fn batches<'a>(blocks: &[Block<'a>]) -> Vec<Vec<Task<'a>>> {
+/// Divides blocks into tasks of about equally many pairs; the number of threads does not matter.
+fn batches<'a>(blocks: &[PairBlock<'a>]) -> Vec<Vec<Task<'a>>> {
     let mut batches: Vec<Vec<Task<'a>>> = Vec::new();
     let mut room = 0;
     for &block in blocks {

@@ -6,7 +6,7 @@
 //!
 //! h = f·h₀ + (1 − f)·h₁, so f = (h₁ − h) / (h₁ − h₀).
 
-use super::candidates::Search;
+use super::candidates::CandidateSearch;
 use super::fields::Field;
 use super::rules::{CheckRule, Rules};
 use super::{Records, Scorer};
@@ -110,7 +110,7 @@ pub(super) fn shares(
 ) -> Result<Shares> {
     // Also records that are equal in all that is compared: in this field they may differ.
     let all = (0..records.len() as u32).collect();
-    let search = Search::new(scorer, rules, records.split(), all, stopped);
+    let search = CandidateSearch::new(scorer, rules, records.split(), all, stopped);
     let lost_at = check.distance.lost_at();
     let field = Field::new(records, &check.columns, &check.distance, lost_at, &[], &rules.missing)?;
     let most = check.most.unwrap_or(f64::INFINITY);

@@ -5,7 +5,7 @@ use crate::item::MISSING;
 
 /// Records in groups of equal ones, those of two tables apart.
 #[derive(Debug)]
-pub struct Copies {
+pub struct EqualRecords {
     /// By record, the first that is equal to it.
     pub first: Vec<u32>,
     /// The records that no one before is equal to, ascending.
@@ -16,7 +16,7 @@ pub struct Copies {
     starts: Vec<u32>,
 }
 
-impl Copies {
+impl EqualRecords {
     /// The records of these fields; those from `split` on are the second table.
     pub fn new(scorer: &Scorer, split: Option<u32>) -> Self {
         let records = scorer.fields.first().map_or(0, |field| field.codes.len()) as u32;

@@ -1,7 +1,7 @@
 //! The values of a field, ready to be compared.
 //!
-//! Values of texts are lower-cased words with a blank between, without accents and apostrophes: capitals make no
-//! difference, and punctuation is as good as a blank. Numbers and dates are what is written, however it is written; what cannot be read as one is missing.
+//! Texts become lower-cased words with a blank between, without accents and apostrophes, so neither capitals nor
+//! punctuation make a difference. Numbers and dates are read in many notations; what cannot be read is missing.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,7 +9,9 @@ use super::Records;
 use super::dates::Date;
 use super::rules::{Distance, LostAt};
 use super::synonyms::Synonyms;
-use crate::item::{Column, ColumnBuilder, Interned, MISSING, Sets, Sparse, Strings, Table, Values};
+use crate::item::{
+    ColumnBuilder, Interned, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
+};
 use crate::measure::edit;
 use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
 use crate::space::{Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
@@ -69,7 +71,7 @@ impl Field {
             }
             unread += add(&mut builder, column(table, which, name)?, distance, &missing);
         }
-        let Column { codes, values } = builder.finish();
+        let RecordColumn { codes, values } = builder.finish();
         let forms = Forms::new(&codes, &values, distance, tables)?;
         let (distance, tables) = (distance.clone(), tables.to_vec());
         Ok(Self { codes, values, unread, distance, lost_at, tables, forms })
@@ -136,7 +138,7 @@ impl Field {
         }
     }
 
-    /// Whether two values are at most so many edits apart, tables not counted.
+    /// Whether two values are at most this many edits apart, tables not counted.
     pub fn distance_within(&self, a: u32, b: u32, most: usize) -> bool {
         match &self.forms {
             Forms::Strings { space, .. } => space.within(a, b, most).is_some(),
@@ -177,7 +179,7 @@ impl Field {
 
     /// What the words of a group that two values have in different forms add to the cosine.
     fn shared(&self, space: &SparseSpace, words: &Values, a: u32, b: u32) -> f64 {
-        // In one order, for a word of the one may go with several of the other.
+        // In one order, because a word of one value may go with several of the other.
         let (a, b) = (a.min(b), a.max(b));
         let vectors = space.vectors();
         let (dims_a, weights_a) = vectors.get(a as usize);
@@ -262,7 +264,7 @@ impl Forms {
     }
 }
 
-fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
+fn column<'a>(table: &'a RecordTable, which: &str, name: &str) -> Result<&'a RecordColumn> {
     table.column(name).ok_or_else(|| {
         let known: Vec<&str> = table.names.iter().map(String::as_str).collect();
         let must = format!("a column of {which}, which has {}", known.join(", "));
@@ -270,10 +272,10 @@ fn column<'a>(table: &'a Table, which: &str, name: &str) -> Result<&'a Column> {
     })
 }
 
-/// Adds a column's records, with their values as they are compared. How many could not be read.
+/// Adds a column's records, with their values as they are compared; returns how many could not be read.
 fn add(
     builder: &mut ColumnBuilder,
-    column: &Column,
+    column: &RecordColumn,
     distance: &Distance,
     missing: &[String],
 ) -> u64 {
@@ -434,7 +436,7 @@ mod tests {
             builder.push(Some(value).filter(|value| !value.is_empty()));
         }
         let table =
-            Table { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
+            RecordTable { names: vec![rule.name.clone()], columns: vec![builder.finish()], len: 2 };
         let records = Records { a: &table, b: None };
         let (distance, lost_at) = (&rule.distance, rule.lost_at);
         let field = Field::new(&records, &rule.columns, distance, lost_at, &rule.tables, &[]);

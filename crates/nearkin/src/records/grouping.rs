@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{Copies, Match, Scorer, sorted};
+use super::{EqualRecords, Match, Scorer, sorted};
 use crate::{Error, Result};
 
 /// Each record in at most one pair: the pair with the highest score is taken first, then the next whose records are
 /// still free. Of equal scores the records that come first.
-pub fn one_to_one(mut matches: Vec<Match>, copies: &Copies) -> Vec<Match> {
+pub fn one_to_one(mut matches: Vec<Match>, copies: &EqualRecords) -> Vec<Match> {
     by_score(&mut matches);
     // By the first of equal records, how many of them are taken.
     let mut taken = vec![0; copies.first.len()];
@@ -47,7 +47,7 @@ const LOOKED_AT: usize = 10_000;
 /// When it was stopped.
 pub fn clusters(
     mut matches: Vec<Match>,
-    copies: &Copies,
+    copies: &EqualRecords,
     threshold: f64,
     scorer: &Scorer,
     stopped: &(dyn Fn() -> bool + Sync),
@@ -111,7 +111,7 @@ fn average(xs: &[u32], ys: &[u32], scorer: &Scorer, floor: f64) -> f64 {
     xs.iter().map(of).sum::<f64>() / (xs.len() * ys.len()) as f64
 }
 
-/// Calls `each` with every pair of two records of one cluster, and its score. How many there are.
+/// Calls `each` with every pair of two records of one cluster, and its score; returns how many there are.
 pub(super) fn pairs_within(
     clusters: &[u32],
     scorer: &Scorer,
@@ -138,26 +138,29 @@ pub(super) fn pairs_within(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::{ColumnBuilder, Table};
-    use crate::records::{Distance, FieldRule, Grouping, Records, Rules};
+    use crate::item::{ColumnBuilder, RecordTable};
+    use crate::records::{Distance, FieldRule, GroupingRule, Records, Rules};
 
     /// Copies of records with these values, one field.
-    fn copies(values: &[&str]) -> Copies {
+    fn copies(values: &[&str]) -> EqualRecords {
         let mut builder = ColumnBuilder::default();
         values.iter().for_each(|value| builder.push(Some(value)));
-        let table =
-            Table { names: vec!["it".into()], columns: vec![builder.finish()], len: values.len() };
+        let table = RecordTable {
+            names: vec!["it".into()],
+            columns: vec![builder.finish()],
+            len: values.len(),
+        };
         let fields = vec![FieldRule::new("it", Distance::Edit)];
         let rules = Rules {
             candidates: Vec::new(),
             fields,
             threshold: None,
-            grouping: Grouping::All,
+            grouping: GroupingRule::All,
             missing: Vec::new(),
             check: None,
         };
         let scorer = Scorer::new(&Records { a: &table, b: None }, &rules).expect("valid rules");
-        Copies::new(&scorer, None)
+        EqualRecords::new(&scorer, None)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Records come in with [`Rules`]: which pairs are looked at (equal fields, similar fields, joined by AND and OR),
 //! what each field is worth, and how what matches is grouped. Pairs go out with their score and each field's part in
-//! it. (The method is that of *Mining of Massive Datasets*, 3.8.1–3.8.3: points a field, a penalty that grows with the
+//! it. (The method is that of *Mining of Massive Datasets*, 3.8.1–3.8.3: points per field, a penalty that grows with the
 //! square of a distance, tables that soften it, and the share of true matches from a field that was not scored.)
 //!
 //! | file | answers |
@@ -30,22 +30,24 @@ mod settings;
 pub mod suggest;
 pub mod synonyms;
 
-pub use copies::Copies;
-pub use rules::{Alternative, CheckRule, Distance, FieldRule, Grouping, How, LostAt, Rules, Term};
+pub use copies::EqualRecords;
+pub use rules::{
+    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, How, LostAt, Rules,
+};
 pub use score::Scorer;
 
 use rayon::prelude::*;
 
-use crate::item::Table;
+use crate::item::RecordTable;
 use crate::{Error, Result};
 
 /// The records that are matched: of one table with each other, or of two.
 #[derive(Debug, Clone, Copy)]
 pub struct Records<'a> {
     /// The first table.
-    pub a: &'a Table,
+    pub a: &'a RecordTable,
     /// The other, where there are two.
-    pub b: Option<&'a Table>,
+    pub b: Option<&'a RecordTable>,
 }
 
 impl Records<'_> {
@@ -76,11 +78,11 @@ pub struct Match {
     pub score: f64,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct MatchResult {
     /// What is the same.
-    pub matches: Matches,
+    pub matches: MatchGroups,
     /// The score that pairs had to reach.
     pub threshold: f64,
     /// Pairs that were scored, by alternative; records that are equal in all that is compared go by one of them.
@@ -93,14 +95,14 @@ pub struct Outcome {
 
 /// What is the same.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Matches {
+pub enum MatchGroups {
     /// These pairs, by the first record, then the second.
     Pairs(Vec<Match>),
     /// By record, the first of its cluster.
     Clusters(Vec<u32>),
 }
 
-impl Matches {
+impl MatchGroups {
     /// By record, the first of its cluster, where records are grouped into clusters.
     pub fn clusters(&self) -> Option<&[u32]> {
         match self {
@@ -109,7 +111,7 @@ impl Matches {
         }
     }
 
-    /// Calls `each` with every pair that is the same, by the first record, then the second. How many there are.
+    /// Calls `each` with every pair that is the same, by the first record, then the second; returns how many there are.
     ///
     /// # Errors
     /// Those of `each`.
@@ -143,13 +145,13 @@ impl Limits<'_> {
 /// Finds the records that are the same.
 ///
 /// # Errors
-/// When the rules name a column that a table does not have, more pairs than memory holds reach the threshold, more than
-/// anybody waits for are candidates, or it was stopped.
+/// When the rules name a column that a table does not have, when more pairs reach the threshold than memory holds, when
+/// there are too many candidates to wait for, or when it was stopped.
 pub fn resolve(
     records: &Records<'_>,
     rules: &Rules,
     limits: &Limits<'_>,
-) -> Result<(Outcome, Scorer)> {
+) -> Result<(MatchResult, Scorer)> {
     rules.validate()?;
     let scorer = Scorer::new(records, rules)?;
     let shares = match &rules.check {
@@ -157,21 +159,22 @@ pub fn resolve(
         None => None,
     };
     let threshold = threshold(rules, shares.as_ref())?;
-    let copies = Copies::new(&scorer, records.split());
+    let copies = EqualRecords::new(&scorer, records.split());
     let distinct = copies.distinct.clone();
-    let search = candidates::Search::new(&scorer, rules, records.split(), distinct, limits.stopped);
+    let search =
+        candidates::CandidateSearch::new(&scorer, rules, records.split(), distinct, limits.stopped);
     let (mut reaching, candidates) = search.reaching(threshold, limits.most_pairs())?;
     if records.b.is_none() {
         reaching.extend(copies.of_themselves(&scorer, threshold, |a, b| search.is_candidate(a, b)));
     }
     let reached = copies.count(&reaching);
     let matches = match rules.grouping {
-        Grouping::All if reached > limits.most_pairs() as u64 => {
+        GroupingRule::All if reached > limits.most_pairs() as u64 => {
             return Err(too_many(threshold, limits.most_pairs()));
         }
-        Grouping::All => Matches::Pairs(copies.expanded(&reaching)),
-        Grouping::OneToOne => Matches::Pairs(grouping::one_to_one(reaching, &copies)),
-        Grouping::Clusters => Matches::Clusters(grouping::clusters(
+        GroupingRule::All => MatchGroups::Pairs(copies.expanded(&reaching)),
+        GroupingRule::OneToOne => MatchGroups::Pairs(grouping::one_to_one(reaching, &copies)),
+        GroupingRule::Clusters => MatchGroups::Clusters(grouping::clusters(
             reaching,
             &copies,
             threshold,
@@ -179,12 +182,12 @@ pub fn resolve(
             limits.stopped,
         )?),
     };
-    Ok((Outcome { matches, threshold, candidates, reached, shares }, scorer))
+    Ok((MatchResult { matches, threshold, candidates, reached, shares }, scorer))
 }
 
 /// The score that matches reach: the rules', or the one that the check found.
 fn threshold(rules: &Rules, shares: Option<&check::Shares>) -> Result<f64> {
-    let missing = |must: &str| Error::parameter("threshold", "missing", must);
+    let missing = |must: &str| Error::parameter("the threshold", "missing", must);
     match (rules.threshold, shares) {
         (Some(threshold), _) => Ok(threshold),
         (None, Some(shares)) => shares.threshold.ok_or_else(|| {
@@ -197,7 +200,7 @@ fn threshold(rules: &Rules, shares: Option<&check::Shares>) -> Result<f64> {
 /// The error for more pairs than can be held.
 fn too_many(threshold: f64, most: usize) -> Error {
     let must = format!("higher: more than {most} pairs reach it, for which there is no memory");
-    Error::parameter("threshold", threshold, must)
+    Error::parameter("the threshold", threshold, must)
 }
 
 /// In the order of the records.

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use crate::shingle::Shingling;
 use crate::{Error, Result};
 
-/// Columns of the output that no field can be called like.
+/// Names of output columns, which no field can have.
 pub const TAKEN: [&str; 3] = ["a", "b", "score"];
 
-/// What conditions are written with, and names of fields in them are not.
+/// Signs of conditions, which no name of a field may contain.
 pub(super) const SIGNS: [&str; 6] = ["&", "~", "|", " and ", " within ", " by "];
 
 /// How records are matched.
@@ -22,7 +22,7 @@ pub struct Rules {
     /// The score that matches reach; else [`check`](Self::check) finds it.
     pub threshold: Option<f64>,
     /// What is made of the pairs that reach it.
-    pub grouping: Grouping,
+    pub grouping: GroupingRule,
     /// Values that stand for one that is missing, besides an empty one.
     pub missing: Vec<String>,
     /// The field by which the share of true matches is found.
@@ -31,7 +31,7 @@ pub struct Rules {
 
 /// What is made of the pairs that reach the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
+pub enum GroupingRule {
     /// A record is in at most one pair, the one with the highest score.
     OneToOne,
     /// Records fall into clusters; a pair is in one when its clusters match on average.
@@ -42,14 +42,14 @@ pub enum Grouping {
 
 /// Conditions that hold together.
 #[derive(Debug, Clone)]
-pub struct Alternative(pub Vec<Term>);
+pub struct Alternative(pub Vec<FieldCondition>);
 
 /// A condition on one field.
 #[derive(Debug, Clone)]
-pub struct Term {
+pub struct FieldCondition {
     /// The field, by its place among the fields.
     pub field: usize,
-    /// What of it.
+    /// The condition.
     pub how: How,
 }
 
@@ -58,9 +58,9 @@ pub struct Term {
 pub enum How {
     /// They are equal.
     Equal,
-    /// They are at least so similar, by the field's own measure or by these shingles.
+    /// They reach this similarity, by the field's own measure or by these shingles.
     Similar(f64, Option<Shingling>),
-    /// They are at most so far apart, in edits, units or days.
+    /// They are at most this far apart, in edits, units or days.
     Within(f64),
 }
 
@@ -109,7 +109,7 @@ pub enum Distance {
 /// The distance at which all of the penalty is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LostAt {
-    /// So much.
+    /// This distance.
     Distance(f64),
     /// This share of the length of the longer value, or of the larger number.
     Share(f64),
@@ -192,7 +192,7 @@ impl fmt::Display for LostAt {
     }
 }
 
-impl Grouping {
+impl GroupingRule {
     /// Its name in the rules.
     pub fn name(self) -> &'static str {
         match self {
@@ -203,7 +203,7 @@ impl Grouping {
     }
 }
 
-impl FromStr for Grouping {
+impl FromStr for GroupingRule {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
@@ -222,7 +222,7 @@ impl Alternative {
     /// In words, where a field is not known or a condition cannot be read.
     pub fn parse(text: &str, fields: &[FieldRule]) -> Result<Self, String> {
         let parts = text.split('&').flat_map(|part| part.split(" and "));
-        let terms = parts.map(|part| Term::parse(part.trim(), fields));
+        let terms = parts.map(|part| FieldCondition::parse(part.trim(), fields));
         terms.collect::<Result<_, _>>().map(Self)
     }
 
@@ -241,7 +241,7 @@ impl Alternative {
     }
 }
 
-impl Term {
+impl FieldCondition {
     fn parse(text: &str, fields: &[FieldRule]) -> Result<Self, String> {
         let number = |text: &str| {
             let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
@@ -326,7 +326,7 @@ impl Rules {
         match self.threshold {
             Some(threshold) if threshold > self.most() => {
                 let must = format!("at most {}, the points that a pair can have", self.most());
-                Err(Error::parameter("threshold", threshold, must))
+                Err(Error::parameter("the threshold", threshold, must))
             }
             _ => Ok(()),
         }

@@ -32,7 +32,7 @@ impl Scorer {
     }
 
     pub(super) fn of(fields: Vec<Field>, rules: Vec<FieldRule>) -> Self {
-        // Those that can cost most first, for after them it is mostly clear that a pair is none.
+        // Fields that can cost most come first: after them it is mostly clear that a pair is no match.
         let mut order: Vec<usize> = (0..rules.len()).collect();
         order.retain(|&at| rules[at].is_scored());
         order.sort_by(|&a, &b| rules[b].penalty.total_cmp(&rules[a].penalty));
@@ -54,7 +54,7 @@ impl Scorer {
         self.reaching(a, b, f64::NEG_INFINITY).unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// The points of two records if they are at least so many.
+    /// The points of two records, if they reach `least`.
     pub fn reaching(&self, a: u32, b: u32, least: f64) -> Option<f64> {
         let mut score = 0.0;
         for (&field, rest) in self.order.iter().zip(&self.rest) {

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::rules::{
-    Alternative, CheckRule, Distance, FieldRule, Grouping, LostAt, Rules, SIGNS, TAKEN,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LostAt, Rules, SIGNS, TAKEN,
 };
 use super::synonyms::Synonyms;
 use crate::error::{Advice, Error, Result};
@@ -32,7 +32,7 @@ struct Fields(Vec<(String, Spanned<FieldFile>)>);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FieldFile {
-    column: Option<Columns>,
+    column: Option<ColumnNames>,
     distance: Option<Spanned<String>>,
     lost_at: Option<Spanned<Lost>>,
     points: Option<f64>,
@@ -45,7 +45,7 @@ struct FieldFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CheckFile {
-    column: Columns,
+    column: ColumnNames,
     distance: Spanned<String>,
     most: Option<f64>,
     share: Option<Spanned<f64>>,
@@ -53,7 +53,7 @@ struct CheckFile {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a column's name, or a list of its names in the two tables")]
-enum Columns {
+enum ColumnNames {
     Same(String),
     Each([String; 2]),
 }
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// What is wrong, and where in the file.
-type Wrong = (Range<usize>, String);
+type RuleProblem = (Range<usize>, String);
 
 impl Rules {
     /// Reads rules from a file, for one table or for two. Tables of words that it names lie beside it.
@@ -117,7 +117,7 @@ impl Rules {
         )
     }
 
-    fn parse(text: &str, two_tables: bool, folder: &Path) -> Result<Self, Wrong> {
+    fn parse(text: &str, two_tables: bool, folder: &Path) -> Result<Self, RuleProblem> {
         let file: File = toml::from_str(text).map_err(|error| {
             let plain = [
                 ("expected f64", "expected a number"),
@@ -139,15 +139,15 @@ impl Rules {
             Some(name) => {
                 let span = name.span();
                 let grouping = name.get_ref().parse().map_err(|what| (span.clone(), what))?;
-                if two_tables && grouping == Grouping::Clusters {
+                if two_tables && grouping == GroupingRule::Clusters {
                     let what = "clusters are for one table; write one-to-one or all for two, or put \
                                 both into one file";
                     return Err((span, what.to_owned()));
                 }
                 grouping
             }
-            None if two_tables => Grouping::OneToOne,
-            None => Grouping::Clusters,
+            None if two_tables => GroupingRule::OneToOne,
+            None => GroupingRule::Clusters,
         };
         let check = file.check.map(check_rule).transpose()?;
         let threshold = match file.threshold {
@@ -169,18 +169,22 @@ impl Rules {
     }
 }
 
-fn distance(name: &Spanned<String>) -> Result<Distance, Wrong> {
+fn distance(name: &Spanned<String>) -> Result<Distance, RuleProblem> {
     name.get_ref().parse().map_err(|what| (name.span(), what))
 }
 
-fn columns(columns: Columns) -> [String; 2] {
+fn columns(columns: ColumnNames) -> [String; 2] {
     match columns {
-        Columns::Same(name) => [name.clone(), name],
-        Columns::Each(names) => names,
+        ColumnNames::Same(name) => [name.clone(), name],
+        ColumnNames::Each(names) => names,
     }
 }
 
-fn field_rule(name: String, file: Spanned<FieldFile>, folder: &Path) -> Result<FieldRule, Wrong> {
+fn field_rule(
+    name: String,
+    file: Spanned<FieldFile>,
+    folder: &Path,
+) -> Result<FieldRule, RuleProblem> {
     let span = file.span();
     let file = file.into_inner();
     if TAKEN.contains(&name.as_str()) {
@@ -236,7 +240,7 @@ fn field_rule(name: String, file: Spanned<FieldFile>, folder: &Path) -> Result<F
     Ok(rule)
 }
 
-fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, Wrong> {
+fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, RuleProblem> {
     let read = match lost.get_ref() {
         Lost::At(distance) => Some(LostAt::Distance(*distance)),
         Lost::Share(text) => {
@@ -253,7 +257,7 @@ fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, Wrong> {
     })
 }
 
-fn check_rule(file: CheckFile) -> Result<CheckRule, Wrong> {
+fn check_rule(file: CheckFile) -> Result<CheckRule, RuleProblem> {
     let distance = distance(&file.distance)?;
     let share = match file.share {
         None => 0.5,
@@ -270,7 +274,7 @@ fn check_rule(file: CheckFile) -> Result<CheckRule, Wrong> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Rules, Wrong> {
+    fn parse(text: &str) -> Result<Rules, RuleProblem> {
         Rules::parse(text, true, Path::new(""))
     }
 
@@ -292,7 +296,7 @@ mod tests {
         assert_eq!(rules.fields[1].lost_at, LostAt::Distance(3.0));
         assert_eq!(rules.fields[2].lost_at, LostAt::Share(0.5));
         assert_eq!((rules.fields[2].penalty, rules.fields[2].missing), (100.0, -5.0));
-        assert_eq!(rules.grouping, Grouping::OneToOne);
+        assert_eq!(rules.grouping, GroupingRule::OneToOne);
         assert_eq!(rules.check.expect("a check").share, 0.5);
     }
 

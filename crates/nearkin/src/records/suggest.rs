@@ -19,10 +19,10 @@ use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
-use self::columns::{Chosen, Paired};
+use self::columns::{ColumnPair, ColumnPairs};
 use self::mixture::Mixture;
-use super::candidates::Search;
-use super::rules::{Alternative, Distance, FieldRule, Grouping, How, Rules, Term};
+use super::candidates::CandidateSearch;
+use super::rules::{Alternative, Distance, FieldCondition, FieldRule, GroupingRule, How, Rules};
 use super::{Records, Scorer};
 use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
@@ -56,13 +56,13 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
             _ => nothing("no two columns can be compared").or("give tables with columns in common"),
         });
     }
-    let sample = Sample::new(records);
-    let fields = paired.chosen.iter().map(Chosen::rule).collect();
+    let sample = TableSample::new(records);
+    let fields = paired.chosen.iter().map(ColumnPair::rule).collect();
     let rules = Rules {
         candidates: Vec::new(),
         fields,
         threshold: None,
-        grouping: if records.b.is_some() { Grouping::OneToOne } else { Grouping::Clusters },
+        grouping: if records.b.is_some() { GroupingRule::OneToOne } else { GroupingRule::Clusters },
         missing: Vec::new(),
         check: None,
     };
@@ -95,13 +95,13 @@ fn nothing(why: &str) -> Error {
 const BY_HAND: &str = "write the rules by hand";
 
 /// The records that are looked at: some of the first table, and all that they may match.
-pub(super) struct Sample {
-    table: crate::item::Table,
+pub(super) struct TableSample {
+    table: crate::item::RecordTable,
     /// Where they stand in the table, when they may match others of the same table.
     places: Option<Vec<u32>>,
 }
 
-impl Sample {
+impl TableSample {
     fn new(records: &Records<'_>) -> Self {
         const SEED: u64 = 0x5a3b_71e5;
         let mut places: Vec<u32> = (0..records.a.len as u32).collect();
@@ -129,7 +129,7 @@ impl Sample {
 }
 
 /// A condition that may find candidates.
-struct Source {
+struct CandidateSource {
     alternative: Alternative,
     /// The likely matches for which it holds.
     holds: Vec<bool>,
@@ -142,7 +142,7 @@ fn cover(
     scorer: &Scorer,
     rules: &Rules,
     likely: &[(u32, u32)],
-    sample: &Sample,
+    sample: &TableSample,
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Alternative>> {
     let sources = sources(scorer, rules, likely, sample, stopped)?;
@@ -152,10 +152,10 @@ fn cover(
     let least = 1 + likely.len() / 500;
     loop {
         let left = open.iter().filter(|open| **open).count();
-        let gain = |source: &Source| {
+        let gain = |source: &CandidateSource| {
             source.holds.iter().zip(&open).filter(|(holds, open)| **holds && **open).count()
         };
-        let worth = |source: &Source| gain(source) as f64 / (5.0 + source.cost);
+        let worth = |source: &CandidateSource| gain(source) as f64 / (5.0 + source.cost);
         let best = sources.iter().max_by(|a, b| worth(a).total_cmp(&worth(b)));
         match best.filter(|best| left > wanted && gain(best) >= least) {
             Some(best) => {
@@ -178,11 +178,11 @@ fn sources(
     scorer: &Scorer,
     rules: &Rules,
     likely: &[(u32, u32)],
-    sample: &Sample,
+    sample: &TableSample,
     stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Source>> {
+) -> Result<Vec<CandidateSource>> {
     let count = rules.fields.len();
-    let equal = |field| Term { field, how: How::Equal };
+    let equal = |field| FieldCondition { field, how: How::Equal };
     let mut alternatives: Vec<Alternative> =
         (0..count).map(|field| Alternative(vec![equal(field)])).collect();
     for first in 0..count {
@@ -195,8 +195,9 @@ fn sources(
             Distance::Edit => &[0.7, 0.5],
             _ => &[],
         };
-        let similar =
-            |&least: &f64| Alternative(vec![Term { field, how: How::Similar(least, None) }]);
+        let similar = |&least: &f64| {
+            Alternative(vec![FieldCondition { field, how: How::Similar(least, None) }])
+        };
         alternatives.extend(least.iter().map(similar));
     }
     let tried = tried(scorer, sample);
@@ -207,7 +208,7 @@ fn sources(
             return Err(Error::Interrupted);
         }
         let rules = Rules { candidates: vec![alternative.clone()], ..rules.clone() };
-        let search = Search::new(scorer, &rules, Some(sample.len()), all.clone(), stopped);
+        let search = CandidateSearch::new(scorer, &rules, Some(sample.len()), all.clone(), stopped);
         let holds: Vec<bool> = likely.par_iter().map(|&(a, b)| search.is_new(0, a, b)).collect();
         if !holds.contains(&true) {
             continue;
@@ -222,19 +223,19 @@ fn sources(
             }
         };
         if cost <= MOST_EACH {
-            sources.push(Source { alternative, holds, cost });
+            sources.push(CandidateSource { alternative, holds, cost });
         }
     }
     Ok(sources)
 }
 
 /// Random pairs on which conditions are tried, and how many candidates a record each stands for.
-struct Tried {
+struct TrialPairs {
     pairs: Vec<(u32, u32)>,
     scale: f64,
 }
 
-fn tried(scorer: &Scorer, sample: &Sample) -> Tried {
+fn tried(scorer: &Scorer, sample: &TableSample) -> TrialPairs {
     const EACH: u32 = 200;
     let first = sample.len();
     let all = scorer.fields.first().map_or(0, |field| field.codes.len()) as u32;
@@ -243,7 +244,7 @@ fn tried(scorer: &Scorer, sample: &Sample) -> Tried {
     let others: Vec<u32> = (first..all).step_by(step(all - first, TRIED as u32)).collect();
     let scale = f64::from(all - first) / (others.len().max(1) * rows.len().max(1)) as f64;
     let pairs = rows.iter().flat_map(|&a| others.iter().map(move |&b| (a, b)));
-    Tried { pairs: pairs.filter(|&(a, b)| !sample.is_same(a, b)).collect(), scale }
+    TrialPairs { pairs: pairs.filter(|&(a, b)| !sample.is_same(a, b)).collect(), scale }
 }
 
 /// The rules with what the fields are worth; those that tell nothing are worth nothing.
@@ -259,7 +260,7 @@ fn with_points(mut rules: Rules, mixture: &Mixture) -> Rules {
 }
 
 /// The rules as a file.
-fn written(rules: &Rules, paired: &Paired, [pairs, likely]: [usize; 2]) -> String {
+fn written(rules: &Rules, paired: &ColumnPairs, [pairs, likely]: [usize; 2]) -> String {
     let mut text = String::new();
     let mut line = |words: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{words}");
@@ -272,7 +273,7 @@ fn written(rules: &Rules, paired: &Paired, [pairs, likely]: [usize; 2]) -> Strin
     ));
     line(format_args!(""));
     match rules.grouping {
-        Grouping::OneToOne => line(format_args!(
+        GroupingRule::OneToOne => line(format_args!(
             "match = \"one-to-one\"       # or \"all\", where a record may match several"
         )),
         grouping => line(format_args!(

@@ -1,7 +1,7 @@
 //! Words that mean the same: nicknames, abbreviations.
 //!
-//! A table has a group a line, its words separated by commas, semicolons or blanks; what follows a `#` does not count. A word may
-//! be in several groups, as Al is Albert, Alan and Alfred, who are not each other.
+//! A table has one group per line, its words separated by commas, semicolons or blanks; what follows a `#` does not count. A word may
+//! be in several groups: Al may be Albert, Alan or Alfred, but Alan is not Alfred.
 
 use std::collections::HashMap;
 

@@ -7,11 +7,13 @@
 use std::cmp::Ordering;
 
 mod bits;
+mod sets;
 mod sparse;
 mod strings;
 mod vectors;
 
 pub use bits::BitSpace;
+pub use sets::SetSpace;
 pub use sparse::{SparseMeasure, SparseSpace};
 pub use strings::{StringMeasure, StringSpace};
 pub(crate) use vectors::{QUANTUM, ROUNDING};

@@ -18,7 +18,7 @@ pub(crate) struct Temp {
     folder: PathBuf,
     /// Whether files that have a name keep it.
     lasting: bool,
-    /// What the run needs in all, for the message when the disk is full.
+    /// What the run needs in all; the message says so when the disk is full.
     needed: Arc<AtomicU64>,
 }
 
@@ -135,7 +135,7 @@ impl TempFile {
         Ok(())
     }
 
-    /// Reads so many bytes from a place.
+    /// Fills `bytes` from a place in the file.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(|error| self.temp.failed(&error))
     }

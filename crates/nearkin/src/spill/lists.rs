@@ -9,7 +9,7 @@ use super::{Plain, Temp, TempFile};
 /// Lists of numbers; where they do not all fit in memory, those that came first are on disk.
 #[derive(Debug)]
 pub(crate) struct Lists<T> {
-    places: Vec<Place>,
+    places: Vec<ListPlace>,
     /// Pieces of memory that hold lists; the first takes what is appended.
     pieces: Vec<Vec<T>>,
     /// The lists of the first piece.
@@ -20,7 +20,7 @@ pub(crate) struct Lists<T> {
     file: Option<TempFile>,
 }
 
-/// Lists one behind the other, and how long each is.
+/// Lists one after the other, and how long each is.
 #[derive(Debug)]
 pub(crate) struct Joined<T> {
     pub(crate) list: Vec<T>,
@@ -35,7 +35,7 @@ impl<T> Default for Joined<T> {
 
 /// Where a list is: its length, and the number of its piece and its start there, or its start in the file.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ListPlace {
     at: u64,
     length: u32,
 }
@@ -67,7 +67,7 @@ impl<T: Plain> Lists<T> {
         self.places.len()
     }
 
-    /// So many numbers will be appended, in so many lists.
+    /// Reserves room for this many numbers in this many lists.
     pub(crate) fn reserve(&mut self, numbers: usize, lists: usize) {
         self.pieces[0].reserve(numbers.min(self.limit / T::BYTES));
         self.places.reserve(lists);
@@ -83,11 +83,11 @@ impl<T: Plain> Lists<T> {
         let start = self.pieces[0].len();
         parts.iter().for_each(|part| self.pieces[0].extend_from_slice(part));
         self.open.push(self.places.len() as u32);
-        self.places.push(Place { at: start as u64, length: length as u32 });
+        self.places.push(ListPlace { at: start as u64, length: length as u32 });
         Ok(())
     }
 
-    /// Appends lists that lie one behind the other.
+    /// Appends lists that lie one after the other.
     pub(crate) fn push_all(&mut self, Joined { list, lengths }: Joined<T>) -> Result<()> {
         if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
@@ -96,7 +96,7 @@ impl<T: Plain> Lists<T> {
         self.pieces[0].extend_from_slice(&list);
         for length in lengths {
             self.open.push(self.places.len() as u32);
-            self.places.push(Place { at: start as u64, length });
+            self.places.push(ListPlace { at: start as u64, length });
             start += length as usize;
         }
         debug_assert_eq!(start, self.pieces[0].len(), "lengths of all lists");
@@ -106,10 +106,10 @@ impl<T: Plain> Lists<T> {
     /// Takes a piece of memory in which lists lie at these ranges.
     pub(crate) fn adopt(&mut self, piece: Vec<T>, ranges: impl Iterator<Item = Range<usize>>) {
         let number = (self.pieces.len() as u64) << 32;
-        self.places.extend(
-            ranges
-                .map(|range| Place { at: number | range.start as u64, length: range.len() as u32 }),
-        );
+        self.places.extend(ranges.map(|range| ListPlace {
+            at: number | range.start as u64,
+            length: range.len() as u32,
+        }));
         self.pieces.push(piece);
     }
 
@@ -136,8 +136,8 @@ impl<T: Plain> Lists<T> {
         Ok(())
     }
 
-    /// Brings everything to the file, where some of it is there already and will last. Where each list is
-    /// then, and the file's checksum.
+    /// Brings everything to the file, if some of it is there already and will last. Returns where each list
+    /// is, and the file's checksum.
     pub(crate) fn settle(&mut self) -> Result<Option<Vec<u64>>> {
         if self.file.is_none() || self.name.is_none() || !self.temp.is_lasting() {
             return Ok(None);
@@ -146,7 +146,7 @@ impl<T: Plain> Lists<T> {
         for piece in 1..self.pieces.len() {
             self.pieces[0] = std::mem::take(&mut self.pieces[piece]);
             let here =
-                |place: &Place| place.at & ON_DISK == 0 && (place.at >> 32) as usize == piece;
+                |place: &ListPlace| place.at & ON_DISK == 0 && (place.at >> 32) as usize == piece;
             self.open = (0u32..).zip(&self.places).filter(|(_, p)| here(p)).map(|p| p.0).collect();
             self.open.iter().for_each(|&list| self.places[list as usize].at &= u64::from(u32::MAX));
             self.write()?;
@@ -160,7 +160,7 @@ impl<T: Plain> Lists<T> {
     pub(crate) fn again(mut self, places: &[u64]) -> Result<Self> {
         let (places, rest) = places.as_chunks();
         self.places =
-            places.iter().map(|&[at, length]| Place { at, length: length as u32 }).collect();
+            places.iter().map(|&[at, length]| ListPlace { at, length: length as u32 }).collect();
         self.file = self.name.map(|name| self.temp.again(name)).transpose()?;
         match &self.file {
             Some(file) if rest == [file.sum()] => Ok(self),
@@ -175,7 +175,7 @@ impl<T: Plain> Lists<T> {
 
     /// A list, if it is in memory.
     pub(crate) fn in_memory(&self, number: usize) -> Option<&[T]> {
-        let Place { at, length } = self.places[number];
+        let ListPlace { at, length } = self.places[number];
         let start = at as u32 as usize;
         (at & ON_DISK == 0)
             .then(|| &self.pieces[(at >> 32) as usize][start..start + length as usize])
@@ -186,7 +186,7 @@ impl<T: Plain> Lists<T> {
         if let Some(list) = self.in_memory(number) {
             return Ok(list);
         }
-        let Place { at, length } = self.places[number];
+        let ListPlace { at, length } = self.places[number];
         let Some(file) = &self.file else { return Ok(&[]) };
         cache.get(number, |bytes| {
             bytes.resize(length as usize * T::BYTES, 0);

@@ -1,17 +1,22 @@
 //! More than memory holds.
 //!
 //! Two shapes of data outgrow memory. [`Partitions`] takes fixed-size entries in any order and gives them
-//! back partition by partition, for whoever wants to sort a part at a time. [`Lists`] takes lists and gives
-//! each back by its number. Both hold what they get in memory up to a limit and write it to a temporary
-//! file beyond, in large pieces, once.
+//! back partition by partition, so that each can be sorted on its own. [`Lists`] takes lists and gives each
+//! back by its number. Both hold data in memory up to a limit. Beyond it they write to a temporary file, in
+//! large pieces, once.
 
+mod budget;
 mod file;
 mod lists;
 mod partitions;
+mod saved;
 
+pub(crate) use budget::{Budget, folder};
+pub use budget::{LEAST_MEMORY, fair_share};
 pub(crate) use file::{Temp, TempFile};
 pub(crate) use lists::{Cache, Joined, Lists};
 pub(crate) use partitions::{Block, Partitions};
+pub(crate) use saved::{Loader, Saver, load, save};
 
 /// Numbers as little-endian bytes.
 pub(crate) trait Plain: Copy + Default + Send + Sync + 'static {

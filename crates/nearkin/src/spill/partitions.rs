@@ -9,8 +9,8 @@ use super::{Plain, Temp, TempFile};
 
 /// Entries of `W` words that are in memory together, partition by partition.
 ///
-/// The low half of an entry's last word is a number that counts from the block's start, which whoever makes
-/// the block need not know.
+/// The low half of an entry's last word is a number that counts from the block's start, so a block can be
+/// made before its start is known.
 #[derive(Debug)]
 pub(crate) struct Block<const W: usize> {
     entries: Vec<[u64; W]>,

@@ -2,11 +2,13 @@
 //!
 //! Files appear whole or not at all: see [`Output`].
 
-mod early;
+mod disk_sync;
 mod output;
 mod records;
 mod table;
+mod vectors;
 
 pub use output::{Output, Ready, check, check_table, remove_temporary_files};
 pub use records::{batches, records};
 pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};
+pub use vectors::{check_vectors, vectors};

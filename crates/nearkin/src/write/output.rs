@@ -17,7 +17,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-use super::{early::Early, table::output_format};
+use super::{disk_sync::DiskSync, table::output_format};
 
 const BUFFER: usize = 256 << 10;
 
@@ -30,13 +30,13 @@ pub struct Output {
 }
 
 enum Sink {
-    Plain(BufWriter<Raw>),
-    Gzip(GzEncoder<BufWriter<Raw>>),
-    Zstd(zstd::Encoder<'static, BufWriter<Raw>>),
+    Plain(BufWriter<RawSink>),
+    Gzip(GzEncoder<BufWriter<RawSink>>),
+    Zstd(zstd::Encoder<'static, BufWriter<RawSink>>),
 }
 
-enum Raw {
-    Temporary(NamedTempFile, Early),
+enum RawSink {
+    Temporary(NamedTempFile, DiskSync),
     Direct(File),
     Stdout(io::Stdout),
 }
@@ -46,7 +46,7 @@ impl Output {
     pub fn create(target: Option<&Path>) -> Result<Self> {
         let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
             let name = PathBuf::from("<stdout>");
-            let sink = Sink::Plain(buffered(Raw::Stdout(io::stdout())));
+            let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
             return Ok(Self { target: name.clone(), name, sink });
         };
         // Through a link, so that the link stays and its file is replaced.
@@ -75,13 +75,13 @@ impl Output {
                 Sink::Zstd(zstd) => zstd.finish()?,
             };
             match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
-                Raw::Temporary(file, early) => {
+                RawSink::Temporary(file, early) => {
                     early.finish()?;
                     file.as_file().sync_all()?;
                     Ok(Some(file))
                 }
-                Raw::Direct(_) => Ok(None),
-                Raw::Stdout(mut stdout) => stdout.flush().map(|()| None),
+                RawSink::Direct(_) => Ok(None),
+                RawSink::Stdout(mut stdout) => stdout.flush().map(|()| None),
             }
         };
         let file = flush().map_err(|error| cannot_write(&name, &error))?;
@@ -98,7 +98,7 @@ impl Output {
         &self.name
     }
 
-    /// Writes all of it, with an error that names the file.
+    /// Writes these bytes; an error names the file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
     }
@@ -123,14 +123,14 @@ impl Ready {
     }
 }
 
-/// Whether records or a table could be written under this name: a folder that is not there, or a name that
-/// tells no format, is better told before the work than after it.
+/// Checks that records or a table can be written under this name, before the work starts: that the folder exists,
+/// and that the name tells the format.
 pub fn check_table(target: &Path) -> Result<()> {
     check(target)?;
     output_format(Some(target), None).map(|_| ())
 }
 
-/// Whether a file of this name could be created.
+/// Checks that a file of this name can be created.
 pub fn check(target: &Path) -> Result<()> {
     let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
     if !special {
@@ -142,7 +142,7 @@ pub fn check(target: &Path) -> Result<()> {
 /// Temporary files that are there now.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the temporary files of outputs that are not finished. For a program that has to leave at once.
+/// Removes the temporary files of unfinished outputs, for a program that has to end at once.
 pub fn remove_temporary_files() {
     let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     files.drain(..).for_each(|file| drop(fs::remove_file(file)));
@@ -166,7 +166,7 @@ impl Write for Output {
     }
 }
 
-impl Write for Raw {
+impl Write for RawSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Temporary(file, early) => {
@@ -187,18 +187,18 @@ impl Write for Raw {
     }
 }
 
-fn buffered(raw: Raw) -> BufWriter<Raw> {
+fn buffered(raw: RawSink) -> BufWriter<RawSink> {
     BufWriter::with_capacity(BUFFER, raw)
 }
 
-fn open(target: &Path) -> io::Result<Raw> {
+fn open(target: &Path) -> io::Result<RawSink> {
     let existing = fs::metadata(target).ok();
     if let Some(existing) = &existing {
         if existing.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         if !existing.is_file() {
-            return OpenOptions::new().write(true).open(target).map(Raw::Direct);
+            return OpenOptions::new().write(true).open(target).map(RawSink::Direct);
         }
     }
     let mut name = std::ffi::OsString::from(".");
@@ -211,8 +211,8 @@ fn open(target: &Path) -> io::Result<Raw> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = loop {
         let file = builder.tempfile_in(folder_of(target))?;
-        // Whoever finds the file unlocked may know that nobody writes it any more, and remove it; as it may
-        // have been in the moment before the lock.
+        // A run that finds the file unlocked knows that nobody writes it any more, and removes it. That may have
+        // happened in the moment before the lock.
         let _ = file.as_file().try_lock();
         if file.path().exists() {
             break file;
@@ -223,10 +223,10 @@ fn open(target: &Path) -> io::Result<Raw> {
     }
     remove_leftovers(folder_of(target), &name);
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
-    Ok(Raw::Temporary(file, Early::default()))
+    Ok(RawSink::Temporary(file, DiskSync::default()))
 }
 
-/// Removes temporary files of this output that runs left which were killed.
+/// Removes temporary files of this output that killed runs left behind.
 fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     parallel::in_order,
-    read::{Body, Chunk, Format, Input, Kept, RecordFormat},
+    read::{Chunk, Format, Input, IsKept, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -18,12 +18,12 @@ use std::{
 };
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
-/// threads. `progress` is told of the bytes read after each chunk, and may end the copying. The file is
-/// complete, and has yet to appear.
+/// threads. `progress` gets the bytes read after each chunk, and may end the copying. The file is
+/// then complete, but does not appear yet.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
-    kept: Kept,
+    kept: IsKept,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<Ready> {
@@ -41,7 +41,7 @@ pub fn records(
 /// The kept records as columns in memory, in input order; `progress` as in [`records`].
 pub fn batches(
     input: &Input,
-    kept: Kept,
+    kept: IsKept,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
@@ -50,7 +50,7 @@ pub fn batches(
     each_kept(input, &format, kept, threads, |body, chunk| {
         progress(chunk.bytes)?;
         batches.extend(match body {
-            Body::Batch(batch) if batch.num_rows() > 0 => Some(batch),
+            RecordBody::Batch(batch) if batch.num_rows() > 0 => Some(batch),
             _ => None,
         });
         Ok(())
@@ -66,9 +66,9 @@ pub fn batches(
 fn each_kept(
     input: &Input,
     format: &RecordFormat,
-    kept: Kept,
+    kept: IsKept,
     threads: usize,
-    mut take: impl FnMut(Body, &Chunk) -> Result<()> + Send,
+    mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
 ) -> Result<()> {
     let known = input.positions();
     let nothing_kept = |number: usize| match known.get(number..number + 2) {
@@ -116,9 +116,9 @@ impl RecordWriter {
         Ok(Self::Bytes(Box::new(output)))
     }
 
-    fn write(&mut self, body: &Body, chunk: &Chunk) -> Result<()> {
+    fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {
         match (self, body) {
-            (Self::Parquet(writer, name), Body::Batch(batch)) => {
+            (Self::Parquet(writer, name), RecordBody::Batch(batch)) => {
                 writer.write(batch).map_err(|error| parquet_failed(name, error))
             }
             (Self::Bytes(output), body) => {

@@ -77,14 +77,14 @@ impl<'a> From<&'a Id> for Cell<'a> {
 /// Writes a table, row by row.
 pub struct TableWriter {
     name: PathBuf,
-    body: Body,
+    body: TableSink,
 }
 
-enum Body {
+enum TableSink {
     /// How rows are formatted, and the rows so far.
     Text(Box<Output>, RowFormat, Vec<u8>),
-    Parquet(Box<ArrowWriter<Output>>, Columns),
-    Memory(Columns, Vec<RecordBatch>),
+    Parquet(Box<ArrowWriter<Output>>, ColumnBuilders),
+    Memory(ColumnBuilders, Vec<RecordBatch>),
 }
 
 /// How a row becomes text.
@@ -108,14 +108,13 @@ impl RowFormat {
     }
 }
 
-/// Rows a batch, so that memory stays small.
+/// Rows per batch; few, so that memory stays small.
 const BATCH: usize = 1 << 14;
 /// Bytes that are formatted before they are handed on.
 const BUFFER: usize = 64 << 10;
 
 impl TableWriter {
-    /// Creates the table. The format is told by the name where it is not given; standard output gets
-    /// JSONL.
+    /// Creates the table. The name tells the format if it is not given; standard output gets JSONL.
     pub fn create(
         target: Option<&Path>,
         format: Option<Format>,
@@ -135,12 +134,12 @@ impl TableWriter {
                     delimited_text(column.name, delimiter, &mut header);
                 }
                 header.push(b'\n');
-                Body::Text(output.into(), RowFormat(TextFormat::Delimited(delimiter)), header)
+                TableSink::Text(output.into(), RowFormat(TextFormat::Delimited(delimiter)), header)
             }
             Format::Parquet => {
-                let columns = Columns::new(columns);
+                let columns = ColumnBuilders::new(columns);
                 let writer = parquet_writer(output, Arc::clone(&columns.schema))?;
-                Body::Parquet(Box::new(writer), columns)
+                TableSink::Parquet(Box::new(writer), columns)
             }
             Format::Jsonl => {
                 let before = |(at, column): (usize, &Column<'_>)| {
@@ -148,7 +147,7 @@ impl TableWriter {
                     format!("{}{name}:", if at == 0 { '{' } else { ',' })
                 };
                 let before = columns.iter().enumerate().map(before).collect();
-                Body::Text(output.into(), RowFormat(TextFormat::Jsonl(before)), Vec::new())
+                TableSink::Text(output.into(), RowFormat(TextFormat::Jsonl(before)), Vec::new())
             }
             _ => {
                 let what = "a table has columns; name it .jsonl, .csv, .tsv or .parquet".to_owned();
@@ -162,24 +161,24 @@ impl TableWriter {
     pub fn in_memory(columns: &[Column<'_>]) -> Self {
         Self {
             name: PathBuf::from("<table>"),
-            body: Body::Memory(Columns::new(columns), Vec::new()),
+            body: TableSink::Memory(ColumnBuilders::new(columns), Vec::new()),
         }
     }
 
     /// Writes one row: a cell for each column.
     pub fn row(&mut self, cells: &[Cell]) -> Result<()> {
         match &mut self.body {
-            Body::Text(output, format, buffer) => {
+            TableSink::Text(output, format, buffer) => {
                 format.row(cells, buffer);
                 drain(output, buffer, BUFFER)
             }
-            Body::Parquet(writer, columns) => match columns.row(cells, &self.name)? {
+            TableSink::Parquet(writer, columns) => match columns.row(cells, &self.name)? {
                 Some(batch) => {
                     writer.write(&batch).map_err(|error| parquet_failed(&self.name, error))
                 }
                 None => Ok(()),
             },
-            Body::Memory(columns, batches) => {
+            TableSink::Memory(columns, batches) => {
                 batches.extend(columns.row(cells, &self.name)?);
                 Ok(())
             }
@@ -189,8 +188,8 @@ impl TableWriter {
     /// How rows are formatted where they become text, for threads that format some on their own.
     pub fn row_format(&self) -> Option<RowFormat> {
         match &self.body {
-            Body::Text(_, format, _) => Some(format.clone()),
-            Body::Parquet(..) | Body::Memory(..) => None,
+            TableSink::Text(_, format, _) => Some(format.clone()),
+            TableSink::Parquet(..) | TableSink::Memory(..) => None,
         }
     }
 
@@ -200,11 +199,11 @@ impl TableWriter {
     /// When they cannot be written, or rows are not text here.
     pub fn formatted(&mut self, rows: &[u8]) -> Result<()> {
         match &mut self.body {
-            Body::Text(output, _, buffer) => {
+            TableSink::Text(output, _, buffer) => {
                 drain(output, buffer, 0)?;
                 output.put(rows)
             }
-            Body::Parquet(..) | Body::Memory(..) => {
+            TableSink::Parquet(..) | TableSink::Memory(..) => {
                 let what = "rows are not text here".to_owned();
                 Err(Error::file(self.name.clone(), what))
             }
@@ -217,7 +216,7 @@ impl TableWriter {
     /// When it is written to a file.
     pub fn batches(self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         match self.body {
-            Body::Memory(mut columns, mut batches) => {
+            TableSink::Memory(mut columns, mut batches) => {
                 batches.push(columns.finish(&self.name)?);
                 Ok((columns.schema, batches))
             }
@@ -233,16 +232,16 @@ impl TableWriter {
     /// Writes everything to disk, under a temporary name still.
     pub fn ready(self) -> Result<Ready> {
         match self.body {
-            Body::Text(mut output, _, mut buffer) => {
+            TableSink::Text(mut output, _, mut buffer) => {
                 drain(&mut output, &mut buffer, 0)?;
                 output.ready()
             }
-            Body::Parquet(mut writer, mut columns) => {
+            TableSink::Parquet(mut writer, mut columns) => {
                 let last = columns.finish(&self.name)?;
                 writer.write(&last).map_err(|error| parquet_failed(&self.name, error))?;
                 parquet_ready(*writer, &self.name)
             }
-            Body::Memory(..) => {
+            TableSink::Memory(..) => {
                 let what = "is a table in memory, not a file".to_owned();
                 Err(Error::file(self.name, what))
             }
@@ -365,20 +364,20 @@ impl Column<'_> {
 }
 
 /// Rows that are gathered into batches.
-struct Columns {
+struct ColumnBuilders {
     schema: SchemaRef,
     builders: Vec<Builder>,
     rows: usize,
 }
 
-impl Columns {
+impl ColumnBuilders {
     fn new(columns: &[Column<'_>]) -> Self {
         let fields = columns.iter().map(Column::field).collect::<Vec<_>>();
         let builders = columns.iter().map(|column| Builder::new(column.kind)).collect();
         Self { schema: Arc::new(Schema::new(fields)), builders, rows: 0 }
     }
 
-    /// Takes a row up; a batch where it is full.
+    /// Adds a row; returns the batch when it is full.
     fn row(&mut self, cells: &[Cell], name: &Path) -> Result<Option<RecordBatch>> {
         for (builder, cell) in self.builders.iter_mut().zip(cells) {
             builder.push(*cell, name)?;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use nearkin::error::{Advice, Error, Result};
 use nearkin::shingle::elements::{push_element, push_plain, start_list};
-use nearkin::{Error, Result};
 
 /// A batch of these columns.
 pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -35,12 +35,10 @@ pub(super) fn texts(batch: &RecordBatch, of_elements: bool) -> Result<Vec<Cow<'_
     if column.null_count() > 0 {
         let row = (0..column.len()).find(|&row| column.is_null(row)).unwrap_or_default();
         let position = longs(batch, "position").map_or(row as i64, |all| all.value(row));
-        let what = format!(
-            "the text is null in row {} of partition {}; fill it in, or pass on_error=\"skip\"",
-            position & ((1 << 33) - 1),
-            position >> 33
-        );
-        return Err(Error::input("DataFrame", row as u64 + 1, what));
+        let (row_there, partition) = (position & ((1 << 33) - 1), position >> 33);
+        let what = format!("the text is null in row {row_there} of partition {partition}");
+        let error = Error::input("DataFrame", row as u64 + 1, what);
+        return Err(error.or("fill it in").or(Advice::SKIP));
     }
     let list = |elements: &ArrayRef| {
         let mut text = String::new();

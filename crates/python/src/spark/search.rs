@@ -7,16 +7,17 @@ use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{Float64Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
 use nearkin::Result;
-use nearkin::cluster::Keep;
+use nearkin::cluster::{Keep, Linkage};
+use nearkin::distributed;
 use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
-use nearkin::pipeline::spread;
-use nearkin::pipeline::{self, NoObserver, Settings};
+use nearkin::search::{Scanned, Search};
+use nearkin::settings::Settings;
 use pyo3::prelude::*;
 
 use super::columns::{batch, longs, numbers, texts};
+use super::distributed::of_elements;
 use super::settings::settings;
-use super::spread::of_elements;
 use crate::error::Raise;
 use crate::run::GivenOptions;
 
@@ -70,7 +71,7 @@ pub(crate) fn pairs(
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
-        let similar = pipeline::pairs(&Texts(&texts), None, &settings, &NoObserver)?;
+        let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts)))?;
         let mut matches = Matches::default();
         similar.each(|one, other, value| {
             matches.push(positions[one as usize], positions[other as usize], value);
@@ -92,7 +93,11 @@ pub(crate) fn clusters(
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
-        let found = pipeline::dedup(&Texts(&texts), &settings, &Keep::First, true, &NoObserver)?;
+        let found = Search::new(&settings).dedup(
+            Scanned::new(&Texts(&texts)),
+            &Keep::First,
+            Linkage::Chains,
+        )?;
         let mut matches = Matches::default();
         for (&at, cluster) in positions.iter().zip(found.clusters()) {
             let Some((first, similarity)) = cluster else { continue };
@@ -129,7 +134,7 @@ pub(crate) fn frequent(
 /// How similar texts are to the first of their component.
 #[pyclass(module = "nearkin._nearkin")]
 pub(crate) struct Likeness {
-    likeness: spread::Likeness,
+    likeness: distributed::Likeness,
     component: Option<i64>,
     of_elements: bool,
 }
@@ -139,7 +144,7 @@ impl Likeness {
     #[new]
     fn new(py: Python<'_>, options: GivenOptions) -> PyResult<Self> {
         let settings = settings(py, &options)?;
-        let likeness = spread::Likeness::new(&settings).raise(py)?;
+        let likeness = distributed::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
     }
 

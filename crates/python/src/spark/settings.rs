@@ -1,7 +1,7 @@
 //! Options as the settings of an executor.
 
 use nearkin::options::Goal;
-use nearkin::pipeline::Settings;
+use nearkin::settings::Settings;
 use pyo3::prelude::*;
 
 use crate::error::Raise;
@@ -10,5 +10,5 @@ use crate::run::GivenOptions;
 /// The settings that these options stand for, with one thread: an executor has as many tasks as cores.
 pub(super) fn settings(py: Python<'_>, options: &GivenOptions) -> PyResult<Settings> {
     let settings = options.0.settings(Goal::Groups).raise(py)?;
-    Ok(Settings { audit: Some(0), threads: 1, job: None, ..settings })
+    Ok(Settings { audit: Some(0), threads: 1, ..settings })
 }

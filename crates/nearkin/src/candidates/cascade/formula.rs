@@ -14,7 +14,7 @@ pub type Families<'a> = [(&'a str, &'a dyn Family)];
 
 /// Some consecutive functions of one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Run {
+struct FunctionRun {
     family: usize,
     functions: Range<usize>,
 }
@@ -71,15 +71,15 @@ impl Formula {
 
 /// An expression made ready to be run.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct TablePlan {
     pub(super) formula: Formula,
     /// The functions of each table.
-    tables: Vec<Vec<Run>>,
+    tables: Vec<Vec<FunctionRun>>,
     /// Functions used of each family.
     used: Vec<usize>,
 }
 
-impl Plan {
+impl TablePlan {
     /// Functions are numbered in the order of the expression, those of each family from 0.
     ///
     /// # Errors
@@ -88,9 +88,9 @@ impl Plan {
         expression.check()?;
         let names: Vec<&str> = families.iter().map(|(name, _)| *name).collect();
         let used = vec![0; names.len()];
-        let mut maker = Maker { names: &names, used, tables: Vec::new() };
+        let mut maker = PlanBuilder { names: &names, used, tables: Vec::new() };
         let formula = maker.formula(expression)?;
-        let Maker { used, tables, .. } = maker;
+        let PlanBuilder { used, tables, .. } = maker;
         Ok(Self { formula, tables, used })
     }
 
@@ -119,7 +119,7 @@ impl Plan {
         }
         for ((row, item), keys) in items.enumerate().zip(keys.chunks_mut(self.tables())) {
             for (key, runs) in keys.iter_mut().zip(&self.tables) {
-                let of = |run: &Run| {
+                let of = |run: &FunctionRun| {
                     let start = starts[run.family] + row * self.used[run.family];
                     &values[start + run.functions.start..start + run.functions.end]
                 };
@@ -134,7 +134,7 @@ pub(super) const NO_KEY: u64 = 1 << 63;
 
 /// The hash of the values of a table's functions; none if one has no value.
 fn key_of<'a>(values: impl Iterator<Item = &'a u64>) -> Option<u64> {
-    let mut hash = Hash::default();
+    let mut hash = KeyHash::default();
     for &value in values {
         if value == INFINITY {
             return None;
@@ -147,9 +147,9 @@ fn key_of<'a>(values: impl Iterator<Item = &'a u64>) -> Option<u64> {
 /// Makes a key of several values. One multiplication each, as there may be thousands for an item, and
 /// proper mixing at the end; values that share a key by accident cost a look and change no result.
 #[derive(Default)]
-pub(super) struct Hash(u64);
+pub(super) struct KeyHash(u64);
 
-impl Hash {
+impl KeyHash {
     pub(super) fn take(&mut self, value: u64) {
         self.0 =
             (self.0.rotate_left(26) ^ value).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -161,13 +161,13 @@ impl Hash {
 }
 
 /// Numbers functions and tables while it walks through an expression.
-struct Maker<'a> {
+struct PlanBuilder<'a> {
     names: &'a [&'a str],
     used: Vec<usize>,
-    tables: Vec<Vec<Run>>,
+    tables: Vec<Vec<FunctionRun>>,
 }
 
-impl Maker<'_> {
+impl PlanBuilder<'_> {
     fn formula(&mut self, expression: &Expression) -> Result<Formula> {
         if expression.is_table() {
             let mut runs = Vec::new();
@@ -205,13 +205,13 @@ impl Maker<'_> {
         Ok(Formula::all(formulas))
     }
 
-    fn table(&mut self, runs: Vec<Run>) -> Formula {
+    fn table(&mut self, runs: Vec<FunctionRun>) -> Formula {
         self.tables.push(runs);
         Formula::Tables(self.tables.len() - 1..self.tables.len())
     }
 
     /// Appends the functions of an expression without a choice.
-    fn functions(&mut self, expression: &Expression, runs: &mut Vec<Run>) -> Result<()> {
+    fn functions(&mut self, expression: &Expression, runs: &mut Vec<FunctionRun>) -> Result<()> {
         match expression {
             Expression::Function(name) => {
                 let family = self.family(name)?;
@@ -221,7 +221,7 @@ impl Maker<'_> {
                     Some(last) if last.family == family && last.functions.end == number => {
                         last.functions.end += 1;
                     }
-                    _ => runs.push(Run { family, functions: number..number + 1 }),
+                    _ => runs.push(FunctionRun { family, functions: number..number + 1 }),
                 }
                 Ok(())
             }

@@ -18,9 +18,10 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 pub use formula::Families;
-use formula::{NO_KEY, Plan};
-use search::{Place, Sample, Search};
+use formula::{NO_KEY, TablePlan};
+use search::{KeySample, TableChoice, TableSearch};
 
+use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
 use crate::space::{Found, Join, Space};
@@ -37,25 +38,25 @@ const SAMPLE: usize = 1 << 13;
 
 /// An expression with the keys of a collection's items.
 pub struct Cascade {
-    plan: Plan,
-    search: Search,
-    places: Vec<Place>,
+    plan: TablePlan,
+    search: TableSearch,
+    places: Vec<TableChoice>,
     items: usize,
     /// Row by row, a row an item.
     keys: Vec<u64>,
-    lookup: OnceLock<Vec<Sorted>>,
+    lookup: OnceLock<Vec<BucketTable>>,
 }
 
 /// How many pairs a join looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CandidateCounts {
     /// Pairs that met, each counted once.
     pub candidates: u64,
     /// Those of them that satisfy the whole expression, and were compared exactly.
     pub verified: u64,
 }
 
-impl AddAssign for Counts {
+impl AddAssign for CandidateCounts {
     fn add_assign(&mut self, other: Self) {
         self.candidates += other.candidates;
         self.verified += other.verified;
@@ -71,7 +72,7 @@ impl Cascade {
     /// When the expression cannot be run or names a family that is not there, or the keys do not fit in
     /// memory.
     pub fn new(expression: &Expression, families: &Families<'_>, items: usize) -> Result<Self> {
-        let plan = Plan::new(expression, families)?;
+        let plan = TablePlan::new(expression, families)?;
         if u32::try_from(items).is_err() {
             return Err(Error::parameter("items", items, "fewer than 2^32"));
         }
@@ -79,9 +80,9 @@ impl Cascade {
             // Of thousands of tables, fewer items: the sample takes 128 MiB at most.
             let rows = SAMPLE.min((1 << 24) / plan.tables()).max(1);
             let keys = keys_of(&plan, families, items, items.div_ceil(rows).max(1))?;
-            Search::cheapest(&plan.formula, &Sample { keys, tables: plan.tables(), items })
+            TableSearch::cheapest(&plan.formula, &KeySample { keys, tables: plan.tables(), items })
         } else {
-            Search::whole(plan.tables())
+            TableSearch::whole(plan.tables())
         };
         let keys = keys_of(&plan, families, items, 1)?;
         Ok(Self { plan, places: search.places(), search, items, keys, lookup: OnceLock::new() })
@@ -132,12 +133,12 @@ impl Cascade {
     pub fn candidates_of(&self, keys: &[u64]) -> Vec<u32> {
         let lookup = self.lookup.get_or_init(|| {
             let places = self.places.par_iter();
-            places.map(|place| Sorted::new(self.entries(place))).collect()
+            places.map(|place| self.table(place)).collect()
         });
         let mut found = Vec::new();
-        for (place, sorted) in self.places.iter().zip(lookup) {
+        for (place, table) in self.places.iter().zip(lookup) {
             let Some(key) = place.key(keys) else { continue };
-            found.extend(sorted.items(key).filter(|&item| {
+            found.extend(table.items(key).filter(|&item| {
                 let row = self.keys(item);
                 self.search.meet(place, keys, row) && self.satisfied(keys, row)
             }));
@@ -155,18 +156,22 @@ impl Cascade {
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
-    pub fn join(&self, space: &dyn Space, join: &Join<'_>) -> Result<(Vec<Found>, Counts)> {
+    pub fn join(
+        &self,
+        space: &dyn Space,
+        join: &Join<'_>,
+    ) -> Result<(Vec<Found>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as were hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
         }
-        let (mut found, mut counts) = (Vec::new(), Counts::default());
+        let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
         // A place for each thread at a time: what their buckets take is little beside the keys.
         for places in self.places.chunks(rayon::current_num_threads()) {
             if (join.stopped)() {
                 return Err(Error::Interrupted);
             }
-            let buckets: Vec<(&Place, Vec<u32>)> = places
+            let buckets: Vec<(&TableChoice, Vec<u32>)> = places
                 .par_iter()
                 .map(|place| {
                     let mut found = Vec::new();
@@ -174,11 +179,11 @@ impl Cascade {
                     (place, found)
                 })
                 .collect();
-            let portions: Vec<Portion<'_>> = buckets
+            let portions: Vec<BucketPortion<'_>> = buckets
                 .iter()
                 .flat_map(|(place, buckets)| portions(place, buckets, join.split))
                 .collect();
-            let results: Vec<(Vec<Found>, Counts)> = portions
+            let results: Vec<(Vec<Found>, CandidateCounts)> = portions
                 .par_chunks(64)
                 .map(|portions| self.compare(portions, space, join))
                 .collect::<Result<_>>()?;
@@ -192,7 +197,7 @@ impl Cascade {
     }
 
     /// The entries of a place, as [`buckets`] takes them, in parts by the first bits of their key.
-    fn entries(&self, place: &Place) -> Vec<Vec<u64>> {
+    fn entries(&self, place: &TableChoice) -> Vec<Vec<u64>> {
         let room = self.items / KEY_PARTS + self.items / (4 * KEY_PARTS);
         let mut parts: Vec<Vec<u64>> = (0..KEY_PARTS).map(|_| Vec::with_capacity(room)).collect();
         for (row, item) in self.keys.chunks_exact(self.tables()).zip(0u64..) {
@@ -203,13 +208,21 @@ impl Cascade {
         parts
     }
 
+    /// The items by their keys at a place.
+    fn table(&self, place: &TableChoice) -> BucketTable {
+        let mut table = BucketTable::with_capacity(self.items);
+        let rows = self.keys.chunks_exact(self.tables());
+        rows.for_each(|row| table.push(place.key(row)));
+        table
+    }
+
     fn compare(
         &self,
-        portions: &[Portion<'_>],
+        portions: &[BucketPortion<'_>],
         space: &dyn Space,
         join: &Join<'_>,
-    ) -> Result<(Vec<Found>, Counts)> {
-        let (mut found, mut counts) = (Vec::new(), Counts::default());
+    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
         for portion in portions {
             if (join.stopped)() {
                 return Err(Error::Interrupted);
@@ -237,8 +250,8 @@ impl Cascade {
 }
 
 /// Some rows of a bucket's pairs: each of these members with all after it, from a certain one on.
-struct Portion<'a> {
-    place: &'a Place,
+struct BucketPortion<'a> {
+    place: &'a TableChoice,
     bucket: &'a [u32],
     rows: Range<usize>,
     partners: usize,
@@ -246,10 +259,10 @@ struct Portion<'a> {
 
 /// All buckets, cut so that no thread is left with a giant.
 fn portions<'a>(
-    place: &'a Place,
+    place: &'a TableChoice,
     buckets: &'a [u32],
     split: Option<u32>,
-) -> impl Iterator<Item = Portion<'a>> {
+) -> impl Iterator<Item = BucketPortion<'a>> {
     each_bucket(buckets).flat_map(move |bucket| {
         let (rows, partners) = match split {
             None => (bucket.len() - 1, 0),
@@ -262,38 +275,18 @@ fn portions<'a>(
         let starts = (0..rows).step_by(step);
         starts.map(move |start| {
             let rows = start..(start + step).min(rows);
-            Portion { place, bucket, rows, partners }
+            BucketPortion { place, bucket, rows, partners }
         })
     })
 }
 
-/// The items in the order of their keys.
-struct Sorted {
-    /// The last 32 bits of the key in the high half, the item in the low half.
-    parts: Vec<Vec<u64>>,
-}
-
-impl Sorted {
-    fn new(mut parts: Vec<Vec<u64>>) -> Self {
-        parts.iter_mut().for_each(|part| {
-            part.sort_unstable();
-            part.shrink_to_fit();
-        });
-        Self { parts }
-    }
-
-    /// The items with this key.
-    fn items(&self, key: u64) -> impl Iterator<Item = u32> {
-        let part = &self.parts[(key >> 32) as usize];
-        let key = key as u32;
-        let start = part.partition_point(|&entry| ((entry >> 32) as u32) < key);
-        let same = part[start..].iter().take_while(move |&&entry| (entry >> 32) as u32 == key);
-        same.map(|&entry| entry as u32)
-    }
-}
-
 /// The keys of every `step`-th item.
-fn keys_of(plan: &Plan, families: &Families<'_>, items: usize, step: usize) -> Result<Vec<u64>> {
+fn keys_of(
+    plan: &TablePlan,
+    families: &Families<'_>,
+    items: usize,
+    step: usize,
+) -> Result<Vec<u64>> {
     let (tables, rows) = (plan.tables(), items.div_ceil(step));
     let mut keys = Vec::new();
     let room = rows.checked_mul(tables).is_some_and(|all| keys.try_reserve_exact(all).is_ok());

@@ -1,6 +1,6 @@
 //! Where to look for the pairs that satisfy a formula.
 //!
-//! A [`Group`] is an AND of ranges of tables: a pair belongs to it that shares a table of each range. Its
+//! A [`TableRanges`] is an AND of ranges of tables: a pair belongs to it that shares a table of each range. Its
 //! pairs are found by sorting once for each choice of a table from each range, by the keys of those tables
 //! together. One range is the plain search of its tables; each more takes more sorting and lets fewer pairs
 //! meet: of 200,000 random items, 96 million instead of 840 under
@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use nearkin_kernels::any_equal;
 
-use super::formula::{Formula, Hash, NO_KEY};
+use super::formula::{Formula, KeyHash, NO_KEY};
 
 /// Ranges of tables, of each of which a pair shares one.
-pub(super) type Group = Vec<Range<usize>>;
+pub(super) type TableRanges = Vec<Range<usize>>;
 
 /// What an entry costs for each key it is made of, and one more, in looks at a pair. Of 200,000 items with 50
 /// keys each, an entry by one key took some 45 ns of processor time, sorting included, and a pair some 90 ns,
@@ -27,14 +27,14 @@ const COUNTED: usize = 16;
 
 /// Groups that every pair of a formula is in.
 #[derive(Debug, Clone)]
-pub(super) struct Search {
-    pub(super) groups: Vec<Group>,
+pub(super) struct TableSearch {
+    pub(super) groups: Vec<TableRanges>,
     /// Whether a pair of a group satisfies the formula.
     pub(super) exact: bool,
     cost: f64,
 }
 
-impl Search {
+impl TableSearch {
     /// All of so many tables.
     pub(super) fn whole(tables: usize) -> Self {
         Self { groups: vec![vec![0..tables]], exact: true, cost: 0.0 }
@@ -42,7 +42,7 @@ impl Search {
 
     /// The cheapest there is for a formula. Of an AND the cheapest part is enough; others are joined to it as
     /// long as that is cheaper.
-    pub(super) fn cheapest(formula: &Formula, sample: &Sample) -> Self {
+    pub(super) fn cheapest(formula: &Formula, sample: &KeySample) -> Self {
         match formula {
             Formula::Tables(tables) => {
                 let group = vec![tables.clone()];
@@ -67,17 +67,17 @@ impl Search {
     }
 
     /// The pairs that are in a group of both, if that is cheaper.
-    fn joined(&self, other: &Self, sample: &Sample) -> Option<Self> {
-        let choices = |groups: &[Group]| groups.iter().map(choices).sum::<usize>();
+    fn joined(&self, other: &Self, sample: &KeySample) -> Option<Self> {
+        let choices = |groups: &[TableRanges]| groups.iter().map(choices).sum::<usize>();
         let most = sample.most_choices();
         if choices(&self.groups).saturating_mul(choices(&other.groups)) > most {
             return None;
         }
-        let both = |a: &Group| {
+        let both = |a: &TableRanges| {
             let a = a.clone();
             other.groups.iter().map(move |b| [&a[..], &b[..]].concat())
         };
-        let groups: Vec<Group> = self.groups.iter().flat_map(both).collect();
+        let groups: Vec<TableRanges> = self.groups.iter().flat_map(both).collect();
         let cost = groups.iter().map(|group| sample.cost(group)).sum();
         let exact = self.exact & other.exact;
         (cost < self.cost).then_some(Self { groups, exact, cost })
@@ -89,17 +89,17 @@ impl Search {
     }
 
     /// Every choice of every group.
-    pub(super) fn places(&self) -> Vec<Place> {
-        let of = |(group, ranges): (usize, &Group)| {
+    pub(super) fn places(&self) -> Vec<TableChoice> {
+        let of = |(group, ranges): (usize, &TableRanges)| {
             let all = choices(ranges);
             let ranges = ranges.clone();
-            (0..all).map(move |choice| Place { group, tables: choose(&ranges, choice) })
+            (0..all).map(move |choice| TableChoice { group, tables: choose(&ranges, choice) })
         };
         self.groups.iter().enumerate().flat_map(of).collect()
     }
 
     /// Whether two rows of keys meet here first.
-    pub(super) fn meet(&self, place: &Place, a: &[u64], b: &[u64]) -> bool {
+    pub(super) fn meet(&self, place: &TableChoice, a: &[u64], b: &[u64]) -> bool {
         let shares = |range: Range<usize>| any_equal(&a[range.clone()], &b[range]);
         let mut ranges = self.groups[place.group].iter().zip(&place.tables);
         ranges.all(|(range, &table)| a[table] == b[table] && !shares(range.start..table))
@@ -109,12 +109,12 @@ impl Search {
 
 /// A choice of tables, one of each range of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TableChoice {
     group: usize,
     tables: Vec<usize>,
 }
 
-impl Place {
+impl TableChoice {
     /// The key of a row of keys here, if it has one.
     pub(super) fn key(&self, row: &[u64]) -> Option<u64> {
         key(&self.tables, row)
@@ -125,7 +125,7 @@ fn key(tables: &[usize], row: &[u64]) -> Option<u64> {
     if let &[table] = tables {
         return Some(row[table]).filter(|key| key & NO_KEY == 0);
     }
-    let mut hash = Hash::default();
+    let mut hash = KeyHash::default();
     for &table in tables {
         if row[table] & NO_KEY != 0 {
             return None;
@@ -135,12 +135,12 @@ fn key(tables: &[usize], row: &[u64]) -> Option<u64> {
     Some(hash.key())
 }
 
-fn choices(group: &Group) -> usize {
+fn choices(group: &TableRanges) -> usize {
     group.iter().map(Range::len).fold(1, usize::saturating_mul)
 }
 
 /// The tables of a choice by its number.
-fn choose(group: &Group, mut number: usize) -> Vec<usize> {
+fn choose(group: &TableRanges, mut number: usize) -> Vec<usize> {
     let mut tables: Vec<usize> = Vec::with_capacity(group.len());
     for range in group.iter().rev() {
         tables.push(range.start + number % range.len());
@@ -151,7 +151,7 @@ fn choose(group: &Group, mut number: usize) -> Vec<usize> {
 }
 
 /// The keys of some items, by which the pairs that will meet are estimated.
-pub(super) struct Sample {
+pub(super) struct KeySample {
     /// Row by row.
     pub(super) keys: Vec<u64>,
     pub(super) tables: usize,
@@ -159,7 +159,7 @@ pub(super) struct Sample {
     pub(super) items: usize,
 }
 
-impl Sample {
+impl KeySample {
     /// More choices are not kept: beside the keys themselves they would be what takes memory.
     fn most_choices(&self) -> usize {
         (4 * self.tables).max(64)
@@ -167,7 +167,7 @@ impl Sample {
 
     /// What it costs to search a group: a look at every pair that meets, and for each choice an entry an
     /// item.
-    fn cost(&self, group: &Group) -> f64 {
+    fn cost(&self, group: &TableRanges) -> f64 {
         let all = choices(group);
         let counted = all.min(COUNTED);
         let pairs = (0..counted).map(|i| self.pairs(&choose(group, i * (all / counted))));

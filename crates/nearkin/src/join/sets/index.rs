@@ -6,10 +6,10 @@
 
 use super::bounds::Bounds;
 use super::postings::Postings;
-use super::probe::{Memory, Probe, Probes, next_number};
+use super::probe::{Probe, ProbeMemory, Probes, next_number};
 use super::rank::spread;
-use super::strings::{Strings, Text, bitmap_words, fill_bitmap};
-use super::{Counts, Filters};
+use super::strings::{SymbolString, SymbolStrings, bitmap_words, fill_bitmap};
+use super::{Filters, SetJoinCounts};
 use crate::Result;
 use crate::verify::Verifier;
 
@@ -25,8 +25,8 @@ pub struct SetIndex {
 
 /// What queries need room for. One for each thread.
 #[derive(Debug, Default)]
-pub struct Scratch {
-    memory: Memory,
+pub struct QueryScratch {
+    memory: ProbeMemory,
     symbols: Vec<u32>,
     bitmap: Vec<u64>,
 }
@@ -38,7 +38,7 @@ impl SetIndex {
     /// Holds sets of distinct elements, in any order.
     pub fn new(sets: &[&[u64]], verifier: &Verifier, filters: Filters) -> Result<Self> {
         let filters = filters.checked()?;
-        let strings = Strings::for_queries(sets)?;
+        let strings = SymbolStrings::for_queries(sets)?;
         let bounds = Bounds::new(verifier, strings.largest());
         let postings = if filters.prefix {
             Postings::new(&strings, |size| bounds.prefix(size))
@@ -60,22 +60,22 @@ impl SetIndex {
     pub fn query(
         &self,
         elements: &[u64],
-        scratch: &mut Scratch,
+        scratch: &mut QueryScratch,
         found: &mut Vec<(u32, u32)>,
-    ) -> Counts {
-        let mut counts = Counts::default();
+    ) -> SetJoinCounts {
+        let mut counts = SetJoinCounts::default();
         let size = elements.len();
         let slack = self.slack.get(size).map_or_else(|| self.slack_of(size), |&s| s as usize);
         if slack == 0 {
             return counts;
         }
-        let Scratch { memory, symbols, bitmap } = scratch;
+        let QueryScratch { memory, symbols, bitmap } = scratch;
         let Some(unshared) = self.look_up(elements, slack, symbols) else { return counts };
         symbols.sort_unstable();
         bitmap.clear();
         bitmap.resize(bitmap_words(size), 0);
         fill_bitmap(symbols, bitmap);
-        let text = Text { size, unshared, symbols, bitmap };
+        let text = SymbolString { size, unshared, symbols, bitmap };
         let probe = Probe { text, end: self.probes.strings.len(), side: 0 };
         let numbers = &self.probes.strings.numbers;
         let hit = |set: usize, shared: usize| found.push((numbers[set], shared as u32));

@@ -26,8 +26,8 @@ mod suffix;
 
 pub use bounds::Bounds;
 pub use filters::Filters;
-pub use index::{Scratch, SetIndex};
-pub use strings::Strings;
+pub use index::{QueryScratch, SetIndex};
+pub use strings::SymbolStrings;
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use self::postings::Postings;
-use self::probe::{Memory, Probe, Probes, next_number};
+use self::probe::{Probe, ProbeMemory, Probes, next_number};
 use super::go_on;
 use crate::Result;
 use crate::cluster::UnionFind;
@@ -43,7 +43,7 @@ use crate::verify::Verifier;
 
 /// Two sets that are similar, by the caller's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub struct SetPair {
     /// The one that comes first.
     pub a: u32,
     /// The other.
@@ -54,7 +54,7 @@ pub struct Hit {
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct SetJoinCounts {
     /// Pairs that the index brought up and whose sizes and positions did not rule out.
     pub candidates: u64,
     /// Those of them whose elements were compared.
@@ -63,7 +63,7 @@ pub struct Counts {
     pub similar: u64,
 }
 
-impl Counts {
+impl SetJoinCounts {
     /// The sum of both.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
@@ -95,19 +95,19 @@ pub struct SetJoin<'a> {
 pub fn pairs(
     sets: &[&[u64]],
     join: &SetJoin<'_>,
-    found: &(dyn Fn(&[Hit]) -> Result<()> + Sync),
-) -> Result<Counts> {
-    Indexed::new(Strings::new(sets, join.split)?, join)?.pairs(join, found)
+    found: &(dyn Fn(&[SetPair]) -> Result<()> + Sync),
+) -> Result<SetJoinCounts> {
+    PrefixIndex::new(SymbolStrings::new(sets, join.split)?, join)?.pairs(join, found)
 }
 
 /// The smallest set that each is connected to by similar pairs. Pairs that are connected already are not compared.
-pub fn components(sets: &[&[u64]], join: &SetJoin<'_>) -> Result<(Vec<u32>, Counts)> {
-    Indexed::new(Strings::new(sets, join.split)?, join)?.components(sets.len(), join)
+pub fn components(sets: &[&[u64]], join: &SetJoin<'_>) -> Result<(Vec<u32>, SetJoinCounts)> {
+    PrefixIndex::new(SymbolStrings::new(sets, join.split)?, join)?.components(sets.len(), join)
 }
 
 /// Strings with the index of their prefixes.
 #[derive(Debug)]
-pub struct Indexed {
+pub struct PrefixIndex {
     probes: Probes,
 }
 
@@ -121,9 +121,9 @@ const HITS: usize = 4096;
 const ROUND: usize = 512;
 const ROUNDS: usize = 64;
 
-impl Indexed {
+impl PrefixIndex {
     /// The index that such a join needs.
-    pub fn new(strings: Strings, join: &SetJoin<'_>) -> Result<Self> {
+    pub fn new(strings: SymbolStrings, join: &SetJoin<'_>) -> Result<Self> {
         let filters = join.filters.checked()?;
         let bounds = Bounds::new(join.verifier, strings.largest());
         let postings = if filters.prefix {
@@ -139,15 +139,15 @@ impl Indexed {
     pub fn pairs(
         &self,
         join: &SetJoin<'_>,
-        found: &(dyn Fn(&[Hit]) -> Result<()> + Sync),
-    ) -> Result<Counts> {
-        let pool = Pool::default();
+        found: &(dyn Fn(&[SetPair]) -> Result<()> + Sync),
+    ) -> Result<SetJoinCounts> {
+        let pool = ProbeMemories::default();
         let sets = self.probes.strings.len();
         let portions = (0..sets.div_ceil(PROBES)).into_par_iter();
         let counts = portions.map(|portion| {
             go_on(join.stopped)?;
             pool.with(|memory| {
-                let (mut hits, mut counts) = (Vec::new(), Counts::default());
+                let (mut hits, mut counts) = (Vec::new(), SetJoinCounts::default());
                 for set in portion * PROBES..((portion + 1) * PROBES).min(sets) {
                     let hit = |other, shared| hits.push(self.hit(set, other, shared));
                     let probe = self.probe(set);
@@ -163,22 +163,26 @@ impl Indexed {
                 Ok(counts)
             })
         });
-        counts.try_reduce(Counts::default, |a, b| Ok(a.plus(b)))
+        counts.try_reduce(SetJoinCounts::default, |a, b| Ok(a.plus(b)))
     }
 
     /// See [`components`]; `items` is how many sets there are, empty ones included.
-    pub fn components(&self, items: usize, join: &SetJoin<'_>) -> Result<(Vec<u32>, Counts)> {
-        let pool = Pool::default();
+    pub fn components(
+        &self,
+        items: usize,
+        join: &SetJoin<'_>,
+    ) -> Result<(Vec<u32>, SetJoinCounts)> {
+        let pool = ProbeMemories::default();
         let numbers = &self.probes.strings.numbers;
         let mut known = UnionFind::new(items);
         // The component of each set, by its place in the order of sizes.
         let mut roots = numbers.clone();
-        let mut counts = Counts::default();
+        let mut counts = SetJoinCounts::default();
         let mut start = 0;
         while start < numbers.len() {
             go_on(join.stopped)?;
             let end = (start + ROUND.max(start / ROUNDS)).min(numbers.len());
-            let round: Vec<(Vec<Hit>, Counts)> = (start..end)
+            let round: Vec<(Vec<SetPair>, SetJoinCounts)> = (start..end)
                 .into_par_iter()
                 .with_min_len(ROUND / 64)
                 .map(|set| pool.with(|memory| self.connect(set, join.verifier, &roots, memory)))
@@ -202,10 +206,10 @@ impl Indexed {
         set: usize,
         verifier: &Verifier,
         roots: &[u32],
-        memory: &mut Memory,
-    ) -> (Vec<Hit>, Counts) {
+        memory: &mut ProbeMemory,
+    ) -> (Vec<SetPair>, SetJoinCounts) {
         let connected = RefCell::new(vec![roots[set]]);
-        let (mut hits, mut counts) = (Vec::new(), Counts::default());
+        let (mut hits, mut counts) = (Vec::new(), SetJoinCounts::default());
         let skip = |other: usize| connected.borrow().contains(&roots[other]);
         let hit = |other: usize, shared: usize| {
             connected.borrow_mut().push(roots[other]);
@@ -221,19 +225,19 @@ impl Indexed {
         Probe { text: strings.text(set), end: set, side: strings.side(set) }
     }
 
-    fn hit(&self, set: usize, other: usize, shared: usize) -> Hit {
+    fn hit(&self, set: usize, other: usize, shared: usize) -> SetPair {
         let numbers = &self.probes.strings.numbers;
         let (a, b) = (numbers[set], numbers[other]);
-        Hit { a: a.min(b), b: a.max(b), shared: shared as u32 }
+        SetPair { a: a.min(b), b: a.max(b), shared: shared as u32 }
     }
 }
 
 /// What threads keep between probes, for as many as there are at a time.
 #[derive(Default)]
-struct Pool(Mutex<Vec<Memory>>);
+struct ProbeMemories(Mutex<Vec<ProbeMemory>>);
 
-impl Pool {
-    fn with<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+impl ProbeMemories {
+    fn with<R>(&self, work: impl FnOnce(&mut ProbeMemory) -> R) -> R {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut memory = free().pop().unwrap_or_default();
         let result = work(&mut memory);

@@ -1,10 +1,10 @@
 //! The prefix index: for each symbol the sets that have it in their prefix, by size, and where.
 
-use super::strings::Strings;
+use super::strings::SymbolStrings;
 
 /// A set that has a symbol, and the symbol's position in it, from 1.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Entry {
+pub(super) struct Posting {
     pub(super) set: u32,
     pub(super) position: u32,
 }
@@ -14,12 +14,12 @@ pub(super) struct Entry {
 pub(super) struct Postings {
     sides: usize,
     starts: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<Posting>,
 }
 
 impl Postings {
     /// The index of all sets, each under as many symbols as `prefix` says for its size.
-    pub(super) fn new(strings: &Strings, prefix: impl Fn(usize) -> usize) -> Self {
+    pub(super) fn new(strings: &SymbolStrings, prefix: impl Fn(usize) -> usize) -> Self {
         let sides = 1 + usize::from(strings.split.is_some());
         let mut ends = vec![0; sides * strings.distinct + 1];
         let mut indexed: Vec<u32> = Vec::with_capacity(strings.len());
@@ -39,13 +39,13 @@ impl Postings {
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
-        let mut entries = vec![Entry::default(); sum as usize];
+        let mut entries = vec![Posting::default(); sum as usize];
         for (set, &count) in indexed.iter().enumerate() {
             let (unshared, side) = (strings.heads[set].unshared, strings.side(set));
             for (position, &symbol) in (unshared + 1..).zip(&strings.symbols(set)[..count as usize])
             {
                 let end = &mut ends[sides * symbol as usize + side];
-                entries[*end as usize] = Entry { set: set as u32, position };
+                entries[*end as usize] = Posting { set: set as u32, position };
                 *end += 1;
             }
         }
@@ -57,7 +57,7 @@ impl Postings {
 
     /// The sets that a set of this side may be paired with and that have the symbol in their prefix.
     #[inline]
-    pub(super) fn of(&self, symbol: u32, side: usize) -> &[Entry] {
+    pub(super) fn of(&self, symbol: u32, side: usize) -> &[Posting] {
         // The other side, where there are two.
         let list = self.sides * symbol as usize + if self.sides == 2 { 1 - side } else { 0 };
         &self.entries[self.starts[list] as usize..self.starts[list + 1] as usize]

@@ -7,16 +7,16 @@ use std::ops::Range;
 use nearkin_kernels::symbols_at_least;
 
 use super::bounds::Bounds;
-use super::postings::{Entry, Postings};
-use super::strings::{Strings, Text};
+use super::postings::{Posting, Postings};
+use super::strings::{SymbolString, SymbolStrings};
 use super::suffix::suffixes_differ;
-use super::{Counts, Filters};
+use super::{Filters, SetJoinCounts};
 use crate::verify::Verifier;
 
 /// What sets are looked up in.
 #[derive(Debug)]
 pub(super) struct Probes {
-    pub(super) strings: Strings,
+    pub(super) strings: SymbolStrings,
     pub(super) postings: Postings,
     pub(super) filters: Filters,
     /// Whether a set is only looked up among those before it, which are not larger.
@@ -34,7 +34,7 @@ pub(super) fn next_number() -> u64 {
 /// The set that is looked up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probe<'a> {
-    pub(super) text: Text<'a>,
+    pub(super) text: SymbolString<'a>,
     /// Only sets before this one are looked at.
     pub(super) end: usize,
     pub(super) side: usize,
@@ -42,14 +42,14 @@ pub(super) struct Probe<'a> {
 
 /// What one thread keeps between probes.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct ProbeMemory {
     /// Whose probes these are.
     of: u64,
     /// For each set the last probe that met it.
     met: Vec<u32>,
     /// The number of this probe, from 1.
     probe: u32,
-    plan: Plan,
+    plan: ProbeLimits,
     /// For each size of the other set, the size of the probe for which what must be shared was last asked for, and
     /// the answer plus one; 0 where the two cannot be similar.
     needs: Vec<(u32, u32)>,
@@ -57,7 +57,7 @@ pub(super) struct Memory {
 
 /// What all probes of one size have in common.
 #[derive(Debug, Default)]
-struct Plan {
+struct ProbeLimits {
     size: usize,
     /// The first set that is large enough, and the first after it that is too large.
     first: usize,
@@ -68,7 +68,7 @@ struct Plan {
     limits: Vec<(u32, u32)>,
 }
 
-impl Plan {
+impl ProbeLimits {
     fn new(probes: &Probes, bounds: &Bounds<'_>, size: usize, mut limits: Vec<(u32, u32)>) -> Self {
         let Probes { strings, filters, self_join, .. } = probes;
         limits.clear();
@@ -112,16 +112,25 @@ impl Probes {
         &self,
         verifier: &Verifier,
         probe: &Probe<'_>,
-        memory: &mut Memory,
-        counts: &mut Counts,
+        memory: &mut ProbeMemory,
+        counts: &mut SetJoinCounts,
         skip: impl FnMut(usize) -> bool,
         hit: impl FnMut(usize, usize),
     ) {
         let bounds = Bounds::new(verifier, self.strings.largest());
         self.prepare(&bounds, probe, memory);
-        let Memory { met, probe: number, plan, needs, .. } = memory;
-        let mut search =
-            Search { probes: self, bounds, probe, number: *number, met, needs, counts, skip, hit };
+        let ProbeMemory { met, probe: number, plan, needs, .. } = memory;
+        let mut search = ProbeRun {
+            probes: self,
+            bounds,
+            probe,
+            number: *number,
+            met,
+            needs,
+            counts,
+            skip,
+            hit,
+        };
         if self.filters.prefix {
             search.compare_all(0..plan.anything);
             search.look_up(plan);
@@ -130,37 +139,37 @@ impl Probes {
         }
     }
 
-    fn prepare(&self, bounds: &Bounds<'_>, probe: &Probe<'_>, memory: &mut Memory) {
+    fn prepare(&self, bounds: &Bounds<'_>, probe: &Probe<'_>, memory: &mut ProbeMemory) {
         if memory.of != self.number || memory.probe == u32::MAX {
-            *memory = Memory {
+            *memory = ProbeMemory {
                 of: self.number,
                 met: vec![0; self.strings.len()],
                 needs: vec![(0, 0); self.strings.largest() + 1],
-                ..Memory::default()
+                ..ProbeMemory::default()
             };
         }
         memory.probe += 1;
         if memory.plan.size != probe.text.size {
             let limits = std::mem::take(&mut memory.plan.limits);
-            memory.plan = Plan::new(self, bounds, probe.text.size, limits);
+            memory.plan = ProbeLimits::new(self, bounds, probe.text.size, limits);
         }
     }
 }
 
 /// One probe under way.
-struct Search<'a, S, H> {
+struct ProbeRun<'a, S, H> {
     probes: &'a Probes,
     bounds: Bounds<'a>,
     probe: &'a Probe<'a>,
     number: u32,
     met: &'a mut [u32],
     needs: &'a mut [(u32, u32)],
-    counts: &'a mut Counts,
+    counts: &'a mut SetJoinCounts,
     skip: S,
     hit: H,
 }
 
-impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> Search<'_, S, H> {
+impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
     /// Compares the probe with all sets of a range.
     fn compare_all(&mut self, sets: Range<usize>) {
         let strings = &self.probes.strings;
@@ -173,7 +182,7 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> Search<'_, S, H> {
     }
 
     /// Goes through those who share a symbol of the prefix.
-    fn look_up(&mut self, plan: &Plan) {
+    fn look_up(&mut self, plan: &ProbeLimits) {
         let x = &self.probe.text;
         let limits = plan.limits.iter().skip(x.unshared);
         for ((at, &symbol), &(end, last)) in x.symbols.iter().enumerate().zip(limits) {
@@ -192,7 +201,7 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> Search<'_, S, H> {
 
     /// Looks at a set that has not been met, by the first symbol that it shares with the probe.
     #[inline]
-    fn consider(&mut self, at: usize, entry: &Entry) {
+    fn consider(&mut self, at: usize, entry: &Posting) {
         let head = &self.probes.strings.heads[entry.set as usize];
         let need = self.need(head.size);
         let after = self.probe.text.symbols.len() - at;
@@ -256,10 +265,10 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> Search<'_, S, H> {
 }
 
 /// The entries from a set on.
-fn from(entries: &[Entry], first: usize) -> &[Entry] {
+fn from(entries: &[Posting], first: usize) -> &[Posting] {
     /// Fewer are looked at one by one.
     const FEW: usize = 16;
-    let before = |entry: &Entry| (entry.set as usize) < first;
+    let before = |entry: &Posting| (entry.set as usize) < first;
     let skipped = match entries.len() {
         _ if first == 0 => 0,
         ..FEW => entries.iter().take_while(|entry| before(entry)).count(),

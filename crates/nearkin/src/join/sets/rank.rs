@@ -27,7 +27,7 @@ pub(super) fn spread(element: u64) -> u64 {
 }
 
 /// Sets of one side whose elements are parted together.
-struct Portion {
+struct SetPortion {
     /// Places in the list of sets.
     sets: std::ops::Range<usize>,
     side: u8,
@@ -44,13 +44,13 @@ struct Portion {
 type Piece<'a> = (u8, &'a [u64], &'a mut [u32]);
 
 /// What a part found out: how often each of its elements occurs, by their numbers, and on which sides.
-struct Part {
+struct PartCounts {
     counts: Vec<u32>,
     sides: Vec<u8>,
 }
 
 /// Ranked elements.
-pub(super) struct Ranked {
+pub(super) struct SymbolRanks {
     /// How many different symbols there are.
     pub(super) distinct: usize,
     /// How many symbols each set has; elements that cannot be shared are none.
@@ -73,7 +73,7 @@ pub(super) struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    pub(super) fn rank(&self) -> Ranked {
+    pub(super) fn rank(&self) -> SymbolRanks {
         let total: usize = self.sets.iter().map(|set| set.len()).sum();
         let bits = (total / PART).max(1).ilog2().min(MOST_PARTS);
         let mut portions = self.portions();
@@ -105,12 +105,12 @@ impl Ranking<'_> {
         jobs.into_par_iter().for_each(|(portion, symbols, lengths)| {
             self.gather(portion, bits, symbols, lengths);
         });
-        Ranked { distinct, lengths, symbols, hashes: hashes_by_rank }
+        SymbolRanks { distinct, lengths, symbols, hashes: hashes_by_rank }
     }
 
     /// Sets one behind the other, cut into portions of some size.
-    fn portions(&self) -> Vec<Portion> {
-        let mut portions: Vec<Portion> = Vec::new();
+    fn portions(&self) -> Vec<SetPortion> {
+        let mut portions: Vec<SetPortion> = Vec::new();
         for (at, set) in self.sets.iter().enumerate() {
             let side = u8::from(at >= self.first_side);
             match portions.last_mut() {
@@ -118,7 +118,7 @@ impl Ranking<'_> {
                     last.sets.end = at + 1;
                     last.elements += set.len();
                 }
-                _ => portions.push(Portion {
+                _ => portions.push(SetPortion {
                     sets: at..at + 1,
                     side,
                     elements: set.len(),
@@ -132,7 +132,7 @@ impl Ranking<'_> {
     }
 
     /// Parts the elements of a portion.
-    fn part(&self, portion: &mut Portion, bits: u32) {
+    fn part(&self, portion: &mut SetPortion, bits: u32) {
         let sets = &self.sets[portion.sets.clone()];
         let mut counts = vec![0; 1 << bits];
         for set in sets {
@@ -153,19 +153,21 @@ impl Ranking<'_> {
     }
 
     /// Numbers the elements of each part in order of occurrence, and counts them.
-    fn count(&self, pieces: &mut [Vec<Piece<'_>>], bits: u32) -> (Vec<Part>, Vec<Vec<u64>>) {
+    fn count(&self, pieces: &mut [Vec<Piece<'_>>], bits: u32) -> (Vec<PartCounts>, Vec<Vec<u64>>) {
         let two_sides = self.first_side < self.sets.len();
         let keep = self.keep_all;
         pieces
             .par_iter_mut()
-            .map_init(Table::default, |table, pieces| table.count(pieces, bits, two_sides, keep))
+            .map_init(HashNumbers::default, |table, pieces| {
+                table.count(pieces, bits, two_sides, keep)
+            })
             .unzip()
     }
 
     /// The rank of each element of each part: by frequency, then by part and number. Elements that cannot be shared
     /// have [`NONE`].
-    fn ranks(&self, parts: &[Part]) -> (usize, Vec<Vec<u32>>) {
-        let shared = |part: &Part, at: usize| {
+    fn ranks(&self, parts: &[PartCounts]) -> (usize, Vec<Vec<u32>>) {
+        let shared = |part: &PartCounts, at: usize| {
             self.keep_all || part.counts[at] > 1 && part.sides.get(at).is_none_or(|&s| s == 3)
         };
         let most =
@@ -180,7 +182,7 @@ impl Ranking<'_> {
         for next in &mut next {
             distinct += std::mem::replace(next, distinct);
         }
-        let rank = |part: &Part| -> Vec<u32> {
+        let rank = |part: &PartCounts| -> Vec<u32> {
             let numbered = part.counts.iter().enumerate();
             numbered
                 .map(|(at, &count)| {
@@ -199,7 +201,7 @@ impl Ranking<'_> {
 
     /// Puts the symbols of a portion's sets where they belong, sorted. (Sorting by digits, set by set or all of a
     /// portion together, took as long.)
-    fn gather(&self, portion: &Portion, bits: u32, symbols: &mut [u32], lengths: &mut [u32]) {
+    fn gather(&self, portion: &SetPortion, bits: u32, symbols: &mut [u32], lengths: &mut [u32]) {
         // Read in order into a near cache, for what follows is not.
         let ranks = portion.numbers.clone();
         let mut heads = portion.starts.clone();
@@ -222,7 +224,7 @@ impl Ranking<'_> {
 }
 
 /// What portions have of each part.
-fn pieces(portions: &mut [Portion], bits: u32) -> Vec<Vec<Piece<'_>>> {
+fn pieces(portions: &mut [SetPortion], bits: u32) -> Vec<Vec<Piece<'_>>> {
     let mut pieces: Vec<Vec<Piece<'_>>> = (0..1 << bits).map(|_| Vec::new()).collect();
     for portion in portions {
         let (mut hashes, mut numbers) = (&portion.hashes[..], &mut portion.numbers[..]);
@@ -256,8 +258,8 @@ pub(super) fn starts_of(counts: &[usize]) -> Vec<usize> {
 
 /// Numbers different hashes in order of occurrence: open addressing, at most half full.
 #[derive(Default)]
-pub(super) struct Table {
-    slots: Vec<Slot>,
+pub(super) struct HashNumbers {
+    slots: Vec<HashSlot>,
     used: u32,
     /// The number of this part: what stands in the table from another is as good as not there, so that it need not be
     /// cleared.
@@ -265,13 +267,13 @@ pub(super) struct Table {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct HashSlot {
     hash: u64,
     number: u32,
     part: u32,
 }
 
-impl Table {
+impl HashNumbers {
     /// Replaces the hashes of a part by their numbers.
     fn count(
         &mut self,
@@ -279,9 +281,9 @@ impl Table {
         bits: u32,
         two_sides: bool,
         keep: bool,
-    ) -> (Part, Vec<u64>) {
+    ) -> (PartCounts, Vec<u64>) {
         self.clear();
-        let mut part = Part { counts: Vec::new(), sides: Vec::new() };
+        let mut part = PartCounts { counts: Vec::new(), sides: Vec::new() };
         let mut hashes = Vec::new();
         for (side, piece, numbers) in pieces {
             for (&hash, number) in piece.iter().zip(&mut **numbers) {
@@ -307,7 +309,7 @@ impl Table {
 
     fn clear(&mut self) {
         if self.slots.is_empty() {
-            self.slots = vec![Slot::default(); 64];
+            self.slots = vec![HashSlot::default(); 64];
         }
         self.used = 0;
         self.part += 1;
@@ -328,7 +330,7 @@ impl Table {
             }
             at = (at + 1) & mask;
         }
-        self.slots[at] = Slot { hash, number: self.used, part: self.part };
+        self.slots[at] = HashSlot { hash, number: self.used, part: self.part };
         self.used += 1;
         if 2 * self.used as usize > self.slots.len() {
             self.grow(skip);
@@ -343,7 +345,7 @@ impl Table {
 
     #[cold]
     fn grow(&mut self, skip: u32) {
-        let slots = vec![Slot::default(); 2 * self.slots.len()];
+        let slots = vec![HashSlot::default(); 2 * self.slots.len()];
         let mask = slots.len() - 1;
         for slot in std::mem::replace(&mut self.slots, slots) {
             if slot.part == self.part {

@@ -8,12 +8,12 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
-use super::rank::{Ranked, Ranking};
+use super::rank::{Ranking, SymbolRanks};
 use crate::{Error, Result};
 
 /// Where a set's symbols are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct StringHead {
     /// Elements of the set.
     pub(super) size: u32,
     /// How many of them are not shared, and have no symbol.
@@ -24,7 +24,7 @@ pub(super) struct Head {
 
 /// A set as the filters see it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct SymbolString<'a> {
     pub(super) size: usize,
     pub(super) unshared: usize,
     pub(super) symbols: &'a [u32],
@@ -33,8 +33,8 @@ pub(super) struct Text<'a> {
 
 /// Sets as strings, by size.
 #[derive(Debug)]
-pub struct Strings {
-    pub(super) heads: Vec<Head>,
+pub struct SymbolStrings {
+    pub(super) heads: Vec<StringHead>,
     /// The caller's number of each set.
     pub(super) numbers: Vec<u32>,
     /// Sizes that occur, and the first set of each.
@@ -46,7 +46,7 @@ pub struct Strings {
     pub(super) hashes: Vec<u64>,
 }
 
-impl Strings {
+impl SymbolStrings {
     /// Sets of distinct elements, in any order; of the sets from `split` on only what is shared with one before it
     /// counts, where there is a split. Empty sets are left out.
     pub fn new(sets: &[&[u64]], split: Option<u32>) -> Result<Self> {
@@ -80,19 +80,19 @@ impl Strings {
         first_side: usize,
         numbers: Vec<u32>,
         split: Option<u32>,
-        ranked: Ranked,
+        ranked: SymbolRanks,
     ) -> Self {
         let mut start = 0;
         let mut places = laid.iter().zip(&ranked.lengths).map(|(set, &length)| {
             let size = set.len() as u32;
             start += size;
-            Head { size, unshared: size - length, start: start - size, bitmap: 0 }
+            StringHead { size, unshared: size - length, start: start - size, bitmap: 0 }
         });
-        let first: Vec<Head> = places.by_ref().take(first_side).collect();
+        let first: Vec<StringHead> = places.by_ref().take(first_side).collect();
         let (mut first, mut second) = (first.into_iter(), places);
         let side = |number: u32| split.is_some_and(|split| number >= split);
         let head = |&number: &u32| if side(number) { second.next() } else { first.next() };
-        let mut heads: Vec<Head> = numbers.iter().filter_map(head).collect();
+        let mut heads: Vec<StringHead> = numbers.iter().filter_map(head).collect();
         let mut words = 0;
         for head in &mut heads {
             head.bitmap = words as u32;
@@ -196,10 +196,10 @@ impl Strings {
         &self.symbols[start..start + (head.size - head.unshared) as usize]
     }
 
-    pub(super) fn text(&self, set: usize) -> Text<'_> {
+    pub(super) fn text(&self, set: usize) -> SymbolString<'_> {
         let head = &self.heads[set];
         let bitmap = head.bitmap as usize;
-        Text {
+        SymbolString {
             size: head.size as usize,
             unshared: head.unshared as usize,
             symbols: self.symbols(set),
@@ -233,10 +233,10 @@ pub(super) fn fill_bitmap(symbols: &[u32], bitmap: &mut [u64]) {
     }
 }
 
-impl Text<'_> {
+impl SymbolString<'_> {
     /// Elements that are in one of the two and not in the other: not fewer than this.
     #[inline]
-    pub(super) fn least_difference(&self, other: &Text<'_>) -> usize {
+    pub(super) fn least_difference(&self, other: &SymbolString<'_>) -> usize {
         let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
             true => (self.bitmap, other.bitmap),
             false => (other.bitmap, self.bitmap),
@@ -272,7 +272,7 @@ mod tests {
             all.extend((0..(k + 2) * (sets.len() + 1)).map(|_| vec![u64::from(letter)]));
         }
         let slices: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
-        let strings = Strings::new(&slices, None).unwrap();
+        let strings = SymbolStrings::new(&slices, None).unwrap();
         let place =
             |number: usize| strings.numbers.iter().position(|&n| n as usize == number).unwrap();
         let letter = |symbol: u32| {
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn s7_2_rare_elements_come_first_and_unshared_ones_are_only_counted() {
         let sets: [&[u64]; 5] = [&[9, 1, 7], &[7, 5, 1], &[], &[7, 5, 1, 3], &[7]];
-        let strings = Strings::new(&sets, None).unwrap();
+        let strings = SymbolStrings::new(&sets, None).unwrap();
         assert_eq!((strings.len(), strings.largest(), strings.distinct()), (4, 4, 3));
         // By size: the numbers as the caller has them. 5 is in two, 1 in three and 7 in four of them.
         assert_eq!(strings.numbers, [4, 0, 1, 3]);
@@ -310,9 +310,9 @@ mod tests {
         assert_eq!(text(2), (3, 0, &[0, 1, 2][..]));
         assert_eq!(text(3), (4, 1, &[0, 1, 2][..]));
         // With a split behind the second, only what is on both sides counts: not 3 and 9.
-        let strings = Strings::new(&sets, Some(2)).unwrap();
+        let strings = SymbolStrings::new(&sets, Some(2)).unwrap();
         assert_eq!(strings.distinct(), 3);
-        let strings = Strings::new(&sets, Some(4)).unwrap();
+        let strings = SymbolStrings::new(&sets, Some(4)).unwrap();
         assert_eq!((strings.distinct(), strings.heads[3].unshared), (1, 3));
     }
 
@@ -323,7 +323,7 @@ mod tests {
             .map(|&(from, to)| (from..to).collect())
             .collect();
         let slices: Vec<&[u64]> = sets.iter().map(Vec::as_slice).collect();
-        let strings = Strings::new(&slices, None).unwrap();
+        let strings = SymbolStrings::new(&slices, None).unwrap();
         for a in 0..sets.len() {
             for b in 0..a {
                 let [x, y] = [a, b].map(|at| &sets[strings.numbers[at] as usize]);

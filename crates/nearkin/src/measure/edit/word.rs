@@ -11,7 +11,7 @@ pub(super) const WORD: usize = 64;
 ///
 /// Slots are found by hashing and hold the symbol's first place, so that little is to be cleared for a pair
 /// and symbols may be of any kind.
-pub(super) struct Places<'a, T> {
+pub(super) struct SymbolPlaces<'a, T> {
     pattern: &'a [T],
     /// One more than the first place of a symbol, or 0.
     slots: [u8; 2 * WORD],
@@ -19,7 +19,7 @@ pub(super) struct Places<'a, T> {
     bits: [u64; WORD],
 }
 
-impl<'a, T: Eq + Hash> Places<'a, T> {
+impl<'a, T: Eq + Hash> SymbolPlaces<'a, T> {
     pub(super) fn new(pattern: &'a [T]) -> Self {
         let mut places = Self { pattern, slots: [0; 2 * WORD], bits: [0; WORD] };
         for (place, symbol) in pattern.iter().enumerate() {
@@ -56,7 +56,7 @@ impl<'a, T: Eq + Hash> Places<'a, T> {
 
 /// The LCS length of a pattern of up to [`WORD`] symbols and any other string.
 pub(super) fn lcs<T: Eq + Hash>(pattern: &[T], other: &[T]) -> usize {
-    let places = Places::new(pattern);
+    let places = SymbolPlaces::new(pattern);
     let state =
         other.iter().fold(u64::MAX, |state, symbol| lcs_step(state, places.of(symbol), false).0);
     state.count_zeros() as usize
@@ -69,7 +69,7 @@ pub(super) fn lcs<T: Eq + Hash>(pattern: &[T], other: &[T]) -> usize {
 /// With D(i, j) the distance of the first i symbols of the pattern and the first j of the other, the words
 /// say at bit i whether D grows or shrinks by one from (i − 1, j) to (i, j), or from (i, j − 1).
 pub(super) fn alignment<T: Eq + Hash>(pattern: &[T], other: &[T], limit: usize) -> Option<usize> {
-    let places = Places::new(pattern);
+    let places = SymbolPlaces::new(pattern);
     let last = pattern.len() - 1;
     let (mut grows, mut shrinks) = (u64::MAX, 0u64);
     let (mut level, mut hits_before) = (0u64, 0u64);

@@ -6,22 +6,22 @@ use super::super::dates::Date;
 use super::super::fields::{canonical, folded};
 use super::super::rules::{Distance, FieldRule, SIGNS, TAKEN};
 use super::Records;
-use crate::item::{Column, MISSING, Table};
+use crate::item::{MISSING, RecordColumn, RecordTable};
 
 /// Columns that are compared, and those that are not, with why.
-pub(super) struct Paired {
-    pub(super) chosen: Vec<Chosen>,
+pub(super) struct ColumnPairs {
+    pub(super) chosen: Vec<ColumnPair>,
     pub(super) left_out: Vec<(String, String)>,
 }
 
 /// A column of each table that is compared.
-pub(super) struct Chosen {
+pub(super) struct ColumnPair {
     name: String,
     columns: [String; 2],
     distance: Distance,
 }
 
-impl Chosen {
+impl ColumnPair {
     pub(super) fn rule(&self) -> FieldRule {
         FieldRule {
             columns: self.columns.clone(),
@@ -34,9 +34,9 @@ impl Chosen {
 const LOOKED_AT: usize = 2000;
 
 /// Pairs the columns of the tables by their names, or else by their values.
-pub(super) fn pair(records: &Records<'_>) -> Paired {
+pub(super) fn pair(records: &Records<'_>) -> ColumnPairs {
     let other = records.b.unwrap_or(records.a);
-    let mut paired = Paired { chosen: Vec::new(), left_out: Vec::new() };
+    let mut paired = ColumnPairs { chosen: Vec::new(), left_out: Vec::new() };
     let partners = partners(records.a, other, records.b.is_none());
     for (name, partner) in records.a.names.iter().zip(partners) {
         let Some(partner) = partner else {
@@ -51,7 +51,7 @@ pub(super) fn pair(records: &Records<'_>) -> Paired {
         }
         let known: Vec<&str> = paired.chosen.iter().map(|chosen| chosen.name.as_str()).collect();
         let name_of_field = field_name(name, &known);
-        paired.chosen.push(Chosen {
+        paired.chosen.push(ColumnPair {
             name: name_of_field,
             columns: [name.clone(), partner],
             distance,
@@ -73,7 +73,7 @@ fn field_name(column: &str, known: &[&str]) -> String {
 }
 
 /// By column of the first table, the column of the other that goes with it.
-fn partners(a: &Table, b: &Table, same: bool) -> Vec<Option<String>> {
+fn partners(a: &RecordTable, b: &RecordTable, same: bool) -> Vec<Option<String>> {
     if same {
         return a.names.iter().cloned().map(Some).collect();
     }
@@ -106,18 +106,18 @@ fn partners(a: &Table, b: &Table, same: bool) -> Vec<Option<String>> {
     partners
 }
 
-fn some_values(column: &Column) -> HashSet<String> {
+fn some_values(column: &RecordColumn) -> HashSet<String> {
     column.values.iter().take(LOOKED_AT).map(folded).filter(|value| !value.is_empty()).collect()
 }
 
 /// Why a column says nothing about which records are the same.
 fn useless(
     name: &str,
-    [a, b]: [&Column; 2],
+    [a, b]: [&RecordColumn; 2],
     distance: &Distance,
     same: bool,
 ) -> Option<&'static str> {
-    let distinct = |column: &Column| -> HashSet<String> {
+    let distinct = |column: &RecordColumn| -> HashSet<String> {
         column.values.iter().filter_map(|value| canonical(value, distance)).collect()
     };
     let (first, second) = (distinct(a), distinct(b));
@@ -127,7 +127,8 @@ fn useless(
     if counts_up(a) && counts_up(b) {
         return Some("it counts up with the rows, as numbers of records do");
     }
-    let filled = |column: &Column| column.codes.iter().filter(|&&code| code != MISSING).count();
+    let filled =
+        |column: &RecordColumn| column.codes.iter().filter(|&&code| code != MISSING).count();
     let unique = first.len() == filled(a) && second.len() == filled(b);
     let repeats = !same && first.intersection(&second).next().is_some();
     // Telephones, too, may all differ, if only in how they are written.
@@ -138,14 +139,14 @@ fn useless(
 }
 
 /// Whether the values are whole numbers that never fall.
-fn counts_up(column: &Column) -> bool {
+fn counts_up(column: &RecordColumn) -> bool {
     let numbers: Option<Vec<i64>> =
         (0..column.codes.len()).map(|record| column.get(record)?.parse().ok()).collect();
     numbers.is_some_and(|numbers| numbers.is_sorted())
 }
 
 /// How two columns are best compared.
-fn looks_like(a: &Column, b: &Column) -> Distance {
+fn looks_like(a: &RecordColumn, b: &RecordColumn) -> Distance {
     let values = || a.values.iter().take(LOOKED_AT).chain(b.values.iter().take(LOOKED_AT));
     let count = values().count().max(1) as f64;
     let share =
@@ -171,13 +172,13 @@ mod tests {
     use super::*;
     use crate::item::ColumnBuilder;
 
-    fn table(columns: &[(&str, &[&str])]) -> Table {
+    fn table(columns: &[(&str, &[&str])]) -> RecordTable {
         let column = |values: &[&str]| {
             let mut builder = ColumnBuilder::default();
             values.iter().for_each(|value| builder.push(Some(value)));
             builder.finish()
         };
-        Table {
+        RecordTable {
             names: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
             columns: columns.iter().map(|(_, values)| column(values)).collect(),
             len: columns.first().map_or(0, |(_, values)| values.len()),

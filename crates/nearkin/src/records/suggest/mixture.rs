@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::neighbours::Neighbours;
 use super::{MATCHES, Scorer};
 
-/// Two kinds of pairs, and how often the fields of each are so far apart.
+/// Matches and other pairs, and how far apart the fields of each kind are.
 pub(super) struct Mixture {
     /// By field, what it is worth, in bits.
     pub(super) worth: Vec<Worth>,
@@ -31,7 +31,7 @@ const ROUNDS: usize = 300;
 /// Pairs of each kind that a level is thought to have before any is seen, in all levels together.
 const PRIOR: f64 = 2.0;
 
-type Levels = [f64; LEVELS.len()];
+type LevelWeights = [f64; LEVELS.len()];
 
 impl Mixture {
     /// Expectation maximisation over pairs, from a guess of which are matches.
@@ -59,7 +59,7 @@ impl Mixture {
             let next: Vec<f64> = (0..pairs.len())
                 .into_par_iter()
                 .map(|pair| {
-                    let of = |(levels, weights): (&Vec<u8>, &Levels)| {
+                    let of = |(levels, weights): (&Vec<u8>, &LevelWeights)| {
                         weights.get(levels[pair] as usize).copied().unwrap_or(0.0)
                     };
                     let odds: f64 = prior + levels.iter().zip(&weights).map(of).sum::<f64>();
@@ -108,9 +108,9 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// How many pairs of each level there are of either kind.
-fn counts(levels: &[u8], chance: &[f64]) -> (Levels, Levels) {
-    let mut matches = Levels::default();
-    let mut others = Levels::default();
+fn counts(levels: &[u8], chance: &[f64]) -> (LevelWeights, LevelWeights) {
+    let mut matches = LevelWeights::default();
+    let mut others = LevelWeights::default();
     for (&level, chance) in levels.iter().zip(chance).filter(|(level, _)| **level != MISSING) {
         matches[level as usize] += chance;
         others[level as usize] += 1.0 - chance;
@@ -119,7 +119,7 @@ fn counts(levels: &[u8], chance: &[f64]) -> (Levels, Levels) {
 }
 
 /// By level, the logarithm of how much more often matches have it than others.
-fn log_ratios(levels: &[u8], chance: &[f64]) -> Levels {
+fn log_ratios(levels: &[u8], chance: &[f64]) -> LevelWeights {
     let (matches, others) = counts(levels, chance);
     let [of_matches, of_others] = [matches, others].map(|of| of.iter().sum::<f64>());
     let all = (of_matches + of_others).max(f64::MIN_POSITIVE);
@@ -132,11 +132,11 @@ fn log_ratios(levels: &[u8], chance: &[f64]) -> Levels {
 }
 
 /// The quadratic that comes closest to the weights of the levels, each as important as it is frequent.
-fn fit(shares: &[f32], levels: &[u8], weights: &Levels, chance: &[f64]) -> Worth {
+fn fit(shares: &[f32], levels: &[u8], weights: &LevelWeights, chance: &[f64]) -> Worth {
     let (matches, others) = counts(levels, chance);
     let [of_matches, of_others] = [matches, others].map(|of| of.iter().sum::<f64>().max(1e-9));
-    let mut squares = Levels::default();
-    let mut count = Levels::default();
+    let mut squares = LevelWeights::default();
+    let mut count = LevelWeights::default();
     for (&level, &share) in levels.iter().zip(shares).filter(|(level, _)| **level != MISSING) {
         squares[level as usize] += f64::from(share).powi(2);
         count[level as usize] += 1.0;

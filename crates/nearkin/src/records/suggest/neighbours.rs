@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::super::fields::Field;
 use super::super::rules::{Distance, LostAt, Rules};
-use super::{Records, Sample};
+use super::{Records, TableSample};
 use crate::Result;
 use crate::family::hash::mix64;
 use crate::item::MISSING;
@@ -33,13 +33,13 @@ pub(super) struct Neighbours {
     pub(super) random: Vec<(u32, u32)>,
 }
 
-/// The words of a field: who of the second table has them?
-struct Words {
+/// Which records of the second table have each word of a field.
+struct WordIndex {
     field: Field,
     having: HashMap<u32, Vec<u32>>,
 }
 
-impl Words {
+impl WordIndex {
     fn new(field: Field, first: u32, all: u32) -> Self {
         let mut words = Self { field, having: HashMap::new() };
         for record in 0..first {
@@ -73,12 +73,16 @@ impl Words {
 }
 
 /// Pairs that are alike in their rare words.
-pub(super) fn find(sample: &Sample, records: &Records<'_>, rules: &Rules) -> Result<Neighbours> {
+pub(super) fn find(
+    sample: &TableSample,
+    records: &Records<'_>,
+    rules: &Rules,
+) -> Result<Neighbours> {
     let (first, all) = (sample.len(), records.len() as u32);
     let words = |rule: &super::FieldRule| {
         let lost_at = LostAt::Distance(1.0);
         let field = Field::new(records, &rule.columns, &Distance::Words, lost_at, &[], &[])?;
-        Ok(Words::new(field, first, all))
+        Ok(WordIndex::new(field, first, all))
     };
     let fields = rules.fields.iter().map(words).collect::<Result<Vec<_>>>()?;
     let squares = |record: u32| fields.iter().map(|field| field.squares(record)).sum::<f64>();
@@ -120,7 +124,7 @@ pub(super) fn find(sample: &Sample, records: &Records<'_>, rules: &Rules) -> Res
 }
 
 /// Pairs of a record of the sample and another, drawn at random.
-fn random(sample: &Sample, all: u32, count: usize) -> Vec<(u32, u32)> {
+fn random(sample: &TableSample, all: u32, count: usize) -> Vec<(u32, u32)> {
     const SEED: u64 = 0x6f74_6865_7273;
     let first = sample.len();
     let draw = |number: u64, from: u32, to: u32| {

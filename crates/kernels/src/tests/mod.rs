@@ -1,0 +1,7 @@
+//! Every version of every kernel against the reference.
+
+mod bits;
+mod lists;
+mod text;
+mod throw;
+mod vectors;

@@ -1,0 +1,291 @@
+//! The items of one or two inputs: what they are called, what decides which of them is kept, and which are copies.
+
+use crate::error::{Error, Problem, Result};
+use crate::item::{Copies, Id, IdRef, Value};
+use crate::spill::{Cache, Loader, Saver, Temp};
+
+use super::Stats;
+use super::column::Column;
+
+/// The items: their ids, what decides which is kept, and which of them are identical.
+///
+/// A record's position counts all records of all inputs, from 0; records that were skipped keep theirs.
+#[derive(Debug)]
+pub struct Collection {
+    copies: Copies,
+    ids: Column,
+    values: Column,
+    /// None where lengths do not count.
+    lengths: Vec<u32>,
+    /// Messages for records that were skipped, the first few.
+    pub skipped: Vec<Error>,
+    skipped_count: u64,
+    empty: u64,
+    /// For each input, the position of each chunk's first record.
+    chunks: Vec<Vec<u32>>,
+    /// For each input, whether all its ids are whole numbers.
+    whole_ids: Vec<bool>,
+}
+
+/// What is known of an item besides its content.
+#[derive(Debug, Default)]
+pub(crate) struct ItemFacts {
+    pub(crate) id: Option<Id>,
+    pub(crate) value: Option<Value>,
+    /// Counted only where lengths count.
+    pub(crate) length: Option<u32>,
+    /// Whether it is similar to nothing.
+    pub(crate) is_empty: bool,
+}
+
+impl Collection {
+    /// Messages kept of skipped records.
+    pub(crate) const MESSAGES: usize = 10;
+
+    /// Without records. Up to `limit` bytes of ids and values each stay in memory.
+    pub(crate) fn new(limit: usize, temp: &Temp) -> Self {
+        Self {
+            copies: Copies::default(),
+            ids: Column::new(limit, temp),
+            values: Column::new(limit, temp),
+            lengths: Vec::new(),
+            skipped: Vec::new(),
+            skipped_count: 0,
+            empty: 0,
+            chunks: Vec::new(),
+            whole_ids: Vec::new(),
+        }
+    }
+
+    /// Which records are copies of one another.
+    pub fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
+    /// Records of all inputs.
+    pub fn records(&self) -> u32 {
+        self.copies.records()
+    }
+
+    /// Distinct items.
+    pub fn groups(&self) -> u32 {
+        self.copies.groups()
+    }
+
+    /// Where the second input's records start, when there are two inputs.
+    pub fn split(&self) -> Option<u32> {
+        self.copies.split()
+    }
+
+    /// The group of the items that are identical to this one; none for a skipped or empty one.
+    pub fn group_of(&self, position: u32) -> Option<u32> {
+        self.copies.group_of(position)
+    }
+
+    /// Whether the record at this position is an item, not one that was skipped.
+    pub fn is_item(&self, position: u32) -> bool {
+        self.copies.is_item(position)
+    }
+
+    /// Looks ids up.
+    pub fn ids(&self) -> Ids<'_> {
+        self.ids_for(1)
+    }
+
+    /// The same for each of so many threads.
+    pub fn ids_for(&self, threads: usize) -> Ids<'_> {
+        /// Bytes of ids that are kept at hand where ids are on disk.
+        const CACHE: usize = 8 << 20;
+        Ids { collection: self, cache: Cache::new(CACHE / threads.max(1)) }
+    }
+
+    /// Whether the ids of an input are all whole numbers.
+    pub fn ids_are_numbers(&self, input: usize) -> bool {
+        self.whole_ids.get(input).copied().unwrap_or(true)
+    }
+
+    /// Length in characters, and the value of the field that decides what is kept.
+    pub(crate) fn merits(
+        &self,
+        position: u32,
+        cache: &mut Cache<u8>,
+    ) -> Result<(u32, Option<Value>)> {
+        let length = self.lengths.get(position as usize).copied().unwrap_or(0);
+        Ok((length, self.values.get(position, cache)?))
+    }
+
+    pub(crate) fn count(&self, stats: &mut Stats) {
+        let records = u64::from(self.records());
+        stats.skipped = self.skipped_count;
+        stats.items = records - self.skipped_count;
+        stats.empty = self.empty;
+        stats.distinct = u64::from(self.groups());
+        stats.identical = stats.items - stats.empty - stats.distinct;
+    }
+
+    /// A new input begins.
+    pub(crate) fn begin_input(&mut self) {
+        if !self.chunks.is_empty() {
+            self.copies.begin_second();
+        }
+        self.chunks.push(Vec::new());
+        self.whole_ids.push(true);
+    }
+
+    /// A new chunk of that input begins, with this many records.
+    pub(crate) fn begin_chunk(&mut self, number: usize, records: u32) -> Result<u32> {
+        let start = self.records();
+        let chunks = self.chunks.last_mut().expect("an input has begun");
+        debug_assert_eq!(chunks.len(), number, "the first pass takes every chunk");
+        chunks.push(start);
+        let end = start as usize + records as usize;
+        if end >= Copies::MOST_RECORDS {
+            return Err(Error::parameter(
+                "the number of records",
+                end,
+                "below 4,294,967,294 a run; split the input",
+            ));
+        }
+        self.copies.extend_to(end);
+        self.skipped_count += u64::from(records);
+        Ok(start)
+    }
+
+    /// The positions of a chunk of an input, by its number.
+    pub(crate) fn chunk(&self, input: usize, number: usize) -> std::ops::Range<u32> {
+        let end_of_input = match self.split() {
+            Some(split) if input == 0 => split,
+            _ => self.records(),
+        };
+        let chunks = &self.chunks[input];
+        let start = chunks.get(number).copied().unwrap_or(end_of_input);
+        start..chunks.get(number + 1).copied().unwrap_or(end_of_input)
+    }
+
+    /// The input and the chunk of a position.
+    pub(crate) fn chunk_of(&self, position: u32) -> (usize, usize) {
+        let input = usize::from(self.split().is_some_and(|split| position >= split));
+        (input, self.chunks[input].partition_point(|&start| start <= position) - 1)
+    }
+
+    /// Takes up an item, for the time being as if it had no copies.
+    pub(crate) fn put(&mut self, position: u32, item: &ItemFacts) -> Result<()> {
+        let at = position as usize;
+        self.skipped_count -= 1;
+        self.copies.put(position, item.is_empty);
+        self.empty += u64::from(item.is_empty);
+        if let Some(length) = item.length {
+            self.lengths.resize(at + 1, 0);
+            self.lengths[at] = length;
+        }
+        if let Some(id) = &item.id {
+            let whole = self.whole_ids.last_mut().expect("an input has begun");
+            *whole &= matches!(id, Id::Int(_));
+            self.ids.put(position, id)?;
+        }
+        item.value.as_ref().map_or(Ok(()), |value| self.values.put(position, value))
+    }
+
+    /// Takes an item out again.
+    pub(crate) fn remove(&mut self, position: u32) {
+        self.skipped_count += 1;
+        self.empty -= u64::from(self.copies.is_empty_item(position));
+        self.copies.remove(position);
+    }
+
+    /// These are copies of an earlier item, each with the position of the first. All of them are known now, and groups
+    /// get their numbers.
+    pub(crate) fn fold(&mut self, copies: impl IntoIterator<Item = (u32, u32)>) {
+        copies.into_iter().for_each(|(first, position)| self.copies.is_copy(position, first));
+        self.copies.number_groups();
+    }
+
+    /// No more records come.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.ids.finish()?;
+        self.values.finish()
+    }
+
+    pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
+        let (group_of, first, split) = self.copies.parts();
+        save.numbers(group_of)?;
+        save.numbers(first)?;
+        save.number(split.map_or(u64::MAX, u64::from))?;
+        save.lists(self.ids.pages())?;
+        save.lists(self.values.pages())?;
+        save.numbers(&self.lengths)?;
+        save.number(self.skipped_count)?;
+        save.number(self.empty)?;
+        save.number(self.chunks.len() as u64)?;
+        for (chunks, &whole_ids) in self.chunks.iter().zip(&self.whole_ids) {
+            save.numbers(chunks)?;
+            save.number(u64::from(whole_ids))?;
+        }
+        save.number(self.skipped.len() as u64)?;
+        for error in &self.skipped {
+            let (path, line, problem) = match error {
+                Error::Input { path, line, problem } => {
+                    (path.to_string_lossy(), *line, problem.to_text())
+                }
+                other => (other.to_string().into(), 0, String::new()),
+            };
+            save.text(&path)?;
+            save.number(line)?;
+            save.text(&problem)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load(load: &mut Loader, limit: usize) -> Option<Self> {
+        let (group_of, first) = (load.numbers()?, load.numbers()?);
+        let split = u32::try_from(load.number()?).ok();
+        let mut collection = Self {
+            copies: Copies::from_parts(group_of, first, split),
+            ids: Column::from_pages(load.lists(limit)?),
+            values: Column::from_pages(load.lists(limit)?),
+            lengths: load.numbers()?,
+            skipped: Vec::new(),
+            skipped_count: load.number()?,
+            empty: load.number()?,
+            chunks: Vec::new(),
+            whole_ids: Vec::new(),
+        };
+        for _ in 0..load.number()? {
+            collection.chunks.push(load.numbers()?);
+            collection.whole_ids.push(load.number()? == 1);
+        }
+        for _ in 0..load.number()? {
+            let (path, line, text) = (load.text()?, load.number()?, load.text()?);
+            collection.skipped.push(Error::input(path, line, Problem::from_text(&text)));
+        }
+        Some(collection)
+    }
+
+    /// Keeps the message for a record that was skipped.
+    pub(crate) fn skip(&mut self, error: Error) {
+        if self.skipped.len() < Self::MESSAGES {
+            self.skipped.push(error);
+        }
+    }
+}
+
+/// Looks the ids of a collection up.
+#[derive(Debug)]
+pub struct Ids<'a> {
+    collection: &'a Collection,
+    cache: Cache<u8>,
+}
+
+impl Ids<'_> {
+    /// The id of the item at this position: the user's, or the position.
+    pub fn get(&mut self, position: u32) -> Result<Id> {
+        self.find(position).map(Id::from)
+    }
+
+    /// The same, where it stands.
+    pub fn find(&mut self, position: u32) -> Result<IdRef<'_>> {
+        let start = self.collection.split().filter(|&split| position >= split).unwrap_or(0);
+        let given = self.collection.ids.id(position, &mut self.cache)?;
+        Ok(given.unwrap_or(IdRef::Int(i64::from(position - start))))
+    }
+}

@@ -1,0 +1,93 @@
+//! What a run took and found: the one summary of every kind of search.
+
+use crate::Result;
+use crate::audit::Audit;
+use crate::observe::{Stage, StageTime};
+use crate::plan::Plan;
+use crate::spill::{Loader, Saver};
+
+/// What a run took and found.
+#[derive(Debug, Clone, Default)]
+pub struct Stats {
+    /// Usable records.
+    pub items: u64,
+    /// Records left out because something was wrong with them.
+    pub skipped: u64,
+    /// Items that are similar to nothing: texts without a shingle, empty sets and strings.
+    pub empty: u64,
+    /// Items that are identical to an earlier one.
+    pub identical: u64,
+    /// Distinct items.
+    pub distinct: u64,
+    /// Distinct items that share a key with another; all where they are joined exactly.
+    pub in_candidates: u64,
+    /// Pairs of distinct items that share a key, or that the filters of the exact join let through.
+    pub candidates: u64,
+    /// Pairs of them whose sets were compared, many by their bitmaps alone; none is reported without.
+    pub verified: u64,
+    /// Pairs of distinct items found similar.
+    pub similar: u64,
+    /// Pairs handed out, copies included.
+    pub pairs: Option<u64>,
+    /// Clusters of two items or more.
+    pub clusters: Option<u64>,
+    /// Items kept.
+    pub kept: Option<u64>,
+    /// How pairs were found, and why.
+    pub plan: Plan,
+    /// What was found of the pairs of a sample, after an approximate run.
+    pub audit: Option<Audit>,
+    /// Whether the items for it came from the first part of the input, as the rest would have had to be unpacked twice.
+    pub audited_start: bool,
+    /// Time and input of each stage, in order; of those that an earlier run finished, what they took then.
+    pub stages: Vec<StageTime>,
+    /// The last stage that an earlier run had finished, when this one went on after it.
+    pub resumed: Option<Stage>,
+}
+
+impl Stats {
+    pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
+        let mut counts = vec![
+            self.items,
+            self.skipped,
+            self.empty,
+            self.identical,
+            self.distinct,
+            self.in_candidates,
+            self.candidates,
+            self.verified,
+            self.similar,
+        ];
+        for time in &self.stages {
+            counts.extend([time.stage as u64, time.seconds.to_bits(), time.bytes]);
+        }
+        save.numbers(&counts)
+    }
+
+    /// What was saved after a stage, with what is known anyway as it is here.
+    pub(crate) fn load(&self, load: &mut Loader, resumed: Stage) -> Option<Self> {
+        let counts: Vec<u64> = load.numbers()?;
+        let (&counts, stages) = counts.split_first_chunk::<9>()?;
+        let [items, skipped, empty, identical, distinct, rest @ ..] = counts;
+        let [in_candidates, candidates, verified, similar] = rest;
+        let time = |&[stage, seconds, bytes]: &[u64; 3]| {
+            let stage = *Stage::ALL.get(stage as usize)?;
+            Some(StageTime { stage, seconds: f64::from_bits(seconds), bytes })
+        };
+        let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
+        Some(Self {
+            items,
+            skipped,
+            empty,
+            identical,
+            distinct,
+            in_candidates,
+            candidates,
+            verified,
+            similar,
+            stages,
+            resumed: Some(resumed),
+            ..self.clone()
+        })
+    }
+}

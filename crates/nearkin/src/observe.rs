@@ -1,0 +1,147 @@
+//! What a run tells while it goes: its stages, how far each is, and how long it took.
+
+use std::time::Instant;
+
+use crate::item::{Batch, Source};
+use crate::{Error, Result};
+
+/// A part of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading all texts, where they are not sketched at once.
+    Read,
+    /// Giving each its keys, as a rule while it is read.
+    Sketch,
+    /// Finding what is similar to the items drawn for the audit.
+    Audit,
+    /// Sorting keys.
+    Candidates,
+    /// Reading the candidates again.
+    Load,
+    /// Comparing them.
+    Verify,
+    /// Comparing all of them.
+    Join,
+    /// Writing the result.
+    Write,
+    /// Making one of linked pages that are one.
+    Contract,
+}
+
+impl Stage {
+    /// All of them, in order: saved runs know them by their place.
+    pub const ALL: [Self; 9] = [
+        Self::Read,
+        Self::Sketch,
+        Self::Audit,
+        Self::Candidates,
+        Self::Load,
+        Self::Verify,
+        Self::Join,
+        Self::Write,
+        Self::Contract,
+    ];
+
+    /// The stage's name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Sketch => "sketch",
+            Self::Audit => "audit",
+            Self::Candidates => "candidates",
+            Self::Load => "load",
+            Self::Verify => "verify",
+            Self::Join => "join",
+            Self::Write => "write",
+            Self::Contract => "contract",
+        }
+    }
+}
+
+/// Someone who watches a run and may stop it.
+pub trait Observer: Sync {
+    /// A stage begins; its total is in bytes where it is known.
+    fn stage(&self, _stage: Stage, _total: Option<u64>) {}
+    /// So much more of the stage is done.
+    fn advance(&self, _amount: u64) {}
+    /// Whether the run should end.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// A collection whose scans end with [`Error::Interrupted`] when the observer stops them.
+pub struct Watched<'a, S> {
+    /// The collection.
+    pub source: &'a S,
+    /// Who watches.
+    pub observer: &'a dyn Observer,
+}
+
+impl<S: Source> Source for Watched<'_, S> {
+    type Chunk = S::Chunk;
+
+    fn bytes(&self) -> u64 {
+        self.source.bytes()
+    }
+
+    fn scan<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<S::Chunk>> + Send + 'a>> {
+        let go_on = |chunk| if self.observer.stopped() { Err(Error::Interrupted) } else { chunk };
+        Ok(Box::new(self.source.scan(skip)?.map(go_on)))
+    }
+
+    fn skips(&self) -> bool {
+        self.source.skips()
+    }
+
+    fn place(&self, chunk: &S::Chunk) -> (usize, u64) {
+        self.source.place(chunk)
+    }
+
+    fn decode<'a>(
+        &'a self,
+        chunk: &'a S::Chunk,
+        wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<Batch<'a>> {
+        self.source.decode(chunk, wanted)
+    }
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+/// What a stage took.
+#[derive(Debug, Clone, Copy)]
+pub struct StageTime {
+    /// Which stage.
+    pub stage: Stage,
+    /// Wall time.
+    pub seconds: f64,
+    /// Bytes of input gone through.
+    pub bytes: u64,
+}
+
+/// Times a stage.
+#[derive(Debug)]
+pub struct Clock {
+    stage: Stage,
+    start: Instant,
+}
+
+impl Clock {
+    /// The stage begins now.
+    pub fn start(stage: Stage) -> Self {
+        Self { stage, start: Instant::now() }
+    }
+
+    /// It ends now, having gone through this many bytes.
+    pub fn stop(self, bytes: u64) -> StageTime {
+        StageTime { stage: self.stage, seconds: self.start.elapsed().as_secs_f64(), bytes }
+    }
+}

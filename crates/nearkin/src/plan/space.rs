@@ -1,0 +1,478 @@
+//! The ways in which the items of a space can be searched.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::amplify::Expression;
+use crate::error::{Advice, Error, Result};
+use crate::family::{BitSampling, Family, Hyperplanes, LineDirection, Lines, MinHashes, Normals};
+use crate::item::Vectors;
+use crate::join::estimate::{self, VectorJoin};
+use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
+use crate::join::{self, TopQuery, bits, sparse, strings, top};
+use crate::settings::{Settings, Strategy};
+use crate::space::{
+    BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    VectorMeasure, VectorSpace,
+};
+use crate::verify::{Limit, Measure, Verifier};
+
+/// What is looked for among the distinct items of a space.
+#[derive(Clone)]
+pub(crate) struct SpaceQuery<'a> {
+    /// Pairs that reach this similarity or distance.
+    pub(crate) limit: f64,
+    /// The chance that a pair at just the limit is found.
+    pub(crate) recall: f64,
+    /// How they are found.
+    pub(crate) strategy: Strategy,
+    /// What all random choices derive from.
+    pub(crate) seed: u64,
+    /// Where the second collection begins, when pairs of one item of each are looked for.
+    pub(crate) split: Option<u32>,
+    /// Whether to give up.
+    pub(crate) stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl<'a> SpaceQuery<'a> {
+    /// What these settings ask for.
+    pub(crate) fn new(
+        settings: &Settings,
+        split: Option<u32>,
+        stopped: &'a (dyn Fn() -> bool + Sync),
+    ) -> Self {
+        let limit = match settings.limit() {
+            Limit::Similarity(limit) | Limit::Distance(limit) => limit,
+        };
+        // Bands of whatever functions these items have.
+        let strategy = match &settings.strategy {
+            Strategy::Bands(bands) => {
+                let expression = Expression::function("p").and(bands.rows).or(bands.count);
+                Strategy::Tables { expression, probes: 1 }
+            }
+            other => other.clone(),
+        };
+        let (recall, seed) = (settings.recall, settings.seed);
+        Self { limit, recall, strategy, seed, split, stopped }
+    }
+
+    /// The pairs that are looked for.
+    pub(crate) fn join(&self) -> Join<'a> {
+        Join { limit: self.limit, split: self.split, stopped: self.stopped }
+    }
+
+    /// The expression that was asked for, and its probes.
+    pub(crate) fn expression(&self) -> Option<(&Expression, usize)> {
+        match &self.strategy {
+            Strategy::Tables { expression, probes } => Some((expression, *probes)),
+            _ => None,
+        }
+    }
+}
+
+/// A space that can be searched completely, and perhaps by tables.
+pub(crate) trait SearchSpace: Space {
+    /// What the complete way needs, and the seconds it will take on one core.
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64);
+
+    /// Every pair that reaches the limit, and how many were compared.
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)>;
+
+    /// The closest of each item, of those that reach `limit` where there is one.
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>>;
+
+    /// A value of this space as the distance that its families go by.
+    fn distance(&self, value: f64) -> f64;
+
+    /// The name of the functions that are used unless others are asked for, if there are such.
+    fn functions(&self, query: &SpaceQuery<'_>, far: f64) -> Option<String>;
+
+    /// The functions of this name; `far` is how far apart most items are.
+    ///
+    /// # Errors
+    /// When there are none of this name for this measure.
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        query: &SpaceQuery<'_>,
+        far: f64,
+    ) -> Result<Box<dyn Family + 'a>>;
+
+    /// Whether there are functions for these items, so that tables can be an alternative.
+    fn has_tables(&self) -> bool {
+        true
+    }
+
+    /// Nanoseconds that a function takes on an item, and an exact comparison.
+    fn costs(&self) -> (f64, f64);
+}
+
+/// An error about functions that are not there.
+pub(crate) fn unknown(name: &str, known: &str) -> Error {
+    Error::parameter(
+        "the expression",
+        format!("one with `{name}`"),
+        format!("made of {known} for this measure"),
+    )
+}
+
+/// A name and the number in parentheses behind it, if there is one.
+fn argument(name: &str) -> Option<(&str, Option<f64>)> {
+    let Some((word, rest)) = name.split_once('(') else { return Some((name, None)) };
+    let number = rest.strip_suffix(')')?.trim().parse().ok()?;
+    Some((word.trim(), Some(number)))
+}
+
+/// What is drawn for lines under a measure, where there are lines for it.
+fn line_of(measure: VectorMeasure) -> Option<LineDirection> {
+    match measure {
+        VectorMeasure::L1 => Some(LineDirection::Cauchy),
+        VectorMeasure::L2 => Some(LineDirection::Gaussian),
+        _ => None,
+    }
+}
+
+/// The width of the stretches of lines, in four digits, so that it can be written down.
+fn width_for(space: &VectorSpace<'_>, line: LineDirection, limit: f64, far: f64) -> f64 {
+    let vectors = space.vectors();
+    let limit = limit.max(f64::MIN_POSITIVE);
+    let contrast = (far / limit).clamp(1.1, 100.0);
+    let width = line.width_for(limit, contrast, vectors.len(), vectors.dimension());
+    format!("{width:.3e}").parse().unwrap_or(width)
+}
+
+/// An error where sums of 32-bit floats cannot tell stretches of this width apart: a projection is off by some
+/// roundings of the vector's length, and where that is a thousandth of a width, recall is lost.
+fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
+    let squares = |item| {
+        let vector: &[f32] = vectors.get(item);
+        vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
+    };
+    let longest = (0..vectors.len()).into_par_iter().map(squares).reduce(|| 0.0, f64::max).sqrt();
+    if 1e-3 * width >= 8.0 * ROUNDING * longest {
+        return Ok(());
+    }
+    let must = format!(
+        "at least {:.3e} for vectors up to {longest:.3e} long, which are projected in single precision",
+        8e3 * ROUNDING * longest
+    );
+    let error = Error::parameter("the width of lines", width, must);
+    Err(error.or("take the mean off").or(Advice::turn_on("exact")))
+}
+
+impl SearchSpace for VectorSpace<'_> {
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        estimate::prepare(self, join)
+    }
+
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        prepared.within(self, join)
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+        estimate::prepare_closest(self, top).0.closest(self, top)
+    }
+
+    fn distance(&self, value: f64) -> f64 {
+        match self.measure() {
+            VectorMeasure::Cosine => value.clamp(-1.0, 1.0).acos().to_degrees(),
+            _ => value,
+        }
+    }
+
+    fn functions(&self, query: &SpaceQuery<'_>, far: f64) -> Option<String> {
+        match line_of(self.measure()) {
+            _ if self.measure().is_angular() => Some("hyperplane".to_owned()),
+            Some(line) => Some(format!("line({})", width_for(self, line, query.limit, far))),
+            None => None,
+        }
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        query: &SpaceQuery<'_>,
+        far: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        let vectors = self.vectors();
+        let angular = self.measure().is_angular();
+        match (argument(name), line_of(self.measure())) {
+            (Some(("hyperplane" | "p", None)), _) if angular => {
+                Ok(Box::new(Hyperplanes::new(vectors, Normals::Gaussian, query.seed)))
+            }
+            (Some(("signs", None)), _) if angular => {
+                Ok(Box::new(Hyperplanes::new(vectors, Normals::Signs, query.seed)))
+            }
+            (Some(("line" | "p", width)), Some(line)) => {
+                let width = width.unwrap_or_else(|| width_for(self, line, query.limit, far));
+                wide_enough(vectors, width)?;
+                Ok(Box::new(Lines::new(vectors, line, width, query.seed)?))
+            }
+            _ if angular => Err(unknown(name, "hyperplane or signs")),
+            (_, Some(_)) => Err(unknown(name, "line or line(WIDTH)")),
+            _ => Err(unknown(name, "nothing: there are no functions")),
+        }
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        let dimension = self.vectors().dimension() as f64;
+        (1.0 + 0.05 * dimension, 100.0 + 0.065 * dimension)
+    }
+}
+
+impl SearchSpace for BitSpace<'_> {
+    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        // About a nanosecond for eight words of a pair.
+        let pairs = join::pairs_of(self.len(), join.split);
+        let words = self.bits().words_each() as f64;
+        (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
+    }
+
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        let found = bits::within(self, join)?;
+        Ok((found, join::pairs_of(self.len(), join.split) as u64))
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+        top::brute_force(self, top)
+    }
+
+    fn distance(&self, value: f64) -> f64 {
+        match self.form() {
+            Form::Distance => value * self.scale(),
+            Form::Similarity => (1.0 - value) * self.bits().length() as f64,
+        }
+    }
+
+    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
+        Some("bits".to_owned())
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        query: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        match argument(name) {
+            Some(("bits" | "p", None)) => Ok(Box::new(BitSampling::new(self.bits(), query.seed))),
+            _ => Err(unknown(name, "bits")),
+        }
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (2.0, 20.0 + self.bits().words_each() as f64)
+    }
+}
+
+impl SearchSpace for SetSpace<'_> {
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        // Ranking elements, and then looking up a share of them.
+        (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
+    }
+
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        let limit = match self.form() {
+            Form::Similarity => Limit::Similarity(join.limit),
+            Form::Distance => Limit::Distance(join.limit),
+        };
+        let verifier = Verifier::new(self.measure(), limit)?;
+        let sets: Vec<&[u64]> = (0..self.len()).map(|set| self.sets().get(set)).collect();
+        let (split, stopped, filters) = (join.split, join.stopped, Filters::default());
+        let search = SetJoin { verifier: &verifier, filters, split, stopped };
+        let found = Mutex::new(Vec::new());
+        let pair = |&SetPair { a, b, shared }: &SetPair| {
+            let [first, second] = [a, b].map(|set| sets[set as usize].len());
+            let overlap = Measure::overlap(shared as usize, first, second);
+            Found { a, b, value: verifier.value(overlap) }
+        };
+        let counts = pairs(&sets, &search, &|hits| {
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.extend(hits.iter().map(pair));
+            Ok(())
+        })?;
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_unstable_by_key(|found| (found.a, found.b));
+        Ok((found, counts.verified))
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+        top::brute_force(self, top)
+    }
+
+    /// The Jaccard distance of the (numbered) elements.
+    fn distance(&self, value: f64) -> f64 {
+        let similarity = if self.form() == Form::Similarity { value } else { 1.0 - value };
+        1.0 - self.measure().to_jaccard(similarity)
+    }
+
+    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
+        self.measure().follows_jaccard().then(|| "minhash".to_owned())
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        query: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        match name {
+            "minhash" | "p" if self.measure().follows_jaccard() => {
+                Ok(Box::new(MinHashes::new(self.sets(), query.seed)))
+            }
+            _ => Err(unknown(name, "minhash")),
+        }
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        let elements = self.sets().elements() as f64 / self.len().max(1) as f64;
+        (2.0 + 0.05 * elements, 40.0 + elements)
+    }
+}
+
+/// An error where tables are asked for of items that have none.
+pub(crate) fn no_tables(query: &SpaceQuery<'_>) -> Result<()> {
+    let Some((expression, _)) = query.expression() else { return Ok(()) };
+    let must = "left out: these items are searched completely";
+    Err(Error::parameter("the expression", expression, must))
+}
+
+impl SearchSpace for StringSpace {
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
+    }
+
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        let (found, counts) = strings::join(self, join)?;
+        Ok((found, counts.candidates))
+    }
+
+    /// Within one edit, two and so on, until there are enough, and for those that have not enough within eight by comparing
+    /// all.
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+        const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
+        let limit = limit.unwrap_or(f64::INFINITY);
+        let mut open: Vec<u32> = top.asking(self.len()).collect();
+        let mut all = Vec::new();
+        let below = LIMITS.iter().copied().filter(|&at| at < limit);
+        let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
+        for at in below.chain(last) {
+            let join = Join { limit: at, split: top.split, stopped: top.stopped };
+            let rows = Ranked::new(strings::join(self, &join)?.0, self.len(), top.split);
+            open.retain(|&item| {
+                let row = rows.closest(item, top.count, self.form());
+                let enough = row.len() == top.count || Some(at) == last;
+                all.extend(row.into_iter().filter(|_| enough));
+                !enough
+            });
+            if open.is_empty() {
+                break;
+            }
+        }
+        all.extend(top::brute_force_of(self, top, &open)?);
+        // Rows came item by item, in order of closeness.
+        all.sort_by_key(|found| found.a);
+        Ok(all)
+    }
+
+    fn distance(&self, value: f64) -> f64 {
+        value
+    }
+
+    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
+        None
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        _: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        Err(unknown(name, "nothing: there are no functions"))
+    }
+
+    fn has_tables(&self) -> bool {
+        false
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (0.0, 100.0)
+    }
+}
+
+impl SearchSpace for SparseSpace {
+    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
+    }
+
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+        let (found, counts) = sparse::join(self, join)?;
+        Ok((found, counts.candidates))
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+        let Some(limit) = limit else { return top::brute_force(self, top) };
+        let join = Join { limit, split: top.split, stopped: top.stopped };
+        let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
+        let row = |item| rows.closest(item, top.count, self.form());
+        Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())
+    }
+
+    fn distance(&self, value: f64) -> f64 {
+        value
+    }
+
+    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
+        None
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        _: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        Err(unknown(name, "nothing: there are no functions"))
+    }
+
+    fn has_tables(&self) -> bool {
+        false
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (0.0, 100.0)
+    }
+}
+
+/// Pairs looked up by either of their items.
+struct Ranked {
+    /// Each pair from both its ends, or with two collections from the first alone, by that item.
+    pairs: Vec<Found>,
+    starts: Vec<usize>,
+}
+
+impl Ranked {
+    fn new(found: Vec<Found>, items: usize, split: Option<u32>) -> Self {
+        let turned = |pair: &Found| Found { a: pair.b, b: pair.a, value: pair.value };
+        let back: Vec<Found> = match split {
+            None => found.iter().map(turned).collect(),
+            Some(_) => Vec::new(),
+        };
+        let mut pairs = found;
+        pairs.extend(back);
+        pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        let starts = (0..=items as u32).map(|item| pairs.partition_point(|pair| pair.a < item));
+        Self { starts: starts.collect(), pairs }
+    }
+
+    /// Up to `count` of an item's pairs, from close to far, and of equally close ones those that come first.
+    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<Found> {
+        let range = self.starts[item as usize]..self.starts[item as usize + 1];
+        let mut row = self.pairs[range].to_vec();
+        row.sort_by(|x, y| form.order(x.value, y.value).then(x.b.cmp(&y.b)));
+        row.truncate(count);
+        row
+    }
+}

@@ -1,0 +1,91 @@
+//! Collects the items of one chunk, and deals with bad records the way the user asked.
+
+use super::{IdSource, OnError, ReadOptions};
+use crate::error::{Error, Problem, Result};
+use crate::item::{Batch, Id, Item, TextColumn, Value};
+use std::path::Path;
+
+/// What to read from the records of one file.
+#[derive(Clone, Copy)]
+pub(super) struct ReadRequest<'a> {
+    pub(super) path: &'a Path,
+    pub(super) options: &'a ReadOptions,
+    pub(super) ids: &'a IdSource,
+}
+
+impl ReadRequest<'_> {
+    pub(super) fn error(&self, line: u64, problem: impl Into<Problem>) -> Error {
+        Error::input(self.path, line, problem)
+    }
+}
+
+/// The items read so far. Their texts go into `arena`.
+pub(super) struct BatchBuilder<'a> {
+    asked: ReadRequest<'a>,
+    pub(super) arena: String,
+    batch: Batch<'static>,
+}
+
+impl<'a> BatchBuilder<'a> {
+    /// `bytes` is how much text to expect at most.
+    pub(super) fn new(asked: ReadRequest<'a>, bytes: usize) -> Self {
+        let batch = Batch { path: asked.path.to_path_buf(), ..Batch::default() };
+        Self { asked, arena: String::with_capacity(bytes), batch }
+    }
+
+    pub(super) fn item(
+        &mut self,
+        at: (usize, usize),
+        ordinal: u32,
+        line: u64,
+        id: Option<Id>,
+        value: Option<Value>,
+    ) {
+        self.batch.items.push(Item { ordinal, line, id, value, at });
+    }
+
+    /// Ends the run at a record that cannot be used, or skips it.
+    pub(super) fn bad(&mut self, line: u64, problem: Problem) -> Result<()> {
+        self.bad_record(self.asked.error(line, problem))
+    }
+
+    pub(super) fn bad_record(&mut self, error: Error) -> Result<()> {
+        match self.asked.options.on_error {
+            OnError::Stop => Err(error),
+            OnError::Skip => {
+                self.batch.bad.push(error);
+                Ok(())
+            }
+        }
+    }
+
+    /// The batch, with the texts of the arena.
+    pub(super) fn finish(mut self, records: u32) -> Batch<'static> {
+        if self.arena.len() < self.arena.capacity() / 2 {
+            self.arena.shrink_to_fit(); // few of many records were wanted: do not keep room for all
+        }
+        let texts = TextColumn::Arena(std::mem::take(&mut self.arena));
+        self.finish_with(records, texts)
+    }
+
+    /// The batch, with texts in these bytes; `None` if they are not UTF-8.
+    pub(super) fn finish_utf8(mut self, records: u32, arena: Vec<u8>) -> Option<Batch<'static>> {
+        self.arena = nearkin_kernels::utf8(arena)?;
+        let whole = |&(start, end): &(usize, usize)| {
+            self.arena.is_char_boundary(start) && self.arena.is_char_boundary(end)
+        };
+        let whole = self.batch.items.iter().all(|item| whole(&item.at));
+        whole.then(|| self.finish(records))
+    }
+
+    /// The batch, with these texts.
+    pub(super) fn finish_with(
+        mut self,
+        records: u32,
+        texts: TextColumn<'static>,
+    ) -> Batch<'static> {
+        self.batch.records = records;
+        self.batch.texts = texts;
+        self.batch
+    }
+}

@@ -1,0 +1,65 @@
+//! What a thread keeps from text to text.
+
+use std::cell::RefCell;
+
+use crate::audit::partner_finder::{FinderScratch, PartnerFinder};
+use crate::candidates::{ElementBuffers, GIANT};
+use crate::settings::Settings;
+
+use super::record_cache::TextPlace;
+
+/// Buffers for the elements of a text, its sketch, and the look for drawn texts that are similar.
+#[derive(Default)]
+pub(crate) struct TextBuffers {
+    inner: ElementBuffers,
+    pub(crate) sketch: Vec<u32>,
+    pub(super) scratch: FinderScratch,
+    record: Vec<u64>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<TextBuffers> = RefCell::default();
+}
+
+/// Lends a thread its buffers. What a giant text needed is not kept for all that follow.
+pub(super) fn with_buffers<R>(work: impl FnOnce(&mut TextBuffers) -> R) -> R {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let result = work(buffers);
+        if buffers.inner.elements.capacity().max(buffers.record.capacity()) > GIANT {
+            *buffers = TextBuffers::default();
+        }
+        result
+    })
+}
+
+impl TextBuffers {
+    /// Takes the elements by which a text is compared, not yet sorted.
+    pub(crate) fn take(&mut self, text: &str, settings: &Settings) {
+        self.inner.take(text, &settings.shingling, settings.measure.counts_repeats());
+    }
+
+    /// The elements of the last text.
+    pub(crate) fn elements(&self) -> &[u64] {
+        &self.inner.elements
+    }
+
+    /// The elements and the room for a sketch.
+    pub(crate) fn parts(&mut self) -> (&mut Vec<u64>, &mut Vec<u32>) {
+        (&mut self.inner.elements, &mut self.sketch)
+    }
+
+    /// Appends the drawn sets that are similar to the elements at hand, which are those of the text at `place`.
+    pub(super) fn look(
+        &mut self,
+        finder: &PartnerFinder,
+        place: TextPlace,
+        seen: &mut Vec<(u32, TextPlace, f64)>,
+    ) {
+        let Self { inner, scratch, record, .. } = self;
+        if finder.look(&inner.elements, scratch) {
+            finder.record(&inner.elements, record);
+            let partners = finder.partners(scratch, record);
+            seen.extend(partners.map(|(drawn, similarity)| (drawn, place, similarity)));
+        }
+    }
+}

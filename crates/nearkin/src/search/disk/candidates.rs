@@ -1,0 +1,307 @@
+//! Who may be similar to whom? The stage from the input to buckets, or to the decision that all are compared.
+
+use crate::Result;
+use crate::amplify::Bands;
+use crate::audit::true_partners::TruePartners;
+use crate::candidates::buckets;
+use crate::item::{Sides, Source};
+use crate::matches::{Collection, NOWHERE, Stats};
+use crate::observe::{Clock, Stage};
+use crate::plan::Plan;
+use crate::plan::elements::{ElementSample, ElementSearch, OF_OTHERS, drawn_groups};
+use crate::search::job::StageResult;
+use crate::settings::SetStrategy;
+use crate::spill::{Budget, Cache, Joined, Lists, Loader, Partitions, Saver};
+
+use rayon::prelude::*;
+
+use super::audit_sample::{DrawnGroups, DrawnTexts, true_partners_by_reading};
+use super::first_pass::{Sketches, first_pass};
+use super::fold::fold;
+use super::record_cache::{Need, RecordCache};
+use super::second_pass::load;
+use super::sketch_cached::sketch_cached;
+use super::{DiskRun, SMALL, Sketching};
+
+/// The items, what an audit should find, and what is known of those that may be similar.
+pub(in crate::search) struct Candidates {
+    pub(in crate::search) collection: Collection,
+    pub(in crate::search) true_partners: TruePartners,
+    pub(in crate::search) records: CandidateRecords,
+}
+
+/// Who may be similar to whom, and the records that are in memory.
+pub(in crate::search) struct CandidateRecords {
+    /// Who shares a key with whom, by partitions of keys; none where all are compared.
+    pub(super) buckets: Option<Lists<u32>>,
+    pub(super) cache: RecordCache,
+    /// Where in the cache each group's record is; none where nothing is in it.
+    pub(super) places: Option<Vec<(u32, u32)>>,
+    /// Elements of a text, on average.
+    pub(super) elements: usize,
+}
+
+impl StageResult for Candidates {
+    fn save(&self, save: &mut Saver) -> Result<()> {
+        let CandidateRecords { buckets, elements, .. } = &self.records;
+        self.collection.save(save)?;
+        save.number(u64::from(buckets.is_some()))?;
+        buckets.as_ref().map_or(Ok(()), |buckets| save.lists(buckets))?;
+        save.number(*elements as u64)?;
+        self.true_partners.save(save)
+    }
+}
+
+impl Candidates {
+    pub(super) fn load(load: &mut Loader, budget: &Budget) -> Option<Self> {
+        Some(Self {
+            collection: Collection::load(load, budget.share(1))?,
+            records: CandidateRecords {
+                buckets: match load.number()? {
+                    0 => None,
+                    _ => Some(load.lists(budget.share(2))?),
+                },
+                cache: RecordCache::default(),
+                places: None,
+                elements: load.number()? as usize,
+            },
+            true_partners: TruePartners::load(load)?,
+        })
+    }
+
+    /// Reads every text and finds who may be similar to whom. Lengths are counted where they decide what is kept.
+    pub(super) fn find<S: Source>(
+        run: &DiskRun<'_, S>,
+        lengths: bool,
+        stats: &mut Stats,
+    ) -> Result<Self> {
+        check_space(run)?;
+        let drawn = match (run.sketching, &run.banding) {
+            (Sketching::WhileReading, Some(_)) => DrawnTexts::draw(run)?,
+            _ => None,
+        };
+        let (collection, mut sketches) = read(run, lengths, drawn.as_ref(), stats)?;
+        let places = sketches.cache.places(&collection);
+        if run.strategy == SetStrategy::Cheapest && sketches.bytes <= SMALL {
+            stats.plan = plan(run, &mut sketches.cache, &places, &collection)?;
+        }
+        let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
+        if stats.plan.is_exact() {
+            let cache = sketches.cache;
+            let records = CandidateRecords { buckets: None, cache, places: Some(places), elements };
+            return Ok(Self { collection, true_partners: TruePartners::default(), records });
+        }
+        let true_partners = match (run.sketching, drawn) {
+            (Sketching::AfterReading, _) => {
+                sketch_after_reading(run, &mut sketches, &places, &collection, stats)?
+            }
+            (Sketching::WhileReading, None) => TruePartners::default(),
+            (Sketching::WhileReading, Some(drawn)) => {
+                drawn.true_partners(&collection, &sketches.seen)
+            }
+        };
+        run.search.observer.stage(Stage::Candidates, None);
+        let clock = Clock::start(Stage::Candidates);
+        let buckets = Some(all_buckets(run, &collection, &sketches.keys)?);
+        stats.stages.push(clock.stop(0));
+        let (cache, places) = (sketches.cache, Some(places));
+        let records = CandidateRecords { buckets, cache, places, elements };
+        Ok(Self { collection, true_partners, records })
+    }
+}
+
+/// The first pass, and copies folded.
+fn read<S: Source>(
+    run: &DiskRun<'_, S>,
+    lengths: bool,
+    drawn: Option<&DrawnTexts>,
+    stats: &mut Stats,
+) -> Result<(Collection, Sketches)> {
+    let stage = match (run.sketching, &run.banding) {
+        (Sketching::WhileReading, Some(_)) => Stage::Sketch,
+        _ => Stage::Read,
+    };
+    run.search.observer.stage(stage, Some(run.bytes()));
+    let clock = Clock::start(stage);
+    let (mut collection, sketches) = first_pass(run, lengths, drawn)?;
+    fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
+    collection.count(stats);
+    stats.stages.push(clock.stop(run.bytes()));
+    Ok((collection, sketches))
+}
+
+/// Sketches the texts in memory and looks for the partners of drawn ones meanwhile.
+fn sketch_after_reading<S: Source>(
+    run: &DiskRun<'_, S>,
+    sketches: &mut Sketches,
+    places: &[(u32, u32)],
+    collection: &Collection,
+    stats: &mut Stats,
+) -> Result<TruePartners> {
+    let Sketches { cache, keys, overflowed, .. } = sketches;
+    let observer = run.search.observer;
+    observer.stage(Stage::Audit, None);
+    let clock = Clock::start(Stage::Audit);
+    let (drawn, mut true_partners) = match *overflowed {
+        // Too much for the room it was given.
+        true => (None, true_partners_by_reading(run, collection)?),
+        false => (DrawnGroups::draw(run, cache, places, collection)?, TruePartners::default()),
+    };
+    stats.stages.push(clock.stop(0));
+    observer.stage(Stage::Sketch, None);
+    let clock = Clock::start(Stage::Sketch);
+    let found = sketch_cached(run, cache, places, collection, drawn.as_ref(), keys)?;
+    if let Some(drawn) = drawn {
+        true_partners = drawn.true_partners(found, collection);
+    }
+    stats.stages.push(clock.stop(0));
+    Ok(true_partners)
+}
+
+/// The buckets of every partition of the keys.
+fn all_buckets<S: Source>(
+    run: &DiskRun<'_, S>,
+    collection: &Collection,
+    keys: &Partitions<1>,
+) -> Result<Lists<u32>> {
+    let mut lists = Lists::new(run.budget.share(2), &run.budget.temp);
+    let find = |_, entries: Vec<[u64; 1]>, found: &mut Joined<u32>| {
+        run.search.go_on()?;
+        let entries = entries.into_iter().filter_map(|[entry]| {
+            let group = collection.group_of(entry as u32)?;
+            Some(entry >> 32 << 32 | u64::from(group))
+        });
+        let start = found.list.len();
+        buckets(entries.collect(), &mut found.list);
+        found.lengths.push((found.list.len() - start) as u32);
+        Ok(())
+    };
+    keys.each(run.settings().threads, find, |found| lists.push_all(found))?;
+    Ok(lists)
+}
+
+/// What either way would cost for a source, without a search; none where only one is open.
+pub(super) fn plan_only<S: Source>(run: &DiskRun<'_, S>) -> Result<Option<Plan>> {
+    if run.strategy != SetStrategy::Cheapest || !is_small(run)? {
+        return Ok(None);
+    }
+    let (mut collection, mut sketches) = first_pass(run, false, None)?;
+    fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
+    let places = sketches.cache.places(&collection);
+    plan(run, &mut sketches.cache, &places, &collection).map(Some)
+}
+
+/// Whether the texts are few enough to look at them first.
+fn is_small<S: Source>(run: &DiskRun<'_, S>) -> Result<bool> {
+    let mut bytes = 0;
+    for source in run.sources {
+        for chunk in source.scan(&|_| false)? {
+            bytes += source.decode(&chunk?, &|_| true)?.bytes();
+            if bytes > SMALL {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// What either way is expected to cost, by a sample of the texts.
+fn plan<S: Source>(
+    run: &DiskRun<'_, S>,
+    cache: &mut RecordCache,
+    places: &[(u32, u32)],
+    collection: &Collection,
+) -> Result<Plan> {
+    let settings = run.settings();
+    let bands: Bands = settings.bands()?;
+    let (threshold, recall) = (settings.jaccard_threshold(), settings.promised()?);
+    let all = collection.groups() as usize;
+    let groups = drawn_groups(collection.copies());
+    let mut sample = if groups.iter().all(|&group| places[group as usize].1 != NOWHERE) {
+        // Most of them are compared later, by either way, and need it anyway.
+        let groups = finish_some(run, &groups, places, cache);
+        let set = |&group: &u32| run.layout.elements(cache.get(places[group as usize]));
+        ElementSample::new(&groups.iter().map(set).collect::<Vec<_>>(), all, threshold)
+    } else {
+        let texts = read_some(run, &groups, collection)?;
+        ElementSample::new(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>(), all, threshold)
+    };
+    if let Some(sides) = collection.copies().sides() {
+        let on = |side: u8| sides.0.iter().filter(|&&sides| sides & side != 0).count();
+        sample = sample.across(on(Sides::LEFT), on(Sides::RIGHT));
+    }
+    let agreement = run.agreement();
+    Ok(ElementSearch { bands, threshold, agreement, goal: run.goal, recall }.plan(&sample))
+}
+
+/// Finishes the records of the first of these groups. Of those, which are as many as are needed.
+fn finish_some<'g, S: Source>(
+    run: &DiskRun<'_, S>,
+    groups: &'g [u32],
+    places: &[(u32, u32)],
+    cache: &mut RecordCache,
+) -> &'g [u32] {
+    let layout = run.layout;
+    // On all threads those that are needed even if no element comes twice.
+    let mut elements = 0;
+    let surely = groups.iter().take_while(|&&group| {
+        let before = elements;
+        elements += layout.elements(cache.get(places[group as usize])).len();
+        before < OF_OTHERS
+    });
+    let surely = surely.count();
+    let mut records = cache.records_mut(groups[..surely].iter().copied(), places);
+    records.par_iter_mut().with_max_len(16).for_each(|(_, record)| {
+        layout.finish(record);
+    });
+    let mut room = OF_OTHERS;
+    let is_needed = |&&group: &&u32| {
+        // One more than is needed, to know that it is too much.
+        let needed = room > 0;
+        if needed {
+            let record = cache.get_mut(places[group as usize]);
+            layout.finish(record);
+            room = room.saturating_sub(layout.elements(record).len());
+        }
+        needed
+    };
+    &groups[..groups.iter().take_while(is_needed).count()]
+}
+
+/// The elements of these groups' texts, read again.
+fn read_some<S: Source>(
+    run: &DiskRun<'_, S>,
+    groups: &[u32],
+    collection: &Collection,
+) -> Result<Vec<Vec<u64>>> {
+    let all = collection.groups() as usize;
+    let mut needs = vec![Need::Nothing; all];
+    groups.iter().for_each(|&group| needs[group as usize] = Need::Elements);
+    let nowhere = vec![(0, NOWHERE); all];
+    let store = load(run, collection, needs, RecordCache::default(), &nowhere)?;
+    let mut cache = Cache::one();
+    let set = |&group: &u32| Ok(store.body(group, &mut cache)?.elements.to_vec());
+    groups.iter().map(set).collect()
+}
+
+/// Refuses a run for whose temporary files there is no room, as far as the first records tell.
+fn check_space<S: Source>(run: &DiskRun<'_, S>) -> Result<()> {
+    let (bytes, memory) = (run.bytes(), run.settings().memory as u64);
+    if bytes < memory / 4 {
+        return Ok(());
+    }
+    let Some(chunk) = run.sources[0].scan(&|_| false)?.next().transpose()? else {
+        return Ok(());
+    };
+    let (_, of) = run.sources[0].place(&chunk);
+    let batch = run.sources[0].decode(&chunk, &|_| true)?;
+    let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
+    // Two hashes and a key a band for every record; a tenth of them candidates, a shingle every six bytes.
+    // How many candidates there really are is checked again when they are known.
+    let keys = records * (32.0 + 8.0 * run.tables() as f64);
+    let loaded = records * 8.0 * run.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0;
+    let loaded = if run.banding.is_some() { loaded / 10.0 } else { loaded };
+    let beyond =
+        |needed: f64, share: usize| (needed as u64).saturating_sub(run.budget.share(share) as u64);
+    run.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
+}

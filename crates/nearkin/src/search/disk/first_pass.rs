@@ -1,0 +1,356 @@
+//! The first pass over the input: every item is taken up, and its text gets a fingerprint and, where they are needed, its
+//! bucket keys.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nearkin_kernels::fetch;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::audit::partner_finder::PartnerFinder;
+use crate::candidates::bands::Banding;
+use crate::candidates::element_record::RecordLayout;
+use crate::candidates::identical::fingerprint;
+use crate::candidates::{KEY_PARTS, partition_of_key};
+use crate::family::hash::mix64;
+use crate::item::{Batch, Id, Item, Source};
+use crate::matches::{Collection, ItemFacts};
+use crate::parallel::in_order;
+use crate::settings::Settings;
+use crate::spill::{Block, Partitions};
+use crate::{Error, Result};
+
+use super::audit_sample::DrawnTexts;
+use super::buffers::{TextBuffers, with_buffers};
+use super::fold::duplicate_id;
+use super::record_cache::{CacheRoom, RecordCache, RecordPiece, TextPlace};
+use super::{DiskRun, Sketching};
+
+/// What the first pass leaves, besides the collection.
+pub(super) struct Sketches {
+    /// Keys and positions, by table and the key's first bits.
+    pub(super) keys: Partitions<1>,
+    /// Fingerprints of texts, and positions.
+    pub(super) prints: Partitions<2>,
+    /// Hashes of ids, and positions.
+    pub(super) ids: Partitions<2>,
+    pub(super) cache: RecordCache,
+    /// How many elements texts have, those that were recognised as copies left out, and how many texts
+    /// these are.
+    pub(super) elements: (u64, u64),
+    /// Bytes of all texts.
+    pub(super) bytes: u64,
+    /// Whether there was no room to keep some of them.
+    pub(super) overflowed: bool,
+    /// What drawn items are similar to.
+    pub(super) seen: Vec<(u32, TextPlace, f64)>,
+}
+
+/// Bytes of records kept from the first pass: beyond, reading again is faster than finding so much memory.
+const KEPT: usize = 256 << 20;
+
+/// Partitions of fingerprints: by their first byte.
+const PRINTS: usize = 256;
+
+/// The first pass: takes up every item and gives its text a fingerprint and keys. Lengths are counted where
+/// they decide what is kept. With `drawn`, every text is compared with the drawn ones that may be similar.
+pub(super) fn first_pass<S: Source>(
+    run: &DiskRun<'_, S>,
+    lengths: bool,
+    drawn: Option<&DrawnTexts>,
+) -> Result<(Collection, Sketches)> {
+    let DiskRun { sources, search, banding, budget, layout, .. } = run;
+    let (settings, layout) = (search.settings, *layout);
+    let recent = RecentTexts::new(budget.share(1));
+    // Where all texts are compared, all of them are wanted again.
+    let most = if banding.is_some() { KEPT } else { usize::MAX };
+    let room = CacheRoom::new(budget.share(4).min(most), settings.threads);
+    let mut collection = Collection::new(budget.share(1), &budget.temp);
+    let partitions = run.tables() * KEY_PARTS;
+    let mut sketches = Sketches {
+        keys: Partitions::new(partitions, budget.share(4), &budget.temp),
+        prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+        ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+        cache: RecordCache::default(),
+        elements: (0, 0),
+        bytes: 0,
+        overflowed: false,
+        seen: Vec::new(),
+    };
+    for (input, source) in sources.iter().enumerate() {
+        collection.begin_input();
+        let mut first_ids = FirstIds::new();
+        let worker = FirstPassWorker {
+            banding: banding.as_ref(),
+            sketching: run.sketching,
+            finder: drawn.map(|drawn| &drawn.finder),
+            settings,
+            lengths,
+            recent: &recent,
+            room: &room,
+            layout,
+            input,
+        };
+        in_order(
+            settings.threads,
+            source.scan(&|_| false)?,
+            |chunk| {
+                let (number, bytes) = source.place(&chunk);
+                let batch = source.decode(&chunk, &|_| true)?;
+                Ok((number, bytes, worker.sketch(batch, number)))
+            },
+            |(number, bytes, batch)| {
+                search.go_on()?;
+                search.observer.advance(bytes);
+                sketches.elements.0 += batch.elements;
+                sketches.elements.1 += batch.texts;
+                sketches.bytes += batch.bytes;
+                sketches.overflowed |= batch.overflowed;
+                sketches.seen.extend(batch.seen);
+                let start = collection.begin_chunk(number, batch.records)?;
+                batch.bad.into_iter().for_each(|error| collection.skip(error));
+                for entry in batch.entries {
+                    if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
+                        && first_ids.has(hash)
+                        && !settings.skip_duplicate_ids
+                    {
+                        return Err(duplicate_id(&batch.path, entry.line, id));
+                    }
+                    collection.put(start + entry.ordinal, &entry.facts)?;
+                }
+                sketches.keys.push(batch.keys.at(start))?;
+                sketches.prints.push(batch.prints.at(start))?;
+                sketches.ids.push(batch.ids.at(start))?;
+                Ok(())
+            },
+        )?;
+    }
+    collection.finish()?;
+    sketches.cache = room.clear();
+    Ok((collection, sketches))
+}
+
+/// Some of the first ids, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
+/// once and not hours later. That no two ids of all are the same is settled after the pass.
+struct FirstIds(Vec<u128>);
+
+impl FirstIds {
+    fn new() -> Self {
+        const SLOTS: usize = 1 << 13;
+        Self(vec![0; SLOTS])
+    }
+
+    /// Whether an id is one of them. It is one now if its slot is free.
+    fn has(&mut self, hash: u128) -> bool {
+        let slot = (hash >> 64) as usize & (self.0.len() - 1);
+        let there = &mut self.0[slot];
+        if *there == 0 {
+            *there = hash;
+            return false;
+        }
+        *there == hash
+    }
+}
+
+/// A chunk after the first pass's work.
+struct SketchedChunk {
+    elements: u64,
+    texts: u64,
+    bytes: u64,
+    overflowed: bool,
+    seen: Vec<(u32, TextPlace, f64)>,
+    path: PathBuf,
+    records: u32,
+    bad: Vec<Error>,
+    entries: Vec<ItemEntry>,
+    keys: Block<1>,
+    prints: Block<2>,
+    ids: Block<2>,
+}
+
+struct ItemEntry {
+    ordinal: u32,
+    line: u64,
+    id_hash: Option<u128>,
+    facts: ItemFacts,
+}
+
+/// Texts that were sketched lately: their copies need not be. Where a look here misses one, or another text
+/// has taken its place, a text is sketched twice, and nothing else happens.
+struct RecentTexts {
+    slots: Vec<AtomicU64>,
+}
+
+impl RecentTexts {
+    fn new(bytes: usize) -> Self {
+        // Few enough to stay in a cache.
+        let slots = 1 << (bytes / 8).clamp(1, 1 << 15).ilog2();
+        Self { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn slot(&self, print: u128) -> &AtomicU64 {
+        &self.slots[(print >> 64) as usize & (self.slots.len() - 1)]
+    }
+
+    /// The fingerprint of a text that is looked for soon: its slot is asked for.
+    fn print(&self, text: &str) -> u128 {
+        let print = fingerprint(text.as_bytes());
+        fetch(self.slot(print));
+        print
+    }
+
+    fn has(&self, print: u128) -> bool {
+        self.slot(print).load(Ordering::Relaxed) == print as u64
+    }
+
+    fn put(&self, print: u128) {
+        self.slot(print).store(print as u64, Ordering::Relaxed);
+    }
+}
+
+/// Ids are told apart by a hash, which is shorter than most. Those of another input have another hash.
+fn id_hash(id: &Id, input: usize) -> u128 {
+    // A seed does not do: of short ids that differ as two seeds do, one has under the one the hash that the other has
+    // under the other.
+    let (hash, kind) = match id {
+        Id::Int(number) => (xxh3_128(&number.to_le_bytes()), 0),
+        Id::Text(text) => (xxh3_128(text.as_bytes()), 1),
+    };
+    let which = 2 * input as u64 + kind;
+    hash ^ (u128::from(mix64(which, 1)) << 64 | u128::from(mix64(which, 2)))
+}
+
+/// The entry of a hash: its partition, 96 bits of it, and whose it is.
+fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
+    let high = (hash >> 64) as u64;
+    ((high >> 56) as usize, [high, (hash as u64) << 32 | u64::from(ordinal)])
+}
+
+/// What the threads of the first pass need.
+struct FirstPassWorker<'a> {
+    /// None where no sketches are needed.
+    banding: Option<&'a Banding>,
+    sketching: Sketching,
+    finder: Option<&'a PartnerFinder>,
+    settings: &'a Settings,
+    lengths: bool,
+    recent: &'a RecentTexts,
+    room: &'a CacheRoom,
+    layout: RecordLayout,
+    input: usize,
+}
+
+impl FirstPassWorker<'_> {
+    fn sketch(&self, batch: Batch<'_>, number: usize) -> SketchedChunk {
+        let place = TextPlace { input: self.input as u32, chunk: number as u32, ordinal: 0 };
+        let tables = self.banding.map_or(0, |banding| banding.bands().count);
+        let (mut prints, mut ids) = (Vec::new(), Vec::new());
+        let (mut keys, mut keyed) = (Vec::new(), Vec::new());
+        let mut kept = self.room.take();
+        let (mut elements, mut texts, mut overflowed) = (0, 0, false);
+        let mut seen = Vec::new();
+        // A record that turns out to be left out must not be the only one of its text that was sketched.
+        let use_recent = !self.settings.skip_duplicate_ids;
+        let mut sketch_text = |text: &str, print: u128, ordinal: u32, buffers: &mut TextBuffers| {
+            if !(use_recent && self.recent.has(print)) {
+                buffers.take(text, self.settings);
+                if buffers.elements().is_empty() {
+                    return false;
+                }
+                elements += buffers.elements().len() as u64;
+                texts += 1;
+                self.recent.put(print);
+                let place = TextPlace { ordinal, ..place };
+                if let Some(finder) = self.finder {
+                    buffers.look(finder, place, &mut seen);
+                }
+                let (own, sketch) = buffers.parts();
+                let words = self.layout.words(own.len());
+                let room =
+                    |kept: &&mut RecordPiece| kept.words.len() + words <= kept.words.capacity();
+                let record = kept.as_mut().filter(room).map(|kept| {
+                    let start = kept.words.len();
+                    self.layout.append(own, &mut kept.words);
+                    kept.end_of(place);
+                    &mut kept.words[start..]
+                });
+                overflowed |= record.is_none();
+                if let Some(banding) = self.banding
+                    && !(self.sketching == Sketching::AfterReading && record.is_some())
+                {
+                    let start = keys.len();
+                    banding.keys(own, sketch, &mut keys);
+                    keyed.push(ordinal);
+                    if let Some(record) = record {
+                        self.layout.put_head(&keys[start..], sketch, record);
+                    }
+                }
+            }
+            prints.push(hash_entry(print, ordinal));
+            true
+        };
+        let known: Vec<(bool, Option<u32>)> = with_buffers(|buffers| {
+            let print = |i: usize| self.recent.print(batch.text(i));
+            let mut next = None;
+            let each = batch.items.iter().enumerate().map(|(i, item)| {
+                let text = batch.text(i);
+                let own = next.take().unwrap_or_else(|| print(i));
+                next = (i + 1 < batch.items.len()).then(|| print(i + 1));
+                let shingling = &self.settings.shingling;
+                let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
+                (sketch_text(text, own, item.ordinal, buffers), self.lengths.then(length))
+            });
+            each.collect()
+        });
+        if let Some(kept) = kept {
+            self.room.put(kept);
+        }
+        let bytes = batch.bytes();
+        let Batch { path, records, items, bad, .. } = batch;
+        let entries = items.into_iter().zip(known).map(|(item, (has_text, length))| {
+            let Item { ordinal, line, id, value, .. } = item;
+            let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
+            ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
+            let facts = ItemFacts { id, value, length, is_empty: !has_text };
+            ItemEntry { ordinal, line, id_hash, facts }
+        });
+        let entries = entries.collect();
+        let keys =
+            keyed.iter().zip(keys.chunks_exact(tables.max(1))).flat_map(|(&ordinal, keys)| {
+                keys.iter().enumerate().map(move |(table, &key)| {
+                    (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
+                })
+            });
+        SketchedChunk {
+            elements,
+            texts,
+            bytes,
+            overflowed,
+            seen,
+            path,
+            records,
+            bad,
+            entries,
+            keys: Block::new(tables * KEY_PARTS, keys),
+            prints: Block::new(PRINTS, prints.iter().copied()),
+            ids: Block::new(PRINTS, ids.iter().copied()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn short_ids_of_two_inputs_have_different_hashes() {
+        let texts =
+            (0..40_000).map(|i| Id::Text(format!("{}-{}-{}", i / 400, i / 20 % 20, i % 20).into()));
+        let ids: Vec<Id> = texts.chain((0..40_000).map(Id::Int)).collect();
+        let all: HashSet<u128> =
+            (0..2).flat_map(|input| ids.iter().map(move |id| id_hash(id, input))).collect();
+        assert_eq!(all.len(), 2 * ids.len());
+    }
+}

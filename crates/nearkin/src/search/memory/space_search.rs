@@ -1,0 +1,289 @@
+//! The search of a space: all pairs that a plan finds, and what an audit should find.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::audit::true_partners::{self, AuditScale, Partner, TruePartners};
+use crate::candidates::cascade::Cascade;
+use crate::candidates::probed::ProbedTables;
+use crate::cluster::{Closeness, Comparison, UnionFind};
+use crate::family::Family;
+use crate::item::{Copies, Members};
+use crate::join::{TopQuery, pairs_of};
+use crate::matches::{Collection, CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::observe::{Clock, Observer, Stage};
+use crate::plan::space::{SearchSpace, SpaceQuery};
+use crate::plan::tables::{self, ReadySearch};
+use crate::plan::{Plan, probes};
+use crate::space::{BitSpace, Form, Found, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::spill::Budget;
+use crate::{Error, Result};
+
+use super::Items;
+use crate::search::Search;
+
+/// What a search looks for among the groups of a collection.
+pub(super) fn query<'a>(
+    search: Search<'_>,
+    collection: &Collection,
+    stopped: &'a (dyn Fn() -> bool + Sync),
+) -> SpaceQuery<'a> {
+    SpaceQuery::new(search.settings, collection.copies().group_split(), stopped)
+}
+
+/// The distinct items of a collection, and how similar ones are found.
+pub(super) struct SpaceSearch<'a, S> {
+    space: &'a S,
+    search: Search<'a>,
+    limit: f64,
+    split: Option<u32>,
+    plan: Plan,
+    ready: ReadySearch<'a>,
+    budget: &'a Budget,
+    /// By group, whether it has copies.
+    copied: Vec<bool>,
+}
+
+impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
+    /// Plans the search.
+    pub(super) fn new(
+        space: &'a S,
+        search: Search<'a>,
+        collection: &Collection,
+        budget: &'a Budget,
+        stats: &mut Stats,
+    ) -> Result<Self> {
+        search.observer.stage(Stage::Candidates, None);
+        let clock = Clock::start(Stage::Candidates);
+        let stopped = || search.observer.stopped();
+        let query = query(search, collection, &stopped);
+        let (plan, ready) = tables::plan(space, &query)?;
+        let (limit, split) = (query.limit, query.split);
+        stats.plan = plan.clone();
+        stats.stages.push(clock.stop(0));
+        let copied = has_copies(collection.copies());
+        let this = Self { space, search, limit, split, plan, ready, budget, copied };
+        this.check_room()?;
+        Ok(this)
+    }
+
+    /// An error where far more pairs are to be expected than there is room for: a limit that was mistyped.
+    fn check_room(&self) -> Result<()> {
+        /// Bytes that a pair takes while the result is put together.
+        const PAIR: f64 = 64.0;
+        let Self { plan, space, limit, .. } = self;
+        let memory = self.search.settings.memory;
+        let close = plan.sample.partition_point(|&value| !space.form().closer(*limit, value));
+        // Of few, as many may be by accident.
+        let share = if close < 16 { 0.0 } else { close as f64 / plan.sample.len() as f64 };
+        let expected = share * pairs_of(space.len(), self.split);
+        if expected * PAIR <= memory as f64 {
+            return Ok(());
+        }
+        let must = format!(
+            "fewer: they take some {:.0} MB of memory, and {} MB may be used; choose a closer limit, or give more \
+             memory",
+            expected * PAIR / 1e6,
+            memory / 1_000_000
+        );
+        Err(Error::parameter("the number of close pairs", format!("about {expected:.2e}"), must))
+    }
+
+    /// Items drawn at random, and everything that is similar to them, by comparing them with all others; none where
+    /// nothing is missed.
+    pub(super) fn true_partners(
+        &self,
+        collection: &Collection,
+        stats: &mut Stats,
+    ) -> Result<TruePartners> {
+        let Some(tables) = self.plan.tables_taken() else { return Ok(TruePartners::default()) };
+        self.search.observer.stage(Stage::Audit, None);
+        let clock = Clock::start(Stage::Audit);
+        let seconds = tables.cost.map_or(0.0, |cost| cost.seconds);
+        let each = 1e-9 * self.space.costs().1 * self.space.len() as f64;
+        let unasked = (SHARE * seconds / each.max(1e-12)).clamp(LEAST, MOST) as usize;
+        let count = self.search.settings.audit.unwrap_or(unasked);
+        let copies = collection.copies();
+        let (positions, groups) = match count {
+            0 => return Ok(TruePartners::default()),
+            count => true_partners::draw(copies, count),
+        };
+        let partners: Vec<Vec<Partner>> = groups
+            .par_iter()
+            .map(|&group| {
+                self.search.go_on()?;
+                Ok(self.partners_of(group).collect())
+            })
+            .collect::<Result<_>>()?;
+        stats.stages.push(clock.stop(0));
+        Ok(TruePartners::new(positions, partners.concat(), copies, self.scale()))
+    }
+
+    /// All that is similar to a group, on the other side where there are two.
+    fn partners_of(&self, group: u32) -> impl Iterator<Item = Partner> {
+        let others = match self.split {
+            None => 0..self.space.len() as u32,
+            Some(split) if group < split => split..self.space.len() as u32,
+            Some(split) => 0..split,
+        };
+        let is_similarity = self.has_similarities();
+        others.filter(move |&other| other != group).filter_map(move |other| {
+            let value = self.space.reaching(group, other, self.limit)?;
+            Some((group, other, if is_similarity { value } else { 1.0 }))
+        })
+    }
+
+    /// Whether pairs can be told apart by a similarity from 0 to 1.
+    fn has_similarities(&self) -> bool {
+        self.space.form() == Form::Similarity && (0.0..=1.0).contains(&self.limit)
+    }
+
+    fn scale(&self) -> AuditScale {
+        match self.has_similarities() {
+            true => AuditScale { threshold: self.limit, identical: 1.0 },
+            false => AuditScale::default(),
+        }
+    }
+
+    /// Every similar pair.
+    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<Found>> {
+        let stopped = || observer.stopped();
+        let join = Join { limit: self.limit, split: self.split, stopped: &stopped };
+        let (found, compared) = match &self.ready {
+            ReadySearch::Complete(prepared) => self.space.complete(prepared, &join)?,
+            ReadySearch::Tables(expression, families) => {
+                let families: Vec<(&str, &dyn Family)> =
+                    families.iter().map(|(name, family)| (name.as_str(), &**family as _)).collect();
+                let cascade = Cascade::new(expression, &families, self.space.len())?;
+                let (found, counts) = cascade.join(self.space, &join)?;
+                (found, counts.verified)
+            }
+            ReadySearch::Probed(shape, named) => {
+                let probed = ProbedTables::new(probes::of(named)?, *shape, self.space.len())?;
+                let (found, counts) = probed.join(self.space, &join)?;
+                (found, counts.verified)
+            }
+        };
+        stats.in_candidates = self.space.len() as u64;
+        stats.candidates = compared;
+        stats.verified = compared;
+        stats.similar = found.len() as u64;
+        Ok(found)
+    }
+}
+
+/// The share of an expected time that an audit may take unasked, and the items that are drawn then, at least and at most.
+const SHARE: f64 = 0.05;
+const LEAST: f64 = 10.0;
+const MOST: f64 = 400.0;
+
+impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
+    fn stage(&self) -> Stage {
+        if self.plan.is_exact() { Stage::Join } else { Stage::Verify }
+    }
+
+    fn similar_groups(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<SimilarGroups> {
+        observer.stage(self.stage(), None);
+        let found = self.find(observer, stats)?;
+        let copies = copy_values(self.space, &self.copied, Some(self.limit));
+        let threads = self.search.settings.threads;
+        gather(found, self.space.len(), copies, self.budget, threads, Listed::Both)
+    }
+
+    fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
+        observer.stage(self.stage(), None);
+        let mut sets = UnionFind::new(self.space.len());
+        self.find(observer, stats)?.iter().for_each(|pair| sets.join(pair.a, pair.b));
+        Ok((0..self.space.len() as u32).map(|group| sets.find(group)).collect())
+    }
+
+    fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>> {
+        let closeness = |group: u32| {
+            let centre = centres[group as usize];
+            let value = self.space.value(group.min(centre), group.max(centre));
+            let is_similar = !self.space.form().closer(self.limit, value);
+            Closeness { value, is_similar }
+        };
+        Ok((0..centres.len() as u32).into_par_iter().map(closeness).collect())
+    }
+}
+
+/// By group, whether it has copies.
+fn has_copies(copies: &Copies) -> Vec<bool> {
+    let members: Members = copies.members();
+    (0..copies.groups()).map(|group| members.of(group).len() > 1).collect()
+}
+
+/// How close copies are, where they reach the limit.
+fn copy_values(space: &impl SearchSpace, copied: &[bool], limit: Option<f64>) -> CopyValues {
+    if !copied.contains(&true) {
+        return CopyValues::Same(None);
+    }
+    let value = |(group, &copied): (u32, &bool)| match (copied, limit) {
+        (false, _) => f64::NAN,
+        (true, Some(limit)) => space.reaching(group, group, limit).unwrap_or(f64::NAN),
+        (true, None) => space.value(group, group),
+    };
+    CopyValues::Each((0u32..).zip(copied).map(value).collect())
+}
+
+/// Puts pairs together as lists of each group.
+fn gather(
+    found: Vec<Found>,
+    groups: usize,
+    copies: CopyValues,
+    budget: &Budget,
+    threads: usize,
+    listed: Listed,
+) -> Result<SimilarGroups> {
+    /// Pairs that are handed over together.
+    const SOME: usize = 1 << 16;
+    let places: Arc<Vec<u32>> = Arc::new((0..groups as u32).collect());
+    let builder = SimilarGroupsBuilder::new(&places, groups, budget);
+    for some in found.chunks(SOME) {
+        let mut pairs = some.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
+        builder.add(&mut pairs, listed)?;
+    }
+    drop(found);
+    builder.finish(copies, threads)
+}
+
+/// The closest groups of each group.
+pub(super) fn closest<S: SearchSpace>(
+    space: &S,
+    search: Search<'_>,
+    collection: &Collection,
+    budget: &Budget,
+    count: usize,
+) -> Result<SimilarGroups> {
+    let stopped = || search.observer.stopped();
+    let query = query(search, collection, &stopped);
+    let limit = query.limit.is_finite().then_some(query.limit);
+    let top = TopQuery { count, split: query.split, stopped: &stopped };
+    let mut found = space.closest(&top, limit)?;
+    if let Some(limit) = limit {
+        found.retain(|found| !space.form().closer(limit, found.value));
+    }
+    let copies = copy_values(space, &has_copies(collection.copies()), limit);
+    let (groups, threads) = (space.len(), search.settings.threads);
+    gather(found, groups, copies, budget, threads, Listed::First)
+}
+
+/// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
+pub(crate) fn close_pairs(items: Items, join: &Join<'_>) -> Result<Vec<Found>> {
+    fn all<S: SearchSpace>(space: &S, join: &Join<'_>) -> Result<Vec<Found>> {
+        let (prepared, _) = space.prepare(join);
+        Ok(space.complete(&prepared, join)?.0)
+    }
+    let nothing: Vec<bool> = (0..items.len()).map(|item| items.is_nothing(item)).collect();
+    let mut found = match items {
+        Items::Vectors(vectors, measure) => all(&VectorSpace::new(&vectors, measure)?, join),
+        Items::Bits(bits, form, scale) => all(&BitSpace::new(&bits, form, scale)?, join),
+        Items::Sets(sets, measure, form) => all(&SetSpace::new(&sets, measure, form), join),
+        Items::Strings(strings, measure) => all(&StringSpace::new(strings, measure), join),
+        Items::Sparse(vectors, measure) => all(&SparseSpace::new(vectors, measure), join),
+    }?;
+    found.retain(|pair| !nothing[pair.a as usize] && !nothing[pair.b as usize]);
+    Ok(found)
+}
