@@ -84,6 +84,11 @@ def test_the_guide(
     texts = table["text"].to_pylist()
     names: dict[str, object] = {"np": np, "pathlib": pathlib, "table": table, "new": table, "old": table}
     names |= {"text_a": texts[0], "text_b": texts[1], "text": texts[0], "other_text": texts[0], "texts": texts}
+    persons = ROOT / "examples" / "python" / "persons.py"
+    subprocess.run([sys.executable, persons, "--count", "1000", "persons"], check=True, capture_output=True)
+    names |= {"a": "persons/a.csv", "b": "persons/b.csv", "people": pathlib.Path("persons/b.csv")}
+    mirrors = ROOT / "examples" / "mirrors"
+    names |= {"urls": mirrors / "urls.txt", "pages": mirrors / "pages.jsonl", "links": mirrors / "links.tsv"}
     guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", guide, flags=re.S)
     assert len(blocks) >= 5

@@ -157,7 +157,7 @@ impl Deduplicated {
 }
 
 /// An error where the observer has had enough.
-fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
+pub(crate) fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 

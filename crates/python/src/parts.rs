@@ -29,7 +29,7 @@ fn measure_named(name: &str) -> Result<Measure> {
 }
 
 /// How many threads to use, where that is asked for.
-fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
+pub(crate) fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
     const MOST: usize = u16::MAX as usize;
     match asked {
         Some(threads) if !(1..=MOST).contains(&threads) => {

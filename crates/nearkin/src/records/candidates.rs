@@ -61,6 +61,8 @@ struct ByValue {
 const MOST_CANDIDATES: u64 = 30_000_000_000;
 /// Pairs that one thread looks at before it takes others, about.
 const TASK: usize = 1 << 14;
+/// Pairs that are scored before it is asked whether to stop: two long texts take a tenth of a millisecond.
+const LOOK: u64 = 256;
 /// If an alternative has conditions on equal and on similar fields, the equal fields find its pairs, as long as they find
 /// at most this many per record.
 const FEW: u64 = 50;
@@ -118,7 +120,8 @@ impl<'a> CandidateSearch<'a> {
                         block.pairs(from, to, |a, b| {
                             if go_on && self.is_new(number, a, b) {
                                 count += 1;
-                                go_on = each(&mut own, a, b);
+                                go_on = each(&mut own, a, b)
+                                    && (count % LOOK != 0 || !(self.stopped)());
                             }
                             go_on
                         });

@@ -100,13 +100,19 @@ impl Rules {
             Error::file(path, format!("cannot read: {error}"))
                 .or(Advice::with("suggest", "have one written"))
         })?;
-        Self::parse(&text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
+        Self::from_toml(&text, path, two_tables)
+    }
+
+    /// Reads rules from the text of such a file, for one table or for two. Messages call it `path`; tables of words that it
+    /// names lie beside that path.
+    ///
+    /// # Errors
+    /// With the line where something is wrong.
+    pub fn from_toml(text: &str, path: &Path, two_tables: bool) -> Result<Self> {
+        Self::parse(text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
             |(span, what)| {
-                Error::input(
-                    path,
-                    1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
-                    what,
-                )
+                let line = 1 + text[..span.start.min(text.len())].matches('\n').count() as u64;
+                Error::input(path, line, what)
             },
         )
     }
