@@ -1,4 +1,4 @@
-//! Every pair is compared. Quadratic, complete, and what every other way is tested against.
+//! Compares every pair. This is quadratic and complete, and what every other way is tested against.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::{go_on, sorted};
 use crate::Result;
 use crate::space::{Found, Join, Space};
 
-/// Items that are compared with as many others at a time, so that they stay in a cache.
+/// Items that are compared with the same number of others at a time, so that both stay in a cache.
 const PORTION: u32 = 64;
 
 /// Every pair that reaches the limit, sorted.

@@ -1,4 +1,4 @@
-//! The closest of each item, exact; of equally close ones, those that come first.
+//! The closest items of each item, exactly. Of equally close ones, the first in the collection win.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use super::go_on;
 use crate::space::{Form, Found, Space};
 use crate::{Error, Result};
 
-/// What is looked for.
+/// Asks for the closest items of each item.
 #[derive(Clone, Copy)]
 pub struct TopQuery<'a> {
     /// How many of the closest of each item, at least 1.
     pub count: usize,
-    /// Where the second collection begins, when those of the first are to have the closest of the second.
+    /// Where the second collection begins, if items of the first one ask for items of the second.
     pub split: Option<u32>,
     /// Whether to give up.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
@@ -27,7 +27,7 @@ impl TopQuery<'_> {
         if self.count == 0 { Err(Error::parameter("k", 0, "at least 1")) } else { Ok(()) }
     }
 
-    /// Items that get their closest.
+    /// The items that ask.
     pub(crate) fn asking(&self, items: usize) -> Range<u32> {
         0..self.split.map_or(items, |split| items.min(split as usize)) as u32
     }
@@ -87,7 +87,7 @@ pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<Found>> {
     brute_force_of(space, top, &items)
 }
 
-/// The same for some of the items that may ask, in their order.
+/// [`brute_force`] for some of the items that may ask, in the order given.
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
@@ -106,8 +106,8 @@ pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Resu
 impl Blocks<'_> {
     /// The closest of each item: those of the first item from close to far, then those of the second, and so on.
     ///
-    /// The items of a block look for theirs together, in the nearest blocks first; each is content with what
-    /// is nearer than the last of those it has.
+    /// The items of a block search together, the nearest blocks first. Each looks only for what is nearer than the last of
+    /// those it has.
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.

@@ -1,13 +1,13 @@
 //! Running an expression: which pairs does it make candidates?
 //!
-//! An [`Expression`] and the families it names come in, all pairs that satisfy it go out, or those that a
-//! query satisfies it with. Each part without an OR in it is a table, in which an item has one key, a hash of
-//! the values of the functions in that part. An OR is a union of tables, an AND of ORs an intersection.
+//! An [`Expression`] and the families it names come in. All pairs that satisfy it go out, or the items that satisfy it with
+//! a query. Each part without an OR is a table. An item has one key per table: a hash of the values of the functions in that
+//! part. An OR is a union of tables, an AND of ORs an intersection.
 //!
-//! No set of pairs is ever stored. All keys of an item lie together, so that the whole expression can be
-//! evaluated on two rows of keys. What remains is to meet every pair that could satisfy it, by sorting: for an OR
-//! all its parts are searched, for an AND the part in which the fewest pairs meet, or several parts by the
-//! combinations of their tables. A pair is met in the first place that it shares.
+//! No set of pairs is ever stored. All keys of an item lie together, so the whole expression can be evaluated on two rows of
+//! keys. What remains is to meet every pair that could satisfy it, by sorting. For an OR all its parts are searched. For an
+//! AND the part is searched in which the fewest pairs meet, or several parts by the combinations of their tables. A pair is
+//! met in the first place that it shares.
 
 mod formula;
 mod search;
@@ -42,7 +42,7 @@ pub struct Cascade {
     search: TableSearch,
     places: Vec<TableChoice>,
     items: usize,
-    /// Row by row, a row an item.
+    /// One row of keys per item.
     keys: Vec<u64>,
     lookup: OnceLock<Vec<BucketTable>>,
 }
@@ -98,8 +98,7 @@ impl Cascade {
         self.plan.tables()
     }
 
-    /// How often the items are sorted by their keys: once for each table of a plain OR, less or more where
-    /// there are ANDs.
+    /// How often the items are sorted by their keys: once for each table of a plain OR, less or more often with ANDs.
     pub fn searched(&self) -> usize {
         self.places.len()
     }
