@@ -245,7 +245,7 @@ fn baskets_at_06() {
     }
 }
 
-/// Every film that a user rated, and the stars as bags, against comparing all with all.
+/// Every film that a user rated, and the stars as bags, by bands, against comparing all with all.
 #[test]
 fn ratings_at_02() {
     let Some(path) = data("ratings/ratings.dat") else { return };
@@ -278,7 +278,8 @@ fn ratings_at_02() {
         let place = Place::new();
         let mut shares = Vec::new();
         for seed in 1..=3 {
-            place.ok(&format!("pairs {table} {flags} --recall 0.95 --seed {seed} -q -o out.csv"));
+            let bands = format!("--approximate --recall 0.95 --seed {seed}");
+            place.ok(&format!("pairs {table} {flags} {bands} -q -o out.csv"));
             let mut found = 0;
             for line in place.read("out.csv").lines().skip(1) {
                 let parts: Vec<&str> = line.split(',').collect();
@@ -290,6 +291,7 @@ fn ratings_at_02() {
             }
             shares.push(f64::from(found) / truth.len() as f64);
         }
+        // Seen were 0.9855 to 0.9957, with a standard deviation of 0.003: some ten of these are between that and either limit.
         eprintln!("ratings {flags}: recall {shares:.4?} of {}", truth.len());
         assert!(shares.iter().sum::<f64>() / 3.0 >= 0.95, "{flags}: {shares:?}");
         assert!(shares.iter().all(|&share| share >= 0.92), "{flags}: {shares:?}");

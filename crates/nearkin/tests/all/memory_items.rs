@@ -302,7 +302,8 @@ fn tables_are_taken_where_they_cost_less_and_keep_the_promise() {
         assert!(costs.0.seconds > costs.1.seconds);
         found += result.found.len();
     }
-    // Five runs over thousands of pairs, most of them well within the limit.
+    // Most pairs are well within the limit. Over 60 seeds the recall of a run had a mean of 0.983 and a standard deviation of
+    // 0.0098, so the mean of five is below the promise in fewer than one choice of seeds in a billion.
     let share = found as f64 / (5 * expected.len()) as f64;
     assert!(share >= 0.95, "{share}");
 }
