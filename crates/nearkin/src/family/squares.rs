@@ -104,7 +104,8 @@ pub fn different_fingers(filled: f64, each: u32) -> f64 {
 /// probability `both`: the mean of `chance(p)` over how many squares they share, p being the chance of one function.
 ///
 /// Functions drawn from the same two prints do not agree independently: where a pair shares more squares than most, all of
-/// them agree more often. Of few squares that is seen, of many it vanishes.
+/// them agree more often. Of few squares that is seen, of many it vanishes: on 1,000 squares, two groups of 1,024 functions
+/// let 1/209 of the strangers through, where independent ones would let 1/248.
 ///
 /// ```
 /// use nearkin::family::squares::over_grid;
