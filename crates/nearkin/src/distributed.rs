@@ -5,7 +5,7 @@
 //! share a key meet somewhere once; what is found there by the same search is what one machine would find.
 //!
 //! [`Keys`] gives the texts of one part of the collection their keys, packed in blocks for those who gather a key's
-//! texts: a block of thousands of entries costs a cluster as much to move as one row. [`meet`] reads the blocks
+//! texts: Spark needs microseconds per row, and a block of thousands of entries is one row. [`meet`] reads the blocks
 //! that came together and says which texts travel where. Identical texts travel as their first two, which is
 //! enough to know what copies are to each other.
 

@@ -10,8 +10,23 @@
 //!
 //! **What it costs.** After n throws, about k·exp(−n/k) of the k groups are unfilled. Long sets are
 //! thrown once and are done. The second step never takes more than k²/e values, and machines make several of these at a
-//! time. The fast similarity sketch of Dahlgaard, Knudsen and Thorup (FOCS 2017) throws again and again instead: that is
-//! fewer values, but one by one, and it takes longer.
+//! time.
+//!
+//! **What else was tried.** The fast similarity sketch of Dahlgaard, Knudsen and Thorup (FOCS 2017) throws again and
+//! again until every group is filled. It is as good and takes fewer values, but makes them one by one: on licence texts
+//! it took 1.8 times as many instructions. Throwing into wider and wider groups of groups made the rows of short texts
+//! depend on one another.
+//!
+//! **What it does to recall.** Groups are not independent, because they draw without replacement. That could have cost
+//! recall; measured over random sets, it gains some. The table has the share of pairs at just the threshold that were
+//! found, where 0.99 was promised: 40,000 pairs per cell with a standard error of 0.0005, and from 1,000 elements on
+//! 10,000 pairs with 0.001.
+//!
+//! | elements in the union | 10 | 20 | 50 | 200 | 1,000 | 5,000 | independent |
+//! |---|---|---|---|---|---|---|---|
+//! | threshold 0.5, 72 bands of 4 | .9910 | .9906 | .9911 | .9922 | .9921 | .9911 | .9904 |
+//! | threshold 0.8, 16 bands of 6 | .9920 | .9938 | .9949 | .9953 | .9936 | .9927 | .9923 |
+//! | threshold 0.9, 11 bands of 10 | .9913 | .9926 | .9946 | .9952 | .9918 | .9924 | .9911 |
 
 use nearkin_kernels::{Throw, fill_open, throw_all};
 

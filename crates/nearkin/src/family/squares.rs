@@ -104,6 +104,8 @@ pub fn different_fingers(filled: f64, each: u32) -> f64 {
 ///
 /// Functions on the same two prints do not agree independently: if a pair shares more squares than most, all functions
 /// agree more often. The effect shows on small grids and vanishes on large ones.
+/// On 1,000 squares, two groups of 1,024 functions let 1/209 of the strangers through, where independent ones would let
+/// 1/248.
 ///
 /// ```
 /// use nearkin::family::squares::over_grid;

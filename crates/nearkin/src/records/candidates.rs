@@ -3,6 +3,9 @@
 //! An alternative is a list of conditions that hold together. One of them, or the equal fields together, finds pairs of
 //! values: equal ones by sorting, similar ones by the joins of sets, strings and vectors, which miss none. The others
 //! are checked pair by pair. A pair that more than one alternative finds is looked at once, for the first of them.
+//!
+//! Conditions are exact, so an alternative need not remember what an earlier one found: the values are asked again
+//! whether an earlier alternative holds for the pair.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -10,6 +10,9 @@
 //! 4. a field's points and penalty are those of the quadratic that comes closest to the logarithm of the ratio of the
 //!    two, ten points a factor of two, and the threshold is where matches and others are equally likely;
 //! 5. candidates are found by the conditions that hold for most of the likely matches at the least cost.
+//!
+//! The pairs come from rare words, not from the rules' own candidates. Those are chosen by the very fields that are to
+//! be judged, and expectation maximisation over them failed: F1 was 0.21 on products and 0.73 on citations.
 
 mod columns;
 mod mixture;

@@ -14,6 +14,14 @@
 //! | [`index`] | the same for sets that come later, one by one |
 //!
 //! It works for any measure that says how much two sets of given sizes must share: see [`Verifier`].
+//!
+//! **A pair is verified at first sight.** A set looks its prefix up among the sets before it. A pair is judged at the
+//! first symbol it shares, by sizes, positions and bitmaps, and is then merged from there on. Nothing is counted or
+//! remembered between two looks, so there is no need to count hits over the whole prefix first, as PPJoin does.
+//!
+//! Most of the time goes into ranking: two thirds on licence texts. Elements that only one set has become no symbol,
+//! but count as positions. Sets with equal prefixes are not grouped: about a quarter of the time is left for probing,
+//! so that could gain little.
 
 pub mod bounds;
 mod filters;
