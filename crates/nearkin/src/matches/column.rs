@@ -6,7 +6,7 @@ use crate::spill::{Cache, Lists, Temp};
 
 /// Values by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub(crate) struct PagedColumn {
     pages: Lists<u8>,
     /// The page that is being filled: where its values end, and their bytes.
     ends: Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Column {
 /// Values of a page.
 const PAGE: usize = 64;
 
-impl Column {
+impl PagedColumn {
     pub(crate) fn new(limit: usize, temp: &Temp) -> Self {
         Self { pages: Lists::new(limit, temp), ends: Vec::new(), bytes: Vec::new() }
     }
@@ -165,7 +165,7 @@ mod tests {
         };
         let temp = Temp::passing(std::env::temp_dir());
         for limit in [0, usize::MAX] {
-            let mut column = Column::new(limit, &temp);
+            let mut column = PagedColumn::new(limit, &temp);
             let there: Vec<u32> =
                 (0..1000).filter(|i| i % 5 != 2 && !(100..300).contains(i)).collect();
             for &position in &there {
