@@ -22,7 +22,7 @@ impl PagedColumn {
     }
 
     /// Takes the value of a position behind all that have one; those between have none.
-    pub(crate) fn put(&mut self, position: u32, value: &impl Stored) -> Result<()> {
+    pub(crate) fn put(&mut self, position: u32, value: &impl PagedValue) -> Result<()> {
         while self.pages.len() * PAGE + self.ends.len() < position as usize {
             self.end_value()?;
         }
@@ -53,7 +53,7 @@ impl PagedColumn {
     }
 
     /// The value of a position, if it has one.
-    pub(crate) fn get<T: Stored>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
+    pub(crate) fn get<T: PagedValue>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
         Ok(self.stored(position, cache)?.map(T::from_stored))
     }
 
@@ -88,7 +88,7 @@ impl PagedColumn {
 }
 
 /// What a column can hold: at least one byte each.
-pub(crate) trait Stored {
+pub(crate) trait PagedValue {
     fn store(&self, bytes: &mut Vec<u8>);
     fn from_stored(bytes: &[u8]) -> Self;
 }
@@ -110,7 +110,7 @@ fn put(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-impl Stored for Id {
+impl PagedValue for Id {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
@@ -134,7 +134,7 @@ fn id(bytes: &[u8]) -> IdRef<'_> {
     }
 }
 
-impl Stored for Value {
+impl PagedValue for Value {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
