@@ -15,7 +15,7 @@ use crate::{Error, Result};
 type Sides<'a> = [&'a [Place]];
 
 /// The items of all sides, and what those of each are called.
-type NamedItems = (Items, Vec<ItemNames>);
+type SideItems = (Items, Vec<ItemNames>);
 
 impl Options {
     /// Reads one or two collections into memory. Where the field of `keep` decides what is kept, it is read too.
@@ -45,7 +45,7 @@ impl Options {
         MemoryItems::named(items, names)
     }
 
-    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
         let digits = self.digits.unwrap_or_default();
         let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
@@ -60,7 +60,7 @@ impl Options {
         sides: &Sides<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<NamedItems> {
+    ) -> Result<SideItems> {
         let first = load_answers(sides[0], options, self.questions.as_deref())?;
         let mut both = vec![first.records];
         for paths in &sides[1..] {
@@ -75,7 +75,7 @@ impl Options {
     }
 
     /// Texts, sets and bags as sets of elements.
-    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<NamedItems> {
+    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
         let plain = Self { probes: None, and_or: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
@@ -96,7 +96,7 @@ impl Options {
         sides: &Sides<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<NamedItems> {
+    ) -> Result<SideItems> {
         let (texts, mut names) = texts(sides, options)?;
         if self.keep == Some(Keep::Longest) {
             let mut lengths = texts.iter().map(|text| text.chars().count() as u32);
@@ -113,7 +113,7 @@ impl Options {
     }
 }
 
-fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
     let by_angle = query.measure == MeasureName::Cosine;
     let read = if by_angle { load_directions } else { load_vectors };
     let loaded = sides.iter().map(|paths| read(paths, options));
