@@ -12,7 +12,7 @@ use crate::shingle::{Repeats, Shingling, Vocabulary};
 use crate::{Error, Result};
 
 /// One or two collections.
-type Sides<'a> = [&'a [Place]];
+type SidePlaces<'a> = [&'a [Place]];
 
 /// The items of all sides, and what those of each are called.
 type SideItems = (Items, Vec<ItemNames>);
@@ -45,7 +45,7 @@ impl Options {
         MemoryItems::named(items, names)
     }
 
-    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
+    fn bits(&self, sides: &SidePlaces<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
         let digits = self.digits.unwrap_or_default();
         let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
@@ -57,7 +57,7 @@ impl Options {
 
     fn answers(
         &self,
-        sides: &Sides<'_>,
+        sides: &SidePlaces<'_>,
         options: &ReadOptions,
         query: &Query,
     ) -> Result<SideItems> {
@@ -75,7 +75,7 @@ impl Options {
     }
 
     /// Texts, sets and bags as sets of elements.
-    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
+    fn sets(&self, sides: &SidePlaces<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
         let plain = Self { probes: None, and_or: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
@@ -93,7 +93,7 @@ impl Options {
 
     fn tf_idf(
         &self,
-        sides: &Sides<'_>,
+        sides: &SidePlaces<'_>,
         options: &ReadOptions,
         query: &Query,
     ) -> Result<SideItems> {
@@ -113,7 +113,7 @@ impl Options {
     }
 }
 
-fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
+fn vectors(sides: &SidePlaces<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
     let by_angle = query.measure == MeasureName::Cosine;
     let read = if by_angle { load_directions } else { load_vectors };
     let loaded = sides.iter().map(|paths| read(paths, options));
@@ -133,7 +133,7 @@ fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>,
     loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
 }
 
-fn texts(sides: &Sides<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
+fn texts(sides: &SidePlaces<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
     let loaded = sides.iter().map(|paths| load_strings(paths, options));
     let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
     Ok((texts.concat(), item_names(names)))
