@@ -16,7 +16,7 @@ use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
 use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
 use crate::family::{INFINITY, ProbeFamily};
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, Join, Space};
 use crate::{Error, Result};
 
 /// Items that are hashed together, and then looked up together.
@@ -81,7 +81,7 @@ impl<'a> ProbedTables<'a> {
         &self,
         space: &dyn Space,
         join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
@@ -160,7 +160,7 @@ impl<'a> ProbedTables<'a> {
         lookups: &[ProbeTable],
         space: &dyn Space,
         join: &Join<'_>,
-    ) -> Result<Vec<(Vec<Found>, CandidateCounts)>> {
+    ) -> Result<Vec<(Vec<ClosePair>, CandidateCounts)>> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;
         let tables = lookups.par_iter().enumerate();
@@ -185,7 +185,7 @@ impl<'a> ProbedTables<'a> {
                     for b in lookup.items(key, least) {
                         counts.verified += 1;
                         let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| Found { a, b, value }));
+                        found.extend(value.map(|value| ClosePair { a, b, value }));
                     }
                 }
             }
@@ -197,7 +197,7 @@ impl<'a> ProbedTables<'a> {
 }
 
 /// In order, and each once.
-fn sort(found: &mut Vec<Found>) {
+fn sort(found: &mut Vec<ClosePair>) {
     found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
     found.dedup_by_key(|pair| (pair.a, pair.b));
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks};
 use super::{DenseJoin, TopQuery, brute_force, pairs_of, top};
 use crate::Result;
-use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
+use crate::space::{ClosePair, Join, Space, VectorMeasure, VectorSpace};
 
 /// Most blocks that are tried. With 4, what was expected to be found was off by a factor of 3.
 const TRIED: usize = 64;
@@ -64,7 +64,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, u64)> {
+    pub fn within(&self, space: &VectorSpace, join: &Join) -> Result<(Vec<ClosePair>, u64)> {
         let all = pairs_of(space.len(), join.split) as u64;
         match self {
             Self::Blocks(blocks) => {
@@ -80,7 +80,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<Found>> {
+    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<ClosePair>> {
         match self {
             Self::Blocks(blocks) => Ok(blocks.closest(top)?.0),
             Self::Dense => DenseJoin::new(space).closest(top),

@@ -45,7 +45,7 @@ use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
 use crate::item::Characters;
-use crate::space::{Found, Join, Space, StringMeasure, StringSpace};
+use crate::space::{ClosePair, Join, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};
 
 /// What a join took.
@@ -66,7 +66,7 @@ const MOST_EDITS: usize = 255;
 ///
 /// # Errors
 /// When the limit is negative or not a number, or the join was stopped.
-pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
+pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<ClosePair>, JoinCounts)> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }

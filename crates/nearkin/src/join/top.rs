@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks, bits};
 use super::dense::DenseJoin;
 use super::go_on;
-use crate::space::{Form, Found, Space};
+use crate::space::{Form, ClosePair, Space};
 use crate::{Error, Result};
 
 /// What is looked for.
@@ -72,8 +72,8 @@ impl TopList {
         }
     }
 
-    pub(super) fn found(self, a: u32) -> impl Iterator<Item = Found> {
-        self.kept.into_iter().map(move |(value, b)| Found { a, b, value })
+    pub(super) fn found(self, a: u32) -> impl Iterator<Item = ClosePair> {
+        self.kept.into_iter().map(move |(value, b)| ClosePair { a, b, value })
     }
 }
 
@@ -82,7 +82,7 @@ impl TopList {
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<Found>> {
+pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<ClosePair>> {
     let items: Vec<u32> = top.asking(space.len()).collect();
     brute_force_of(space, top, &items)
 }
@@ -91,7 +91,7 @@ pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<Found>> {
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Result<Vec<Found>> {
+pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Result<Vec<ClosePair>> {
     top.check()?;
     let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
@@ -111,7 +111,7 @@ impl Blocks<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &TopQuery) -> Result<(Vec<Found>, BlockCounts)> {
+    pub fn closest(&self, top: &TopQuery) -> Result<(Vec<ClosePair>, BlockCounts)> {
         top.check()?;
         let parts = (0..self.count()).into_par_iter().map(|block| {
             go_on(top.stopped)?;
@@ -173,7 +173,7 @@ impl DenseJoin<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &TopQuery) -> Result<Vec<Found>> {
+    pub fn closest(&self, top: &TopQuery) -> Result<Vec<ClosePair>> {
         top.check()?;
         let space = self.space();
         let portions = self.portions(top.asking(space.len()));

@@ -13,7 +13,7 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    BitSpace, Form, ClosePair, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
@@ -77,10 +77,10 @@ pub(crate) trait SearchSpace: Space {
     fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64);
 
     /// Every pair that reaches the limit, and how many were compared.
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)>;
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>>;
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
 
     /// A value of this space as the distance that its families go by.
     fn distance(&self, value: f64) -> f64;
@@ -166,11 +166,11 @@ impl SearchSpace for VectorSpace<'_> {
         estimate::prepare(self, join)
     }
 
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
         prepared.within(self, join)
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         estimate::prepare_closest(self, top).0.closest(self, top)
     }
 
@@ -229,12 +229,12 @@ impl SearchSpace for BitSpace<'_> {
         (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let found = bits::within(self, join)?;
         Ok((found, join::pairs_of(self.len(), join.split) as u64))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         top::brute_force(self, top)
     }
 
@@ -272,7 +272,7 @@ impl SearchSpace for SetSpace<'_> {
         (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let limit = match self.form() {
             Form::Similarity => Limit::Similarity(join.limit),
             Form::Distance => Limit::Distance(join.limit),
@@ -285,7 +285,7 @@ impl SearchSpace for SetSpace<'_> {
         let pair = |&SetPair { a, b, shared }: &SetPair| {
             let [first, second] = [a, b].map(|set| sets[set as usize].len());
             let overlap = Measure::overlap(shared as usize, first, second);
-            Found { a, b, value: verifier.value(overlap) }
+            ClosePair { a, b, value: verifier.value(overlap) }
         };
         let counts = pairs(&sets, &search, &|hits| {
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -297,7 +297,7 @@ impl SearchSpace for SetSpace<'_> {
         Ok((found, counts.verified))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         top::brute_force(self, top)
     }
 
@@ -343,14 +343,14 @@ impl SearchSpace for StringSpace {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = strings::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
     /// Within one edit, two and so on, until there are enough, and for those that have not enough within eight by comparing
     /// all.
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
         let limit = limit.unwrap_or(f64::INFINITY);
         let mut open: Vec<u32> = top.asking(self.len()).collect();
@@ -407,12 +407,12 @@ impl SearchSpace for SparseSpace {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = sparse::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = Join { limit, split: top.split, stopped: top.stopped };
         let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
@@ -449,14 +449,14 @@ impl SearchSpace for SparseSpace {
 /// Pairs looked up by either of their items.
 struct Ranked {
     /// Each pair from both its ends, or with two collections from the first alone, by that item.
-    pairs: Vec<Found>,
+    pairs: Vec<ClosePair>,
     starts: Vec<usize>,
 }
 
 impl Ranked {
-    fn new(found: Vec<Found>, items: usize, split: Option<u32>) -> Self {
-        let turned = |pair: &Found| Found { a: pair.b, b: pair.a, value: pair.value };
-        let back: Vec<Found> = match split {
+    fn new(found: Vec<ClosePair>, items: usize, split: Option<u32>) -> Self {
+        let turned = |pair: &ClosePair| ClosePair { a: pair.b, b: pair.a, value: pair.value };
+        let back: Vec<ClosePair> = match split {
             None => found.iter().map(turned).collect(),
             Some(_) => Vec::new(),
         };
@@ -468,7 +468,7 @@ impl Ranked {
     }
 
     /// Up to `count` of an item's pairs, from close to far, and of equally close ones those that come first.
-    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<Found> {
+    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<ClosePair> {
         let range = self.starts[item as usize]..self.starts[item as usize + 1];
         let mut row = self.pairs[range].to_vec();
         row.sort_by(|x, y| form.order(x.value, y.value).then(x.b.cmp(&y.b)));

@@ -14,7 +14,7 @@ use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, Found, Join, SparseMeasure, StringMeasure};
+use crate::space::{Form, ClosePair, Join, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -296,7 +296,7 @@ impl<'a> CandidateSearch<'a> {
             }
         };
         let found = close_pairs(items, &Join { limit, split, stopped: self.stopped })?;
-        let pair = |found: &Found| (values[found.a as usize], values[found.b as usize]);
+        let pair = |found: &ClosePair| (values[found.a as usize], values[found.b as usize]);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
         // Equal values fulfil every condition, also those without a shingle.
         pairs.extend(values.iter().filter(|&&value| in_both(value)).map(|&value| (value, value)));

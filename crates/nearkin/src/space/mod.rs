@@ -73,7 +73,7 @@ pub trait Space: Sync {
 
 /// Two items and their exact similarity or distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct ClosePair {
     /// The item that comes first.
     pub a: u32,
     /// The other.

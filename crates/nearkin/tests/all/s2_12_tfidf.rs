@@ -11,7 +11,7 @@ use nearkin::family::{Family, SparseHyperplanes};
 use nearkin::item::Sparse;
 use nearkin::join::sparse;
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
-use nearkin::space::{Found, Join, Space, SparseMeasure, SparseSpace};
+use nearkin::space::{ClosePair, Join, Space, SparseMeasure, SparseSpace};
 
 fn never() -> bool {
     false
@@ -101,14 +101,14 @@ fn what_is_no_sparse_vector_is_an_error() {
     assert!(matches!(sparse::join(&space, &join), Err(Error::Interrupted)));
 }
 
-fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<Found> {
+fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
     let mut found = Vec::new();
     let items = space.len() as u32;
     for a in 0..split.unwrap_or(items) {
         for b in split.unwrap_or(a + 1)..items {
             let value = space.value(a, b);
             if !space.form().closer(limit, value) {
-                found.push(Found { a, b, value });
+                found.push(ClosePair { a, b, value });
             }
         }
     }
@@ -194,7 +194,7 @@ fn s2_12_join_is_complete_on_citations() {
     for limit in [0.3, 0.5, 0.7, 0.9] {
         let join = Join { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         assert!(!found.is_empty());
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
@@ -298,7 +298,7 @@ fn s2_12_join_is_complete_on_articles() {
     for limit in [0.2, 0.4, 0.6, 0.8] {
         let join = Join { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
     }

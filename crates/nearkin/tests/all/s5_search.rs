@@ -10,7 +10,7 @@ use nearkin::candidates::cascade::{CandidateCounts, Cascade, Families};
 use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
 use nearkin::join::every_pair;
-use nearkin::space::{Form, Found, Join, Space};
+use nearkin::space::{Form, ClosePair, Join, Space};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -107,7 +107,7 @@ impl Space for Everything {
 
 const WHOLE: Join<'static> = Join { limit: f64::INFINITY, split: None, stopped: &|| false };
 
-fn pairs(found: &[Found]) -> Vec<(u32, u32)> {
+fn pairs(found: &[ClosePair]) -> Vec<(u32, u32)> {
     found.iter().map(|found| (found.a, found.b)).collect()
 }
 
@@ -278,7 +278,7 @@ fn s5_2_same_at_any_number_of_threads() {
                 cascade.join(&f, &Join { limit: 12.0, ..WHOLE }).unwrap()
             })
         };
-        let one: (Vec<Found>, CandidateCounts) = run(1);
+        let one: (Vec<ClosePair>, CandidateCounts) = run(1);
         assert!(one.0.len() > 1000, "{}", one.0.len());
         assert!(one.0.is_sorted_by(|a, b| (a.a, a.b) < (b.a, b.b)));
         for threads in [2, 5] {

@@ -6,7 +6,7 @@ use nearkin::join::strings::{self, JoinCounts};
 use nearkin::measure::{edit, hamming};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::Settings;
-use nearkin::space::{Found, Join, Space, StringMeasure, StringSpace};
+use nearkin::space::{ClosePair, Join, Space, StringMeasure, StringSpace};
 use nearkin::{Error, Result};
 
 const MEASURES: [StringMeasure; 3] =
@@ -16,7 +16,7 @@ fn never() -> bool {
     false
 }
 
-fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<Found>, JoinCounts)> {
+fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<ClosePair>, JoinCounts)> {
     strings::join(space, &Join { limit, split, stopped: &never })
 }
 
@@ -35,21 +35,21 @@ fn every_pair<S: AsRef<str>>(
     measure: StringMeasure,
     limit: f64,
     split: Option<u32>,
-) -> Vec<Found> {
+) -> Vec<ClosePair> {
     let mut found = Vec::new();
     for (a, x) in texts.iter().enumerate() {
         for (b, y) in texts.iter().enumerate().skip(a + 1) {
             let value = plain(measure, x.as_ref(), y.as_ref());
             let crosses = split.is_none_or(|split| a < split as usize && b >= split as usize);
             if crosses && value <= limit {
-                found.push(Found { a: a as u32, b: b as u32, value });
+                found.push(ClosePair { a: a as u32, b: b as u32, value });
             }
         }
     }
     found
 }
 
-fn closer(pairs: &[Found], limit: f64) -> Vec<Found> {
+fn closer(pairs: &[ClosePair], limit: f64) -> Vec<ClosePair> {
     pairs.iter().filter(|pair| pair.value <= limit).copied().collect()
 }
 

@@ -16,7 +16,7 @@ use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
-use crate::space::{BitSpace, Form, Found, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{BitSpace, Form, ClosePair, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
 use crate::spill::Budget;
 use crate::{Error, Result};
 
@@ -147,7 +147,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
     }
 
     /// Every similar pair.
-    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<Found>> {
+    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<ClosePair>> {
         let stopped = || observer.stopped();
         let join = Join { limit: self.limit, split: self.split, stopped: &stopped };
         let (found, compared) = match &self.ready {
@@ -230,7 +230,7 @@ fn copy_values(space: &impl SearchSpace, copied: &[bool], limit: Option<f64>) ->
 
 /// Puts pairs together as lists of each group.
 fn gather(
-    found: Vec<Found>,
+    found: Vec<ClosePair>,
     groups: usize,
     copies: CopyValues,
     budget: &Budget,
@@ -271,8 +271,8 @@ pub(super) fn closest<S: SearchSpace>(
 }
 
 /// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
-pub(crate) fn close_pairs(items: Items, join: &Join<'_>) -> Result<Vec<Found>> {
-    fn all<S: SearchSpace>(space: &S, join: &Join<'_>) -> Result<Vec<Found>> {
+pub(crate) fn close_pairs(items: Items, join: &Join<'_>) -> Result<Vec<ClosePair>> {
+    fn all<S: SearchSpace>(space: &S, join: &Join<'_>) -> Result<Vec<ClosePair>> {
         let (prepared, _) = space.prepare(join);
         Ok(space.complete(&prepared, join)?.0)
     }
