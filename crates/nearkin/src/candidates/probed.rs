@@ -16,7 +16,7 @@ use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
 use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
 use crate::family::{INFINITY, ProbeFamily};
-use crate::space::{ClosePair, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Items that are hashed together, and then looked up together.
@@ -80,7 +80,7 @@ impl<'a> ProbedTables<'a> {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
     ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
@@ -115,7 +115,7 @@ impl<'a> ProbedTables<'a> {
         &self,
         first: usize,
         tables: usize,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
         keys: &mut Vec<u64>,
     ) -> Result<()> {
         let (rows, each) = (self.shape.rows, tables * self.looks);
@@ -159,7 +159,7 @@ impl<'a> ProbedTables<'a> {
         keys: &[u64],
         lookups: &[ProbeTable],
         space: &dyn Space,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
     ) -> Result<Vec<(Vec<ClosePair>, CandidateCounts)>> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;

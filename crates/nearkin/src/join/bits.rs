@@ -8,13 +8,13 @@ use rayon::prelude::*;
 
 use super::{go_on, sorted};
 use crate::Result;
-use crate::space::{BitSpace, ClosePair, Join, Space};
+use crate::space::{BitSpace, ClosePair, JoinQuery, Space};
 
 /// Every pair that reaches the limit, sorted.
 ///
 /// # Errors
 /// When it was stopped.
-pub fn within(space: &BitSpace, join: &Join) -> Result<Vec<ClosePair>> {
+pub fn within(space: &BitSpace, join: &JoinQuery) -> Result<Vec<ClosePair>> {
     let Some(most) = space.most_differing(join.limit) else { return Ok(Vec::new()) };
     let sorted_bits = OnesOrder::new(space);
     let parts = (0..sorted_bits.blocks()).into_par_iter().map(|block| {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{go_on, sorted};
 use crate::Result;
-use crate::space::{ClosePair, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 
 /// Items that are compared with as many others at a time, so that they stay in a cache.
 const PORTION: u32 = 64;
@@ -13,7 +13,7 @@ const PORTION: u32 = 64;
 ///
 /// # Errors
 /// When it was stopped.
-pub fn brute_force(space: &impl Space, join: &Join) -> Result<Vec<ClosePair>> {
+pub fn brute_force(space: &impl Space, join: &JoinQuery) -> Result<Vec<ClosePair>> {
     let items = space.len() as u32;
     let firsts = join.split.unwrap_or(items).min(items);
     let portions = (0..firsts).step_by(PORTION as usize).collect::<Vec<_>>();
@@ -28,7 +28,7 @@ pub fn brute_force(space: &impl Space, join: &Join) -> Result<Vec<ClosePair>> {
 /// Pairs of the `firsts` with later items, from `others` on.
 fn portion(
     space: &impl Space,
-    join: &Join,
+    join: &JoinQuery,
     firsts: std::ops::Range<u32>,
     others: u32,
 ) -> Vec<ClosePair> {

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::space::{ClosePair, Join};
+use crate::space::{ClosePair, JoinQuery};
 use crate::{Error, Result};
 
 /// Items in groups of equal ones.
@@ -94,7 +94,7 @@ impl EqualItems {
         &self,
         pairs: &[(u32, u32, f64)],
         own: impl Fn(u32) -> Option<f64> + Sync,
-        join: &Join,
+        join: &JoinQuery,
     ) -> Result<Vec<ClosePair>> {
         let stopped = || (join.stopped)();
         let of_groups = pairs.par_iter().flat_map_iter(|&(a, b, value)| {

@@ -13,7 +13,7 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, Form, ClosePair, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    BitSpace, Form, ClosePair, JoinQuery, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
@@ -58,8 +58,8 @@ impl<'a> SpaceQuery<'a> {
     }
 
     /// The pairs that are looked for.
-    pub(crate) fn join(&self) -> Join<'a> {
-        Join { limit: self.limit, split: self.split, stopped: self.stopped }
+    pub(crate) fn join(&self) -> JoinQuery<'a> {
+        JoinQuery { limit: self.limit, split: self.split, stopped: self.stopped }
     }
 
     /// The expression that was asked for, and its probes.
@@ -74,10 +74,10 @@ impl<'a> SpaceQuery<'a> {
 /// A space that can be searched completely, and perhaps by tables.
 pub(crate) trait SearchSpace: Space {
     /// What the complete way needs, and the seconds it will take on one core.
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64);
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64);
 
     /// Every pair that reaches the limit, and how many were compared.
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)>;
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
@@ -162,11 +162,11 @@ fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
 }
 
 impl SearchSpace for VectorSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         estimate::prepare(self, join)
     }
 
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(&self, prepared: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         prepared.within(self, join)
     }
 
@@ -222,14 +222,14 @@ impl SearchSpace for VectorSpace<'_> {
 }
 
 impl SearchSpace for BitSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         // About a nanosecond for eight words of a pair.
         let pairs = join::pairs_of(self.len(), join.split);
         let words = self.bits().words_each() as f64;
         (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let found = bits::within(self, join)?;
         Ok((found, join::pairs_of(self.len(), join.split) as u64))
     }
@@ -267,12 +267,12 @@ impl SearchSpace for BitSpace<'_> {
 }
 
 impl SearchSpace for SetSpace<'_> {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         // Ranking elements, and then looking up a share of them.
         (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let limit = match self.form() {
             Form::Similarity => Limit::Similarity(join.limit),
             Form::Distance => Limit::Distance(join.limit),
@@ -339,11 +339,11 @@ pub(crate) fn no_tables(query: &SpaceQuery<'_>) -> Result<()> {
 }
 
 impl SearchSpace for StringSpace {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = strings::join(self, join)?;
         Ok((found, counts.candidates))
     }
@@ -358,7 +358,7 @@ impl SearchSpace for StringSpace {
         let below = LIMITS.iter().copied().filter(|&at| at < limit);
         let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
         for at in below.chain(last) {
-            let join = Join { limit: at, split: top.split, stopped: top.stopped };
+            let join = JoinQuery { limit: at, split: top.split, stopped: top.stopped };
             let rows = Ranked::new(strings::join(self, &join)?.0, self.len(), top.split);
             open.retain(|&item| {
                 let row = rows.closest(item, top.count, self.form());
@@ -403,18 +403,18 @@ impl SearchSpace for StringSpace {
 }
 
 impl SearchSpace for SparseSpace {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = sparse::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
-        let join = Join { limit, split: top.split, stopped: top.stopped };
+        let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
         let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
         let row = |item| rows.closest(item, top.count, self.form());
         Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())

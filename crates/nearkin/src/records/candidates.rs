@@ -14,7 +14,7 @@ use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, ClosePair, Join, SparseMeasure, StringMeasure};
+use crate::space::{Form, ClosePair, JoinQuery, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -295,7 +295,7 @@ impl<'a> CandidateSearch<'a> {
                 (Items::Strings(strings, StringMeasure::Mutation), *most as f64)
             }
         };
-        let found = close_pairs(items, &Join { limit, split, stopped: self.stopped })?;
+        let found = close_pairs(items, &JoinQuery { limit, split, stopped: self.stopped })?;
         let pair = |found: &ClosePair| (values[found.a as usize], values[found.b as usize]);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
         // Equal values fulfil every condition, also those without a shingle.

@@ -84,7 +84,7 @@ pub struct ClosePair {
 
 /// Which pairs of a space are looked for.
 #[derive(Clone, Copy)]
-pub struct Join<'a> {
+pub struct JoinQuery<'a> {
     /// Pairs that reach this similarity or distance.
     pub limit: f64,
     /// Where the second collection begins, when pairs of one item of each are looked for.

@@ -6,7 +6,7 @@ use nearkin::join::strings::{self, JoinCounts};
 use nearkin::measure::{edit, hamming};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::Settings;
-use nearkin::space::{ClosePair, Join, Space, StringMeasure, StringSpace};
+use nearkin::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
 use nearkin::{Error, Result};
 
 const MEASURES: [StringMeasure; 3] =
@@ -17,7 +17,7 @@ fn never() -> bool {
 }
 
 fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<ClosePair>, JoinCounts)> {
-    strings::join(space, &Join { limit, split, stopped: &never })
+    strings::join(space, &JoinQuery { limit, split, stopped: &never })
 }
 
 /// The distance by the plain functions, which know of no limit.
@@ -192,7 +192,7 @@ fn a_limit_that_is_none_is_an_error_and_any_other_works() {
     assert_eq!(joined(&space, 1.9, None).unwrap().0.len(), 1);
     let nothing = StringSpace::new(Strings::default(), StringMeasure::Mutation);
     assert_eq!(joined(&nothing, 2.0, None).unwrap().0, []);
-    let stopped = Join { limit: 1.0, split: None, stopped: &|| true };
+    let stopped = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
     assert!(matches!(strings::join(&space, &stopped), Err(Error::Interrupted)));
 }
 

@@ -5,7 +5,7 @@ use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
 use nearkin::join::{self, Blocks, DenseJoin, TopQuery, VectorJoin, top};
 use nearkin::measure::{cosine, norm};
-use nearkin::space::{BitSpace, Form, ClosePair, Join, Space, VectorMeasure, VectorSpace};
+use nearkin::space::{BitSpace, Form, ClosePair, JoinQuery, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
 
 const MEASURES: [VectorMeasure; 7] = [
@@ -42,8 +42,8 @@ fn cloud(count: usize, dimension: usize, seed: u64) -> Vectors {
     Vectors::new(dimension, values).expect("finite values")
 }
 
-fn join(limit: f64, split: Option<u32>) -> Join<'static> {
-    Join { limit, split, stopped: &|| false }
+fn join(limit: f64, split: Option<u32>) -> JoinQuery<'static> {
+    JoinQuery { limit, split, stopped: &|| false }
 }
 
 /// All pairs, by the measure itself.
@@ -336,7 +336,7 @@ fn what_has_no_value_is_refused() {
 fn a_join_can_be_stopped() {
     let vectors = cloud(100, 4, 1);
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
-    let join = Join { limit: 1.0, split: None, stopped: &|| true };
+    let join = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
     assert!(matches!(join::brute_force(&space, &join), Err(nearkin::Error::Interrupted)));
     assert!(matches!(Blocks::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
     assert!(matches!(DenseJoin::new(&space).within(&join), Err(nearkin::Error::Interrupted)));

@@ -24,7 +24,7 @@ use search::{KeySample, TableChoice, TableSearch};
 use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
-use crate::space::{ClosePair, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Pairs that one thread looks at before it asks whether to stop.
@@ -159,7 +159,7 @@ impl Cascade {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
     ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as were hashed", self.items);
@@ -220,7 +220,7 @@ impl Cascade {
         &self,
         portions: &[BucketPortion<'_>],
         space: &dyn Space,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
     ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
         for portion in portions {

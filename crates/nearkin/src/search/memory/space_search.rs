@@ -16,7 +16,7 @@ use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
-use crate::space::{BitSpace, Form, ClosePair, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{BitSpace, Form, ClosePair, JoinQuery, SetSpace, SparseSpace, StringSpace, VectorSpace};
 use crate::spill::Budget;
 use crate::{Error, Result};
 
@@ -149,7 +149,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
     /// Every similar pair.
     fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<ClosePair>> {
         let stopped = || observer.stopped();
-        let join = Join { limit: self.limit, split: self.split, stopped: &stopped };
+        let join = JoinQuery { limit: self.limit, split: self.split, stopped: &stopped };
         let (found, compared) = match &self.ready {
             ReadySearch::Complete(prepared) => self.space.complete(prepared, &join)?,
             ReadySearch::Tables(expression, families) => {
@@ -271,8 +271,8 @@ pub(super) fn closest<S: SearchSpace>(
 }
 
 /// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
-pub(crate) fn close_pairs(items: Items, join: &Join<'_>) -> Result<Vec<ClosePair>> {
-    fn all<S: SearchSpace>(space: &S, join: &Join<'_>) -> Result<Vec<ClosePair>> {
+pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
+    fn all<S: SearchSpace>(space: &S, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
         let (prepared, _) = space.prepare(join);
         Ok(space.complete(&prepared, join)?.0)
     }
