@@ -10,7 +10,7 @@ use super::dates::Date;
 use super::rules::{Distance, LostAt};
 use super::synonyms::Synonyms;
 use crate::item::{
-    ColumnBuilder, Interned, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
+    ColumnBuilder, Interner, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
 };
 use crate::measure::edit;
 use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
@@ -398,7 +398,7 @@ fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
     for &code in codes.iter().filter(|&&code| code != MISSING) {
         often[code as usize] += 1;
     }
-    let mut words = Interned::default();
+    let mut words = Interner::default();
     let mut having: Vec<u64> = Vec::new();
     let of_values: Vec<Vec<u32>> = values
         .iter()
