@@ -57,7 +57,7 @@ impl Values {
 #[derive(Debug, Default)]
 pub struct Interner {
     values: Values,
-    numbers: HashMap<u128, u32, BuildHasherDefault<Folded>>,
+    numbers: HashMap<u128, u32, BuildHasherDefault<DigestHasher>>,
 }
 
 impl Interner {
@@ -88,9 +88,9 @@ impl Interner {
 
 /// A hasher of what is a hash already.
 #[derive(Debug, Default)]
-struct Folded(u64);
+struct DigestHasher(u64);
 
-impl Hasher for Folded {
+impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
         self.0
     }
