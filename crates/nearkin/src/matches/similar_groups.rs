@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nearkin_kernels::sort_entries;
 
 use crate::Result;
-use crate::spill::{Block, Budget, Cache, Joined, Lists, Loader, Partitions, Saver};
+use crate::spill::{Block, Budget, Cache, Concatenation, Lists, Loader, Partitions, Saver};
 
 /// The place of a group without a list.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -186,12 +186,12 @@ impl<'a> SimilarGroupsBuilder<'a> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         // As a rule, each pair comes from both of its ends.
         lists.reserve(6 * self.pairs.into_inner() as usize, self.records);
-        let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Joined<u32>| {
+        let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Concatenation<u32>| {
             // By places and groups, which are small numbers.
             sort_entries(&mut entries, &mut Vec::new());
             let start = (part << self.shift).min(self.records);
             let end = ((part + 1) << self.shift).min(self.records);
-            let Joined { list, lengths } = sorted;
+            let Concatenation { list, lengths } = sorted;
             let first = lengths.len();
             lengths.resize(first + end - start, 0);
             list.reserve(3 * entries.len());
