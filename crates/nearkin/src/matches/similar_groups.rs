@@ -119,7 +119,7 @@ impl CopyValues {
 
 /// Whose lists a pair goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum PairOwners {
     /// Those of both its groups.
     Both,
     /// That of the first alone, which has the second among its closest.
@@ -147,7 +147,7 @@ impl<'a> SimilarGroupsBuilder<'a> {
     }
 
     /// Takes pairs and their values; every pair comes once.
-    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: Listed) -> Result<()> {
+    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: PairOwners) -> Result<()> {
         if found.is_empty() {
             return Ok(());
         }
@@ -161,10 +161,10 @@ impl<'a> SimilarGroupsBuilder<'a> {
         for some in found.chunks(MANY) {
             entries.clear();
             match listed {
-                Listed::Both => entries.extend(
+                PairOwners::Both => entries.extend(
                     some.iter().flat_map(|&(a, b, value)| [entry(a, b, value), entry(b, a, value)]),
                 ),
-                Listed::First => {
+                PairOwners::First => {
                     entries.extend(some.iter().map(|&(a, b, value)| entry(a, b, value)))
                 }
             }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
 use crate::item::Sides;
-use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::parallel::in_any_order;
 use crate::spill::{Budget, Cache, Lists};
@@ -125,7 +125,7 @@ impl BucketJoin {
                 }
                 self.compare(tile, &mut at, &mut found, &mut compared)?;
                 if found.len() > HANDFUL {
-                    builder.add(&mut found, Listed::Both)?;
+                    builder.add(&mut found, PairOwners::Both)?;
                 }
             }
             lock().push((at, found, compared));
@@ -138,7 +138,7 @@ impl BucketJoin {
         }
         let mut compared = Comparisons::default();
         for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            builder.add(&mut found, Listed::Both)?;
+            builder.add(&mut found, PairOwners::Both)?;
             compared += some;
         }
         self.count(stats, compared, builder.pairs());

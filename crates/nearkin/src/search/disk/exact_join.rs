@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::cluster::UnionFind;
 use crate::item::Sides;
 use crate::join::sets::{self, Filters, QueryScratch, SetIndex, SetJoin, SetJoinCounts, SetPair};
-use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::spill::{Budget, Cache};
 use crate::verify::{Measure, Overlap, Verifier};
@@ -50,7 +50,7 @@ impl ExactJoin {
         let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
         let counts = self.each_pair(observer, &|found| {
             let value = |&(a, b, overlap): &GroupPair| (a, b, self.verifier.value(overlap));
-            builder.add(&mut found.iter().map(value).collect(), Listed::Both)
+            builder.add(&mut found.iter().map(value).collect(), PairOwners::Both)
         })?;
         self.count(stats, counts, builder.pairs());
         builder.finish(self.copy_values()?, self.threads)

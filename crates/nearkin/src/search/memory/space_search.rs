@@ -11,7 +11,7 @@ use crate::cluster::{Closeness, Comparison, UnionFind};
 use crate::family::Family;
 use crate::item::{Copies, Members};
 use crate::join::{TopQuery, pairs_of};
-use crate::matches::{Collection, CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{Collection, CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
@@ -188,7 +188,7 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
         let found = self.find(observer, stats)?;
         let copies = copy_values(self.space, &self.copied, Some(self.limit));
         let threads = self.search.settings.threads;
-        gather(found, self.space.len(), copies, self.budget, threads, Listed::Both)
+        gather(found, self.space.len(), copies, self.budget, threads, PairOwners::Both)
     }
 
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
@@ -235,7 +235,7 @@ fn gather(
     copies: CopyValues,
     budget: &Budget,
     threads: usize,
-    listed: Listed,
+    listed: PairOwners,
 ) -> Result<SimilarGroups> {
     /// Pairs that are handed over together.
     const SOME: usize = 1 << 16;
@@ -267,7 +267,7 @@ pub(super) fn closest<S: SearchSpace>(
     }
     let copies = copy_values(space, &has_copies(collection.copies()), limit);
     let (groups, threads) = (space.len(), search.settings.threads);
-    gather(found, groups, copies, budget, threads, Listed::First)
+    gather(found, groups, copies, budget, threads, PairOwners::First)
 }
 
 /// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
