@@ -359,7 +359,7 @@ impl SearchSpace for StringSpace {
         let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
         for at in below.chain(last) {
             let join = JoinQuery { limit: at, split: top.split, stopped: top.stopped };
-            let rows = Ranked::new(strings::join(self, &join)?.0, self.len(), top.split);
+            let rows = PairsByItem::new(strings::join(self, &join)?.0, self.len(), top.split);
             open.retain(|&item| {
                 let row = rows.closest(item, top.count, self.form());
                 let enough = row.len() == top.count || Some(at) == last;
@@ -415,7 +415,7 @@ impl SearchSpace for SparseSpace {
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
-        let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
+        let rows = PairsByItem::new(sparse::join(self, &join)?.0, self.len(), top.split);
         let row = |item| rows.closest(item, top.count, self.form());
         Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())
     }
@@ -447,13 +447,13 @@ impl SearchSpace for SparseSpace {
 }
 
 /// Pairs looked up by either of their items.
-struct Ranked {
+struct PairsByItem {
     /// Each pair from both its ends, or with two collections from the first alone, by that item.
     pairs: Vec<ClosePair>,
     starts: Vec<usize>,
 }
 
-impl Ranked {
+impl PairsByItem {
     fn new(found: Vec<ClosePair>, items: usize, split: Option<u32>) -> Self {
         let turned = |pair: &ClosePair| ClosePair { a: pair.b, b: pair.a, value: pair.value };
         let back: Vec<ClosePair> = match split {
