@@ -17,9 +17,9 @@ enum OptionValue {
 }
 
 /// Takes anything that is no object, texts and numbers as text.
-struct Anything<'a>(&'a str);
+struct OptionValueVisitor<'a>(&'a str);
 
-impl<'de> Visitor<'de> for Anything<'_> {
+impl<'de> Visitor<'de> for OptionValueVisitor<'_> {
     type Value = OptionValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,7 +81,7 @@ fn parsed<'de, T, D: Deserializer<'de>>(
     expected: &str,
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Option<T>, D::Error> {
-    let text = match from.deserialize_any(Anything(expected))? {
+    let text = match from.deserialize_any(OptionValueVisitor(expected))? {
         OptionValue::Nothing => return Ok(None),
         OptionValue::Yes => return Err(D::Error::custom(expected)),
         OptionValue::Text(text) => text,
@@ -154,7 +154,7 @@ pub(super) mod keyword {
         D: Deserializer<'de>,
     {
         let words = T::words();
-        match from.deserialize_any(Anything(&words))? {
+        match from.deserialize_any(OptionValueVisitor(&words))? {
             OptionValue::Nothing => Ok(None),
             OptionValue::Yes => Ok(T::ALL.first().map(|known| known.0)),
             OptionValue::Text(word) => T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words)),
@@ -181,7 +181,7 @@ pub(super) mod list {
     where
         D: Deserializer<'de>,
     {
-        match from.deserialize_any(Anything("a list of names"))? {
+        match from.deserialize_any(OptionValueVisitor("a list of names"))? {
             OptionValue::Nothing => Ok(None),
             OptionValue::Yes => Err(D::Error::custom("a list of names")),
             OptionValue::Text(names) => Ok(Some(names.split(',').map(str::to_owned).collect())),
