@@ -9,7 +9,7 @@ use nearkin::item::Source;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::{AnyInput, Place, VectorFiles};
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, SourceItems, Search};
 use nearkin::settings::Settings;
 use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
 use nearkin::{Error, with_threads};
@@ -197,7 +197,7 @@ pub(crate) fn find(
             let job = options.job(Goal::Groups, files, &[source], &settings)?;
             let result = search
                 .resuming(job.as_ref())
-                .dedup(Scanned::new(source), &keep, options.linkage())
+                .dedup(SourceItems::new(source), &keep, options.linkage())
                 .map_err(|error| report::stopped(error, job.as_ref()))?;
             (result, job)
         }

@@ -9,7 +9,7 @@ use nearkin::error::Problem;
 use nearkin::observe::{Observer, Watched};
 use nearkin::options::{Goal, Options};
 use nearkin::read::Place;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{SourceItems, Search};
 use nearkin::settings::Strategy;
 use nearkin::{Error, write};
 
@@ -176,7 +176,7 @@ pub fn is_exact(
     let source = options.open(inputs, Some(&settings))?;
     let source = Watched { source: &source, observer };
     let goal = if options.no_chains { Goal::Pairs } else { goal };
-    let plan = Search::new(&settings).plan(Scanned::new(&source), goal)?;
+    let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
     Ok(plan.is_some_and(|plan| plan.is_exact()))
 }
 

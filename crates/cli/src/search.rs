@@ -12,7 +12,7 @@ use nearkin::matches::{self, Ids, Matches};
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::Place;
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, SourceItems, Search};
 use nearkin::settings::Settings;
 use nearkin::space::Form;
 use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
@@ -239,7 +239,7 @@ fn scanned_matches(
     let job = options.job(goal, files, &sources, settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());
     let matches = search
-        .pairs(Scanned::new(&source).against(other.as_ref()))
+        .pairs(SourceItems::new(&source).against(other.as_ref()))
         .map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok((matches, job))
 }

@@ -322,7 +322,7 @@ mod tests {
 
     use super::*;
     use crate::item::Texts;
-    use crate::search::{Scanned, Search};
+    use crate::search::{SourceItems, Search};
     use crate::settings::Strategy;
     use crate::verify::Measure;
 
@@ -344,7 +344,7 @@ mod tests {
     }
 
     fn found(texts: &[&str], settings: &Settings) -> Vec<(u32, u32, u64)> {
-        let similar = Search::new(settings).pairs(Scanned::new(&Texts(texts))).unwrap();
+        let similar = Search::new(settings).pairs(SourceItems::new(&Texts(texts))).unwrap();
         let mut all = Vec::new();
         similar
             .each(|a, b, value| {

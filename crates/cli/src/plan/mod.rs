@@ -17,7 +17,7 @@ use nearkin::observe::{NoObserver, Observer, Watched};
 use nearkin::options::{Goal, Options};
 use nearkin::plan::{Forecast, Survey, sample, survey};
 use nearkin::read::Place;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{SourceItems, Search};
 use nearkin::settings::Settings;
 use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};
@@ -369,7 +369,7 @@ impl Corpus {
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
         let forecast = survey.forecast(&|s| expression.probability(s));
         let ways = match request.options.and_or {
-            None => Search::new(settings).plan(Scanned::new(&input), Goal::Pairs)?,
+            None => Search::new(settings).plan(SourceItems::new(&input), Goal::Pairs)?,
             Some(_) => None,
         };
         Ok(Self { survey, forecast, advice: advise(&texts), ways })
