@@ -6,7 +6,7 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin::error::Problem;
-use nearkin::observe::{Observer, Watched};
+use nearkin::observe::{Observer, ObservedSource};
 use nearkin::options::{Goal, Options};
 use nearkin::read::Place;
 use nearkin::search::{SourceItems, Search};
@@ -174,7 +174,7 @@ pub fn is_exact(
         return Ok(true);
     }
     let source = options.open(inputs, Some(&settings))?;
-    let source = Watched { source: &source, observer };
+    let source = ObservedSource { source: &source, observer };
     let goal = if options.no_chains { Goal::Pairs } else { goal };
     let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
     Ok(plan.is_some_and(|plan| plan.is_exact()))

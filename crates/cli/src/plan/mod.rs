@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
-use nearkin::observe::{NoObserver, Observer, Watched};
+use nearkin::observe::{NoObserver, Observer, ObservedSource};
 use nearkin::options::{Goal, Options};
 use nearkin::plan::{Forecast, Survey, sample, survey};
 use nearkin::read::Place;
@@ -363,7 +363,7 @@ impl Corpus {
             return Err(Error::parameter("and_or", expression, must));
         }
         let opened = request.options.open(&request.inputs, None)?;
-        let input = Watched { source: &opened, observer };
+        let input = ObservedSource { source: &opened, observer };
         let sample = sample(&input, SAMPLE, settings.seed)?;
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
