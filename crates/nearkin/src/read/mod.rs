@@ -44,7 +44,7 @@ mod text;
 mod vector_files;
 
 pub use answers::{Answers, load_answers};
-pub use columns::IsKept;
+pub use columns::PositionFilter;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     parallel::in_order,
-    read::{Chunk, Format, Input, IsKept, RecordBody, RecordFormat},
+    read::{Chunk, Format, Input, PositionFilter, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -23,7 +23,7 @@ use std::{
 pub fn records(
     input: &Input,
     target: Option<&Path>,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<Ready> {
@@ -41,7 +41,7 @@ pub fn records(
 /// The kept records as columns in memory, in input order; `progress` as in [`records`].
 pub fn batches(
     input: &Input,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
@@ -66,7 +66,7 @@ pub fn batches(
 fn each_kept(
     input: &Input,
     format: &RecordFormat,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
 ) -> Result<()> {
