@@ -34,7 +34,7 @@ struct Fields(Vec<(String, Spanned<FieldFile>)>);
 struct FieldFile {
     column: Option<ColumnNames>,
     distance: Option<Spanned<String>>,
-    lost_at: Option<Spanned<Lost>>,
+    lost_at: Option<Spanned<LossForm>>,
     points: Option<f64>,
     penalty: Option<f64>,
     missing: Option<f64>,
@@ -60,7 +60,7 @@ enum ColumnNames {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a distance such as 3, or a share of the length such as \"40%\"")]
-enum Lost {
+enum LossForm {
     At(f64),
     Share(String),
 }
@@ -234,10 +234,10 @@ fn field_rule(
     Ok(rule)
 }
 
-fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, RuleProblem> {
+fn lost_at(lost: &Spanned<LossForm>) -> Result<LostAt, RuleProblem> {
     let read = match lost.get_ref() {
-        Lost::At(distance) => Some(LostAt::Distance(*distance)),
-        Lost::Share(text) => {
+        LossForm::At(distance) => Some(LostAt::Distance(*distance)),
+        LossForm::Share(text) => {
             let percent = text.strip_suffix('%').and_then(|text| text.trim().parse::<f64>().ok());
             percent.map(|percent| LostAt::Share(percent / 100.0))
         }
