@@ -74,7 +74,7 @@ pub struct FieldRule {
     /// How far apart two values are.
     pub distance: Distance,
     /// The distance at which all of the penalty is due.
-    pub lost_at: LostAt,
+    pub lost_at: LossDistance,
     /// What equal values score; none where the field is for candidates only.
     pub points: f64,
     /// What is taken off where the values are entirely different.
@@ -108,7 +108,7 @@ pub enum Distance {
 
 /// The distance at which all of the penalty is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LostAt {
+pub enum LossDistance {
     /// This distance.
     Distance(f64),
     /// This share of the length of the longer value, or of the larger number.
@@ -135,14 +135,14 @@ impl Distance {
     }
 
     /// Where all of the penalty is due unless the user says otherwise.
-    pub fn lost_at(&self) -> LostAt {
+    pub fn lost_at(&self) -> LossDistance {
         match self {
-            Self::Edit => LostAt::Share(0.4),
-            Self::Words | Self::Shingles(_) => LostAt::Distance(0.8),
-            Self::Number => LostAt::Share(0.1),
-            Self::Days => LostAt::Distance(31.0),
-            Self::Date | Self::Digits => LostAt::Distance(3.0),
-            Self::Equal => LostAt::Distance(1.0),
+            Self::Edit => LossDistance::Share(0.4),
+            Self::Words | Self::Shingles(_) => LossDistance::Distance(0.8),
+            Self::Number => LossDistance::Share(0.1),
+            Self::Days => LossDistance::Distance(31.0),
+            Self::Date | Self::Digits => LossDistance::Distance(3.0),
+            Self::Equal => LossDistance::Distance(1.0),
         }
     }
 }
@@ -183,7 +183,7 @@ impl fmt::Display for Distance {
     }
 }
 
-impl fmt::Display for LostAt {
+impl fmt::Display for LossDistance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Distance(distance) => distance.fmt(f),

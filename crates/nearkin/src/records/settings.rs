@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::rules::{
-    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LostAt, Rules, SIGNS, TAKEN,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LossDistance, Rules, SIGNS, TAKEN,
 };
 use super::synonyms::Synonyms;
 use crate::error::{Advice, Error, Result};
@@ -234,16 +234,16 @@ fn field_rule(
     Ok(rule)
 }
 
-fn lost_at(lost: &Spanned<LossForm>) -> Result<LostAt, RuleProblem> {
+fn lost_at(lost: &Spanned<LossForm>) -> Result<LossDistance, RuleProblem> {
     let read = match lost.get_ref() {
-        LossForm::At(distance) => Some(LostAt::Distance(*distance)),
+        LossForm::At(distance) => Some(LossDistance::Distance(*distance)),
         LossForm::Share(text) => {
             let percent = text.strip_suffix('%').and_then(|text| text.trim().parse::<f64>().ok());
-            percent.map(|percent| LostAt::Share(percent / 100.0))
+            percent.map(|percent| LossDistance::Share(percent / 100.0))
         }
     };
-    let positive = |lost: &LostAt| match *lost {
-        LostAt::Distance(value) | LostAt::Share(value) => value.is_finite() && value > 0.0,
+    let positive = |lost: &LossDistance| match *lost {
+        LossDistance::Distance(value) | LossDistance::Share(value) => value.is_finite() && value > 0.0,
     };
     read.filter(positive).ok_or_else(|| {
         let what = "lost_at must be a distance above 0, such as 3, or a share such as \"40%\"";
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(names, ["name", "phone", "born"]);
         assert_eq!(rules.fields[0].columns, ["full name", "name"]);
         assert_eq!((rules.fields[1].points, rules.fields[1].penalty), (80.0, 120.0));
-        assert_eq!(rules.fields[1].lost_at, LostAt::Distance(3.0));
-        assert_eq!(rules.fields[2].lost_at, LostAt::Share(0.5));
+        assert_eq!(rules.fields[1].lost_at, LossDistance::Distance(3.0));
+        assert_eq!(rules.fields[2].lost_at, LossDistance::Share(0.5));
         assert_eq!((rules.fields[2].penalty, rules.fields[2].missing), (100.0, -5.0));
         assert_eq!(rules.grouping, GroupingRule::OneToOne);
         assert_eq!(rules.check.expect("a check").share, 0.5);
