@@ -11,7 +11,7 @@ use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::{AnyInput, Place, VectorFiles};
 use nearkin::search::{Job, SourceItems, Search};
 use nearkin::settings::Settings;
-use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
+use nearkin::write::{self, Cell, Column, ColumnKind, CompleteOutput};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -269,7 +269,7 @@ impl KeptItems {
         &self,
         output: Option<&Path>,
         advance: &mut (dyn FnMut(u64) -> nearkin::Result<()> + Send),
-    ) -> nearkin::Result<Ready> {
+    ) -> nearkin::Result<CompleteOutput> {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {

@@ -15,7 +15,7 @@ use nearkin::read::Place;
 use nearkin::search::{Job, SourceItems, Search};
 use nearkin::settings::Settings;
 use nearkin::space::Form;
-use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, TableWriter};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -147,7 +147,7 @@ pub(crate) enum Target<'a> {
 
 /// A table that is written.
 pub(crate) enum Written {
-    File(Ready),
+    File(CompleteOutput),
     Memory(SchemaRef, Vec<RecordBatch>),
 }
 

@@ -7,7 +7,7 @@ use nearkin::hosts::{
 };
 use nearkin::measure::jaccard;
 use nearkin::observe::{Observer, StageTime};
-use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn column(name: &str, kind: ColumnKind) -> Column<'_> {
 }
 
 impl Found<'_> {
-    pub(super) fn write(&self, observer: &dyn Observer) -> Result<Vec<Ready>> {
+    pub(super) fn write(&self, observer: &dyn Observer) -> Result<Vec<CompleteOutput>> {
         let mut ready = Vec::new();
         if let Some(folded) = &self.folded {
             let args = self.args;
@@ -75,7 +75,7 @@ impl Found<'_> {
         Ok(ready)
     }
 
-    fn write_pairs(&self, observer: &dyn Observer) -> Result<Ready> {
+    fn write_pairs(&self, observer: &dyn Observer) -> Result<CompleteOutput> {
         let mut columns = vec![
             column("a", ColumnKind::Text),
             column("b", ColumnKind::Text),
@@ -208,7 +208,7 @@ impl Found<'_> {
 }
 
 /// Writes the links that are left.
-fn write_links(folded: &Folded, path: &Path) -> Result<Ready> {
+fn write_links(folded: &Folded, path: &Path) -> Result<CompleteOutput> {
     let columns = [column("source", ColumnKind::Text), column("target", ColumnKind::Text)];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for &(from, to) in &folded.links {
@@ -218,7 +218,7 @@ fn write_links(folded: &Folded, path: &Path) -> Result<Ready> {
 }
 
 /// Writes which hosts folded into others.
-fn write_folds(folded: &Folded, path: &Path) -> Result<Ready> {
+fn write_folds(folded: &Folded, path: &Path) -> Result<CompleteOutput> {
     let columns = [
         column("host", ColumnKind::Text),
         column("into", ColumnKind::Text),

@@ -13,7 +13,7 @@ use nearkin::options::Options;
 use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
 use nearkin::shingle::{Shingling, UrlShingles};
 use nearkin::with_threads;
-use nearkin::write::Ready;
+use nearkin::write::CompleteOutput;
 use nearkin::{Error, Result};
 
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &HostsArgs) -> anyhow::Result<()> {
 }
 
 /// Finds the mirrors, checks them as far as there is something to check them by, and writes all tables.
-fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, RunReport)> {
+fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<CompleteOutput>, RunReport)> {
     args.check_places()?;
     args.check_similarities()?;
     let mut watch = Watch { observer, stages: Vec::new() };

@@ -14,7 +14,7 @@ use nearkin::read::{NamedItems, Names, Place, load_records};
 use nearkin::records::check::Shares;
 use nearkin::records::{self, GroupingRule, Limits, MatchResult, Records, Rules, Scorer};
 use nearkin::with_threads;
-use nearkin::write::{Cell, Column, ColumnKind, Output, Ready, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, Output, CompleteOutput, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -297,7 +297,7 @@ fn write_matches(
     outcome: &MatchResult,
     scorer: &Scorer,
     observer: &dyn Observer,
-) -> Result<(u64, Ready)> {
+) -> Result<(u64, CompleteOutput)> {
     let [a, b] = loaded.id_kinds();
     let mut columns = vec![
         Column { name: "a", kind: a },
@@ -336,7 +336,7 @@ fn write_clusters(
     args: &MatchArgs,
     loaded: &Loaded,
     outcome: &MatchResult,
-) -> Result<Option<Ready>> {
+) -> Result<Option<CompleteOutput>> {
     let (Some(path), Some(clusters)) = (&args.clusters, outcome.matches.clusters()) else {
         return Ok(None);
     };
@@ -349,7 +349,7 @@ fn write_clusters(
     table.ready().map(Some)
 }
 
-fn write_shares(args: &MatchArgs, outcome: &MatchResult) -> Result<Option<Ready>> {
+fn write_shares(args: &MatchArgs, outcome: &MatchResult) -> Result<Option<CompleteOutput>> {
     let (Some(path), Some(shares)) = (&args.shares, &outcome.shares) else { return Ok(None) };
     let float = |name| Column { name, kind: ColumnKind::Float };
     let pairs = Column { name: "pairs", kind: ColumnKind::Count };
@@ -365,7 +365,7 @@ fn write_shares(args: &MatchArgs, outcome: &MatchResult) -> Result<Option<Ready>
 }
 
 #[cfg(feature = "plot")]
-fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<CompleteOutput>> {
     let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
     let mut output = Output::create(Some(path))?;
     output.put(&plot::draw(shares, outcome.threshold, path)?)?;
@@ -373,7 +373,7 @@ fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option
 }
 
 #[cfg(not(feature = "plot"))]
-fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<CompleteOutput>> {
     Ok(None)
 }
 

@@ -1,7 +1,7 @@
 //! The records that are kept, with all their fields as they came.
 
 use super::{
-    output::{Output, Ready},
+    output::{Output, CompleteOutput},
     table::{output_format, parquet_failed, parquet_ready, parquet_writer},
 };
 use crate::{
@@ -26,7 +26,7 @@ pub fn records(
     kept: PositionFilter,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
-) -> Result<Ready> {
+) -> Result<CompleteOutput> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
@@ -128,7 +128,7 @@ impl RecordWriter {
         }
     }
 
-    fn ready(self) -> Result<Ready> {
+    fn ready(self) -> Result<CompleteOutput> {
         match self {
             Self::Bytes(output) => output.ready(),
             Self::Parquet(writer, name) => parquet_ready(*writer, &name),
