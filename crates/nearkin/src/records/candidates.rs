@@ -52,7 +52,7 @@ enum PairBlock<'a> {
 }
 
 /// Records by the number of their value, on one side.
-struct ByValue {
+struct RecordsByValue {
     records: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -242,7 +242,7 @@ impl<'a> CandidateSearch<'a> {
     ) -> Result<R> {
         let field = &self.scorer.fields[condition.field];
         let split = self.split.unwrap_or(u32::MAX);
-        let of = |wanted: &dyn Fn(u32) -> bool| ByValue::new(field, &self.distinct, wanted);
+        let of = |wanted: &dyn Fn(u32) -> bool| RecordsByValue::new(field, &self.distinct, wanted);
         let first = of(&|record| record < split);
         let second = self.split.map(|_| of(&|record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
@@ -262,12 +262,12 @@ impl<'a> CandidateSearch<'a> {
         &self,
         condition: &Condition,
         field: &Field,
-        first: &ByValue,
-        second: Option<&ByValue>,
+        first: &RecordsByValue,
+        second: Option<&RecordsByValue>,
     ) -> Result<Vec<(u32, u32)>> {
         let mut values: Vec<u32> = first.values().collect();
         let split = second.map(|_| values.len() as u32);
-        values.extend(second.into_iter().flat_map(ByValue::values));
+        values.extend(second.into_iter().flat_map(RecordsByValue::values));
         let in_both = |value: u32| {
             !first.of(value).is_empty() && second.is_none_or(|second| !second.of(value).is_empty())
         };
@@ -433,7 +433,7 @@ fn batches<'a>(blocks: &[PairBlock<'a>]) -> Vec<Vec<Task<'a>>> {
     batches
 }
 
-impl ByValue {
+impl RecordsByValue {
     fn new(field: &Field, records: &[u32], wanted: &dyn Fn(u32) -> bool) -> Self {
         let (codes, values) = (&field.codes, field.values.len());
         let having = |record: &&u32| wanted(**record) && codes[**record as usize] != MISSING;
