@@ -134,7 +134,7 @@ impl BucketJoin {
         let mut next = 0;
         while let Some(round) = self.round(&mut next, 1 << 20)? {
             let all = round.iter().flat_map(|(table, buckets)| self.tiles(*table, buckets));
-            in_any_order(self.threads, Together { all }.map(Ok), compare)?;
+            in_any_order(self.threads, TileBatches { all }.map(Ok), compare)?;
         }
         let mut compared = Comparisons::default();
         for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -418,11 +418,11 @@ impl Tile<'_> {
 
 /// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
 /// long.
-struct Together<I> {
+struct TileBatches<I> {
     all: I,
 }
 
-impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for Together<I> {
+impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for TileBatches<I> {
     type Item = Vec<Tile<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
