@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
-use super::rules::{Alternative, Distance, FieldCondition, How, Rules};
+use super::rules::{Alternative, Distance, FieldCondition, ValueRelation, Rules};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
@@ -334,17 +334,17 @@ impl<'a> CandidateSearch<'a> {
 impl Condition {
     fn new(term: &FieldCondition, field: &Field) -> Self {
         let test = match (&term.how, field.kind()) {
-            (How::Equal, _) => Test::Equal,
-            (How::Similar(least, None), Distance::Words) => Test::Cosine(*least),
-            (How::Similar(least, shingling), kind) => {
+            (ValueRelation::Equal, _) => Test::Equal,
+            (ValueRelation::Similar(least, None), Distance::Words) => Test::Cosine(*least),
+            (ValueRelation::Similar(least, shingling), kind) => {
                 let shingling = shingling.clone().unwrap_or_else(|| match kind {
                     Distance::Shingles(shingling) => shingling.clone(),
                     _ => Shingling { case: Case::Fold, ..Shingling::chars(3) },
                 });
                 Test::Jaccard(*least, sets(&field.values, &shingling))
             }
-            (How::Within(most), Distance::Edit | Distance::Digits) => Test::Edits(*most as usize),
-            (How::Within(most), _) => Test::Apart(*most),
+            (ValueRelation::Within(most), Distance::Edit | Distance::Digits) => Test::Edits(*most as usize),
+            (ValueRelation::Within(most), _) => Test::Apart(*most),
         };
         Self { field: term.field, test }
     }

@@ -32,7 +32,7 @@ pub mod synonyms;
 
 pub use copies::EqualRecords;
 pub use rules::{
-    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, How, LossDistance, Rules,
+    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, ValueRelation, LossDistance, Rules,
 };
 pub use score::Scorer;
 

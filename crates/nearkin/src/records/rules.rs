@@ -50,12 +50,12 @@ pub struct FieldCondition {
     /// The field, by its place among the fields.
     pub field: usize,
     /// The condition.
-    pub how: How,
+    pub how: ValueRelation,
 }
 
 /// What is asked of the values of a field in two records.
 #[derive(Debug, Clone)]
-pub enum How {
+pub enum ValueRelation {
     /// They are equal.
     Equal,
     /// They reach this similarity, by the field's own measure or by these shingles.
@@ -231,10 +231,10 @@ impl Alternative {
         let terms = self.0.iter().map(|term| {
             let name = &fields[term.field].name;
             match &term.how {
-                How::Equal => name.clone(),
-                How::Similar(least, None) => format!("{name} ~ {least}"),
-                How::Similar(least, Some(shingling)) => format!("{name} ~ {least} by {shingling}"),
-                How::Within(most) => format!("{name} within {most}"),
+                ValueRelation::Equal => name.clone(),
+                ValueRelation::Similar(least, None) => format!("{name} ~ {least}"),
+                ValueRelation::Similar(least, Some(shingling)) => format!("{name} ~ {least} by {shingling}"),
+                ValueRelation::Within(most) => format!("{name} within {most}"),
             }
         });
         terms.collect::<Vec<_>>().join(" & ")
@@ -258,15 +258,15 @@ impl FieldCondition {
             }
             let shingling =
                 shingling.map(|by| by.parse().map_err(|error: Error| error.to_string()));
-            (name, How::Similar(least, shingling.transpose()?))
+            (name, ValueRelation::Similar(least, shingling.transpose()?))
         } else if let Some((name, most)) = text.split_once(" within ") {
             let most = number(most)?;
             if most < 0.0 {
                 return Err(format!("{most} is no distance; write one from 0 on"));
             }
-            (name, How::Within(most))
+            (name, ValueRelation::Within(most))
         } else {
-            (text, How::Equal)
+            (text, ValueRelation::Equal)
         };
         let name = name.trim();
         let field = fields.iter().position(|field| field.name == name).ok_or_else(|| {
@@ -287,22 +287,22 @@ impl FieldCondition {
         let (name, distance) = (&field.name, &field.distance);
         match (&self.how, distance) {
             (
-                How::Within(_),
+                ValueRelation::Within(_),
                 Distance::Edit | Distance::Digits | Distance::Number | Distance::Days,
             )
-            | (How::Equal, _)
+            | (ValueRelation::Equal, _)
             | (
-                How::Similar(..),
+                ValueRelation::Similar(..),
                 Distance::Edit
                 | Distance::Words
                 | Distance::Digits
                 | Distance::Shingles(_)
                 | Distance::Equal,
             ) => Ok(()),
-            (How::Within(_), _) => Err(format!(
+            (ValueRelation::Within(_), _) => Err(format!(
                 "`{name}` is compared by {distance}; `within` is for edit, digits, number and days, write `{name} ~ 0.5`"
             )),
-            (How::Similar(..), _) => Err(format!(
+            (ValueRelation::Similar(..), _) => Err(format!(
                 "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"
             )),
         }
