@@ -15,7 +15,7 @@ use super::HostsArgs;
 use crate::report::{self, RunReport};
 
 /// What became of the links.
-pub(super) struct Folded {
+pub(super) struct LinkContraction {
     graph: Graph,
     contracted: Contraction,
     links: Vec<(u32, u32)>,
@@ -23,7 +23,7 @@ pub(super) struct Folded {
     kept: Vec<Vec<u32>>,
 }
 
-impl Folded {
+impl LinkContraction {
     pub(super) fn new(graph: Graph, contracted: Contraction) -> Self {
         let links = graph.contracted_links(&contracted);
         let folds = graph.folds(&contracted);
@@ -53,7 +53,7 @@ pub(super) struct Found<'a> {
     pub(super) hosts: Hosts,
     pub(super) mirrors: Mirrors,
     pub(super) checked: Option<Vec<PageComparison>>,
-    pub(super) folded: Option<Folded>,
+    pub(super) folded: Option<LinkContraction>,
     pub(super) skipped: SkippedRecords,
 }
 
@@ -208,7 +208,7 @@ impl Found<'_> {
 }
 
 /// Writes the links that are left.
-fn write_links(folded: &Folded, path: &Path) -> Result<CompleteOutput> {
+fn write_links(folded: &LinkContraction, path: &Path) -> Result<CompleteOutput> {
     let columns = [column("source", ColumnKind::Text), column("target", ColumnKind::Text)];
     let mut table = TableWriter::create(Some(path), None, &columns)?;
     for &(from, to) in &folded.links {
@@ -218,7 +218,7 @@ fn write_links(folded: &Folded, path: &Path) -> Result<CompleteOutput> {
 }
 
 /// Writes which hosts folded into others.
-fn write_folds(folded: &Folded, path: &Path) -> Result<CompleteOutput> {
+fn write_folds(folded: &LinkContraction, path: &Path) -> Result<CompleteOutput> {
     let columns = [
         column("host", ColumnKind::Text),
         column("into", ColumnKind::Text),
