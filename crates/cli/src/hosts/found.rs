@@ -48,7 +48,7 @@ impl LinkContraction {
 }
 
 /// All that was found.
-pub(super) struct Found<'a> {
+pub(super) struct HostsResult<'a> {
     pub(super) args: &'a HostsArgs,
     pub(super) hosts: Hosts,
     pub(super) mirrors: Mirrors,
@@ -61,7 +61,7 @@ fn column(name: &str, kind: ColumnKind) -> Column<'_> {
     Column { name, kind }
 }
 
-impl Found<'_> {
+impl HostsResult<'_> {
     pub(super) fn write(&self, observer: &dyn Observer) -> Result<Vec<CompleteOutput>> {
         let mut ready = Vec::new();
         if let Some(folded) = &self.folded {

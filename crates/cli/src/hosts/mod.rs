@@ -19,7 +19,7 @@ use nearkin::{Error, Result};
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::progress::Progress;
 use crate::report::RunReport;
-use found::{LinkContraction, Found};
+use found::{LinkContraction, HostsResult};
 
 /// Find hosts that mirror one another, by their URLs
 ///
@@ -194,7 +194,7 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<CompleteOutput
     };
     skipped += std::mem::take(&mut hosts.skipped);
     let folded = graph.zip(contracted).map(|(graph, contracted)| LinkContraction::new(graph, contracted));
-    let found = Found { args, hosts, mirrors, checked, folded, skipped };
+    let found = HostsResult { args, hosts, mirrors, checked, folded, skipped };
     let ready = watch.stage(Stage::Write, 0, || found.write(observer))?;
     Ok((ready, found.told(&watch.stages)))
 }
