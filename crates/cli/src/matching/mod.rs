@@ -81,11 +81,11 @@ impl MatchArgs {
 }
 
 /// Tables with the ids of their records.
-struct Loaded {
+struct MatchTables {
     tables: Vec<NamedItems<RecordTable>>,
 }
 
-impl Loaded {
+impl MatchTables {
     fn records(&self) -> Records<'_> {
         Records { a: &self.tables[0].items, b: self.tables.get(1).map(|table| &table.items) }
     }
@@ -229,7 +229,7 @@ fn check(args: &MatchArgs, rules: &Rules) -> Result<()> {
 }
 
 /// Refuses rules that name a column which a table does not have.
-fn has_columns(args: &MatchArgs, loaded: &Loaded, rules: &Rules) -> Result<()> {
+fn has_columns(args: &MatchArgs, loaded: &MatchTables, rules: &Rules) -> Result<()> {
     let places = std::iter::once(&args.a).chain(&args.b);
     for (side, (place, table)) in places.zip(&loaded.tables).enumerate() {
         let named = rules.fields.iter().map(|field| &field.columns);
@@ -253,17 +253,17 @@ fn has_columns(args: &MatchArgs, loaded: &Loaded, rules: &Rules) -> Result<()> {
     Ok(())
 }
 
-fn load(args: &MatchArgs) -> Result<Loaded> {
+fn load(args: &MatchArgs) -> Result<MatchTables> {
     let options = args.options().table_options();
     let places = std::iter::once(&args.a).chain(&args.b);
     let tables = places.map(|place| load_records(std::slice::from_ref(place), &options));
-    Ok(Loaded { tables: tables.collect::<Result<_>>()? })
+    Ok(MatchTables { tables: tables.collect::<Result<_>>()? })
 }
 
 /// Writes rules for the tables.
 fn suggest(
     args: &MatchArgs,
-    loaded: &Loaded,
+    loaded: &MatchTables,
     mut stages: Vec<StageTime>,
     progress: &Progress,
 ) -> anyhow::Result<()> {
@@ -292,7 +292,7 @@ fn suggest(
 
 fn write_matches(
     args: &MatchArgs,
-    loaded: &Loaded,
+    loaded: &MatchTables,
     rules: &Rules,
     outcome: &MatchResult,
     scorer: &Scorer,
@@ -334,7 +334,7 @@ fn write_matches(
 
 fn write_clusters(
     args: &MatchArgs,
-    loaded: &Loaded,
+    loaded: &MatchTables,
     outcome: &MatchResult,
 ) -> Result<Option<CompleteOutput>> {
     let (Some(path), Some(clusters)) = (&args.clusters, outcome.matches.clusters()) else {
@@ -385,7 +385,7 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 
 /// What there is to tell of a run at its end.
 struct Run<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a MatchTables,
     rules: &'a Rules,
     outcome: &'a MatchResult,
     scorer: &'a Scorer,
