@@ -19,7 +19,7 @@ use crate::args::{
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
-use crate::search::{Target, Written};
+use crate::search::{Target, OutputTable};
 
 /// Keep one item of each group of similar items
 ///
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
         let target = Target::File(Some(path));
-        if let Written::File(clusters) = found.write_clusters(target, &progress)? {
+        if let OutputTable::File(clusters) = found.write_clusters(target, &progress)? {
             ready.insert(0, clusters);
         }
     }
@@ -304,7 +304,7 @@ impl KeptItems {
         &self,
         target: Target<'_>,
         observer: &dyn Observer,
-    ) -> nearkin::Result<Written> {
+    ) -> nearkin::Result<OutputTable> {
         let result = &self.result;
         let collection = &result.collection;
         let numbers = collection.ids_are_numbers(0);

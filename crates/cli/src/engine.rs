@@ -19,7 +19,7 @@ use crate::dedup::{self, DedupOutputs, KeptItems, RecordSource};
 use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
-use crate::search::{self, SearchRequest, Target, Written};
+use crate::search::{self, SearchRequest, Target, OutputTable};
 
 /// What went wrong.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ pub fn search(
     let target = Target::Memory;
     let request = SearchRequest { options, goal, inputs, against, target, stats: None };
     match search::find(&request, observer)? {
-        (Some(Written::Memory(schema, rows)), told) => Ok(((schema, rows), told.into())),
+        (Some(OutputTable::Memory(schema, rows)), told) => Ok(((schema, rows), told.into())),
         _ => Err(Failure::Other("no table was written".to_owned())),
     }
 }
@@ -147,8 +147,8 @@ impl Deduplicated {
     /// When ids that were put aside cannot be read again.
     pub fn clusters(&self, observer: &dyn Observer) -> Result<Table> {
         match self.0.write_clusters(Target::Memory, observer)? {
-            Written::Memory(schema, rows) => Ok((schema, rows)),
-            Written::File(_) => Err(Failure::Other("no table was written".to_owned())),
+            OutputTable::Memory(schema, rows) => Ok((schema, rows)),
+            OutputTable::File(_) => Err(Failure::Other("no table was written".to_owned())),
         }
     }
 }

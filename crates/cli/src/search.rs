@@ -146,7 +146,7 @@ pub(crate) enum Target<'a> {
 }
 
 /// A table that is written.
-pub(crate) enum Written {
+pub(crate) enum OutputTable {
     File(CompleteOutput),
     Memory(SchemaRef, Vec<RecordBatch>),
 }
@@ -167,16 +167,16 @@ impl<'a> Target<'a> {
         }
     }
 
-    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<Written> {
+    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<OutputTable> {
         match self {
-            Self::File(_) => table.ready().map(Written::File),
-            Self::Memory => table.batches().map(|(schema, rows)| Written::Memory(schema, rows)),
+            Self::File(_) => table.ready().map(OutputTable::File),
+            Self::Memory => table.batches().map(|(schema, rows)| OutputTable::Memory(schema, rows)),
         }
     }
 }
 
 /// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
-pub(crate) type Outcome = (Option<Written>, RunReport);
+pub(crate) type Outcome = (Option<OutputTable>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
@@ -191,8 +191,8 @@ pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::R
     let (written, told) = find(&request, &progress)?;
     progress.finish();
     let ready = written.into_iter().filter_map(|written| match written {
-        Written::File(ready) => Some(ready),
-        Written::Memory(..) => None,
+        OutputTable::File(ready) => Some(ready),
+        OutputTable::Memory(..) => None,
     });
     told.finish(&args.run, ready.collect())
 }
@@ -279,7 +279,7 @@ fn write_rows(
     threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
-) -> nearkin::Result<(u64, Written)> {
+) -> nearkin::Result<(u64, OutputTable)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
