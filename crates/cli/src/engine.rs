@@ -105,7 +105,7 @@ pub fn search(
 }
 
 /// A collection with one item of each group kept.
-pub struct Deduplicated(KeptItems);
+pub struct DedupResult(KeptItems);
 
 /// Finds the groups of a collection.
 ///
@@ -115,14 +115,14 @@ pub fn dedup(
     options: &Options,
     inputs: &[Place],
     observer: &dyn Observer,
-) -> Result<(Deduplicated, Account)> {
+) -> Result<(DedupResult, Account)> {
     let found = dedup::find(options, inputs, DedupOutputs::default(), observer)?;
     let account = found.report()?.into();
     found.finish_job();
-    Ok((Deduplicated(found), account))
+    Ok((DedupResult(found), account))
 }
 
-impl Deduplicated {
+impl DedupResult {
     /// For each of the first `records` records whether it is kept.
     pub fn kept(&self, records: u64) -> BooleanArray {
         (0..records).map(|record| Some(self.0.is_record_kept(record))).collect()

@@ -98,7 +98,7 @@ pub(crate) fn search(
 
 /// A collection with one item of each group kept.
 #[pyclass(frozen, module = "nearkin._nearkin")]
-pub(crate) struct Deduplicated(Arc<engine::Deduplicated>);
+pub(crate) struct Deduplicated(Arc<engine::DedupResult>);
 
 /// Finds the groups of a collection.
 #[pyfunction]
