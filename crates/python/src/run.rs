@@ -75,7 +75,7 @@ fn goal(job: &str) -> PyResult<Goal> {
 }
 
 /// A table, what `--stats` has as JSON, and warnings.
-type Searched = (PyArrowType<ArrowTable>, String, Vec<String>);
+type SearchRows = (PyArrowType<ArrowTable>, String, Vec<String>);
 
 /// The rows of `pairs` or `top`.
 #[pyfunction]
@@ -86,7 +86,7 @@ pub(crate) fn search(
     inputs: Vec<Given>,
     against: Vec<Given>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Searched> {
+) -> PyResult<SearchRows> {
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
     let (rows, account) = watched(py, progress, |observer| {
         engine::search(goal, &options.0, &inputs, &against, observer)
