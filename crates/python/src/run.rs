@@ -21,16 +21,16 @@ use crate::watch::watched;
 
 /// Where items come from: a path, or the name of a table and anything with the Arrow stream interface.
 #[derive(FromPyObject)]
-pub(crate) enum Given {
+pub(crate) enum InputArgument {
     Path(PathBuf),
     Table(String, PyArrowType<RecordBatchStreamReader>),
 }
 
 /// The inputs as the engine takes them.
-pub(crate) fn places(py: Python<'_>, given: Vec<Given>) -> PyResult<Vec<Place>> {
+pub(crate) fn places(py: Python<'_>, given: Vec<InputArgument>) -> PyResult<Vec<Place>> {
     let place = |given| match given {
-        Given::Path(path) => Ok(Place::Path(path)),
-        Given::Table(name, PyArrowType(reader)) => {
+        InputArgument::Path(path) => Ok(Place::Path(path)),
+        InputArgument::Table(name, PyArrowType(reader)) => {
             let schema = reader.schema();
             let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>());
             let batches = batches.map_err(|error| {
@@ -83,8 +83,8 @@ pub(crate) fn search(
     py: Python<'_>,
     job: &str,
     options: GivenOptions,
-    inputs: Vec<Given>,
-    against: Vec<Given>,
+    inputs: Vec<InputArgument>,
+    against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<SearchRows> {
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
@@ -105,7 +105,7 @@ pub(crate) struct Deduplicated(Arc<engine::DedupResult>);
 pub(crate) fn dedup(
     py: Python<'_>,
     options: GivenOptions,
-    inputs: Vec<Given>,
+    inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Deduplicated, String, Vec<String>)> {
     let inputs = places(py, inputs)?;
@@ -142,7 +142,7 @@ pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
     options: GivenOptions,
-    inputs: Vec<Given>,
+    inputs: Vec<InputArgument>,
 ) -> PyResult<bool> {
     let (goal, inputs) = (goal(job)?, places(py, inputs)?);
     watched(py, None, |observer| engine::is_exact(goal, &options.0, &inputs, observer))?.raise(py)
@@ -150,7 +150,7 @@ pub(crate) fn is_exact(
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<Given>) -> PyResult<String> {
+pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<InputArgument>) -> PyResult<String> {
     let inputs = places(py, inputs)?;
     watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }
