@@ -9,7 +9,7 @@ use nearkin::item::Source;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::{AnyInput, Place, VectorFiles};
-use nearkin::search::{Job, SourceItems, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::write::{self, Cell, Column, ColumnKind, CompleteOutput};
 use nearkin::{Error, with_threads};
@@ -19,7 +19,7 @@ use crate::args::{
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
-use crate::search::{Target, OutputTable};
+use crate::search::{OutputTable, Target};
 
 /// Keep one item of each group of similar items
 ///

@@ -6,10 +6,10 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin::error::Problem;
-use nearkin::observe::{Observer, ObservedSource};
+use nearkin::observe::{ObservedSource, Observer};
 use nearkin::options::{Goal, Options};
 use nearkin::read::Place;
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Strategy;
 use nearkin::{Error, write};
 
@@ -19,7 +19,7 @@ use crate::dedup::{self, DedupOutputs, KeptItems, RecordSource};
 use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
-use crate::search::{self, SearchRequest, Target, OutputTable};
+use crate::search::{self, OutputTable, SearchRequest, Target};
 
 /// What went wrong.
 #[derive(Debug)]

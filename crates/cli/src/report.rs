@@ -11,7 +11,7 @@ use nearkin::options::{Goal, Options};
 use nearkin::plan::{Plan, SearchCost, TablesPlan};
 use nearkin::search::Job;
 use nearkin::settings::{Settings, Strategy};
-use nearkin::write::{Output, CompleteOutput};
+use nearkin::write::{CompleteOutput, Output};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -390,7 +390,11 @@ impl RunReport {
 
     /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
     /// appear together.
-    pub(crate) fn finish(self, run: &RunArgs, mut ready: Vec<CompleteOutput>) -> anyhow::Result<()> {
+    pub(crate) fn finish(
+        self,
+        run: &RunArgs,
+        mut ready: Vec<CompleteOutput>,
+    ) -> anyhow::Result<()> {
         if let Some(path) = &run.stats {
             let mut output = Output::create(Some(path))?;
             output.put(format!("{:#}\n", self.stats).as_bytes())?;

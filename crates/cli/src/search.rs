@@ -12,7 +12,7 @@ use nearkin::matches::{self, Ids, Matches};
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::Place;
-use nearkin::search::{Job, SourceItems, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::space::Form;
 use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, TableWriter};

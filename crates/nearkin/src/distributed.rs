@@ -322,7 +322,7 @@ mod tests {
 
     use super::*;
     use crate::item::Texts;
-    use crate::search::{SourceItems, Search};
+    use crate::search::{Search, SourceItems};
     use crate::settings::Strategy;
     use crate::verify::Measure;
 

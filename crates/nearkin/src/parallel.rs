@@ -61,7 +61,12 @@ where
     let line = Line {
         jobs: Mutex::new((0, jobs)),
         take: Mutex::new(take),
-        done: Mutex::new(ResultQueue { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
+        done: Mutex::new(ResultQueue {
+            early: BTreeMap::new(),
+            next: 0,
+            is_taken: false,
+            end: None,
+        }),
         moved: Condvar::new(),
     };
     let serve = || line.serve(window, &work);

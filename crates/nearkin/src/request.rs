@@ -4,7 +4,7 @@ use crate::cluster::{Keep, Linkage};
 use crate::item::Texts;
 use crate::matches::{Matches, Stats};
 use crate::observe::Observer;
-use crate::search::{Items, MemoryItems, SourceItems, Search};
+use crate::search::{Items, MemoryItems, Search, SourceItems};
 use crate::settings::{Settings, Strategy};
 use crate::shingle::Shingling;
 use crate::space::Form;

@@ -1,6 +1,6 @@
 //! `nearkin hosts`: hosts that mirror one another.
 
-mod found;
+mod result;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use nearkin::{Error, Result};
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::progress::Progress;
 use crate::report::RunReport;
-use found::{LinkContraction, HostsResult};
+use result::{HostsResult, LinkContraction};
 
 /// Find hosts that mirror one another, by their URLs
 ///
@@ -193,7 +193,8 @@ fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<CompleteOutput
         None => None,
     };
     skipped += std::mem::take(&mut hosts.skipped);
-    let folded = graph.zip(contracted).map(|(graph, contracted)| LinkContraction::new(graph, contracted));
+    let folded =
+        graph.zip(contracted).map(|(graph, contracted)| LinkContraction::new(graph, contracted));
     let found = HostsResult { args, hosts, mirrors, checked, folded, skipped };
     let ready = watch.stage(Stage::Write, 0, || found.write(observer))?;
     Ok((ready, found.told(&watch.stages)))

@@ -14,7 +14,7 @@ use nearkin::read::{NamedItems, Names, Place, load_records};
 use nearkin::records::check::Shares;
 use nearkin::records::{self, GroupingRule, Limits, MatchResult, Records, Rules, Scorer};
 use nearkin::with_threads;
-use nearkin::write::{Cell, Column, ColumnKind, Output, CompleteOutput, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, Output, TableWriter};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
-use nearkin::observe::{NoObserver, Observer, ObservedSource};
+use nearkin::observe::{NoObserver, ObservedSource, Observer};
 use nearkin::options::{Goal, Options};
 use nearkin::plan::{Forecast, Survey, sample, survey};
 use nearkin::read::Place;
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};

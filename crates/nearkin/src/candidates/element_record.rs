@@ -172,7 +172,11 @@ impl ElementBody<'_> {
     }
 
     /// How many elements the two must share to be similar; none where sizes and bitmaps tell that they are not.
-    pub(crate) fn shared_needed(self, other: ElementBody<'_>, verifier: &Verifier) -> Option<usize> {
+    pub(crate) fn shared_needed(
+        self,
+        other: ElementBody<'_>,
+        verifier: &Verifier,
+    ) -> Option<usize> {
         let (a, b) = (self.elements.len(), other.elements.len());
         let need = verifier.shared_needed(a, b)?;
         (self.least_difference(&other) <= a + b - 2 * need).then_some(need)

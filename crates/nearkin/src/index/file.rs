@@ -18,7 +18,7 @@ use crate::amplify::Bands;
 use crate::item::Id;
 use crate::parallel::in_pool;
 use crate::settings::{Settings, Strategy};
-use crate::shingle::{Case, HashBits, NormalForm, Shingling, Whitespace, StopWords, Unit};
+use crate::shingle::{Case, HashBits, NormalForm, Shingling, StopWords, Unit, Whitespace};
 use crate::verify::Measure;
 use crate::{Error, Result};
 

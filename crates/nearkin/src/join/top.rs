@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks, bits};
 use super::dense::DenseJoin;
 use super::go_on;
-use crate::space::{Form, ClosePair, Space};
+use crate::space::{ClosePair, Form, Space};
 use crate::{Error, Result};
 
 /// What is looked for.

@@ -53,7 +53,11 @@ impl PagedColumn {
     }
 
     /// The value of a position, if it has one.
-    pub(crate) fn get<T: PagedValue>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
+    pub(crate) fn get<T: PagedValue>(
+        &self,
+        position: u32,
+        cache: &mut Cache<u8>,
+    ) -> Result<Option<T>> {
         Ok(self.stored(position, cache)?.map(T::from_stored))
     }
 

@@ -45,7 +45,12 @@ impl Options {
         MemoryItems::named(items, names)
     }
 
-    fn bits(&self, sides: &SidePlaces<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
+    fn bits(
+        &self,
+        sides: &SidePlaces<'_>,
+        options: &ReadOptions,
+        query: &Query,
+    ) -> Result<SideItems> {
         let digits = self.digits.unwrap_or_default();
         let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;

@@ -157,7 +157,9 @@ pub(super) mod keyword {
         match from.deserialize_any(OptionValueVisitor(&words))? {
             OptionValue::Nothing => Ok(None),
             OptionValue::Yes => Ok(T::ALL.first().map(|known| known.0)),
-            OptionValue::Text(word) => T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words)),
+            OptionValue::Text(word) => {
+                T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words))
+            }
             OptionValue::Several(_) => Err(D::Error::custom(&words)),
         }
     }

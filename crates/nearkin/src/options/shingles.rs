@@ -2,7 +2,7 @@
 
 use super::{ItemKind, Keyword, Options};
 use crate::error::Advice;
-use crate::shingle::{Case, Shingling, Whitespace, StopWords, Unit};
+use crate::shingle::{Case, Shingling, StopWords, Unit, Whitespace};
 use crate::{Error, Result};
 
 impl Options {

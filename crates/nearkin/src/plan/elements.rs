@@ -123,7 +123,8 @@ fn meetings(drawn: &[&[u64]], others: &[&[u64]], index: &ElementIndex) -> Meetin
     let next = AtomicUsize::new(0);
     let meet = || {
         let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; index.len()] };
-        let mut comparing = ComparisonScratch { shared: vec![0; drawn.len()], ..ComparisonScratch::default() };
+        let mut comparing =
+            ComparisonScratch { shared: vec![0; drawn.len()], ..ComparisonScratch::default() };
         loop {
             let from = next.fetch_add(FEW, Ordering::Relaxed).min(others.len());
             let some = &others[from..others.len().min(from + FEW)];

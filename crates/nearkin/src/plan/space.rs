@@ -13,7 +13,7 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, Form, ClosePair, JoinQuery, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    BitSpace, ClosePair, Form, JoinQuery, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
@@ -77,7 +77,11 @@ pub(crate) trait SearchSpace: Space {
     fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64);
 
     /// Every pair that reaches the limit, and how many were compared.
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)>;
+    fn complete(
+        &self,
+        prepared: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, u64)>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
@@ -166,7 +170,11 @@ impl SearchSpace for VectorSpace<'_> {
         estimate::prepare(self, join)
     }
 
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(
+        &self,
+        prepared: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, u64)> {
         prepared.within(self, join)
     }
 

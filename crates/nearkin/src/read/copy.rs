@@ -4,7 +4,7 @@
 //! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
 use super::{
-    Chunk, InputFile, Kind, Syntax, RecordFilter, batch_builder::ReadRequest, csv, folder, lines,
+    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
     scan::Data,
 };
 use crate::{Error, Result};

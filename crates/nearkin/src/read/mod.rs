@@ -329,7 +329,12 @@ impl Input {
     }
 
     /// The wanted records of a chunk with all their fields, as they came or in another format.
-    pub fn copy(&self, chunk: &Chunk, wanted: RecordFilter, to: &RecordFormat) -> Result<CopiedRecords> {
+    pub fn copy(
+        &self,
+        chunk: &Chunk,
+        wanted: RecordFilter,
+        to: &RecordFormat,
+    ) -> Result<CopiedRecords> {
         let source = &self.sources[chunk.source];
         copy::copy(source, self.asked(source), &chunk.data, wanted, to)
     }

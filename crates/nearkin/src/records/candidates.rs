@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
-use super::rules::{Alternative, Distance, FieldCondition, ValueRelation, Rules};
+use super::rules::{Alternative, Distance, FieldCondition, Rules, ValueRelation};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, ClosePair, JoinQuery, SparseMeasure, StringMeasure};
+use crate::space::{ClosePair, Form, JoinQuery, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -343,7 +343,9 @@ impl Condition {
                 });
                 Test::Jaccard(*least, sets(&field.values, &shingling))
             }
-            (ValueRelation::Within(most), Distance::Edit | Distance::Digits) => Test::Edits(*most as usize),
+            (ValueRelation::Within(most), Distance::Edit | Distance::Digits) => {
+                Test::Edits(*most as usize)
+            }
             (ValueRelation::Within(most), _) => Test::Apart(*most),
         };
         Self { field: term.field, test }

@@ -530,7 +530,12 @@ mod tests {
             (rule("number", LossDistance::Distance(10.0)), "100", "95", Some(0.5)),
             (rule("days", LossDistance::Distance(10.0)), "2020-01-01", "6.1.2020", Some(0.5)),
             (rule("date", LossDistance::Distance(2.0)), "2020-01-01", "20200102", Some(0.5)),
-            (rule("digits", LossDistance::Distance(2.0)), "(033) 871-6662", "0338716663", Some(0.5)),
+            (
+                rule("digits", LossDistance::Distance(2.0)),
+                "(033) 871-6662",
+                "0338716663",
+                Some(0.5),
+            ),
             (rule("digits", LossDistance::Distance(2.0)), "033 871", "+33871", Some(0.5)),
             (rule("equal", LossDistance::Distance(1.0)), "a", "b", Some(1.0)),
             (rule("equal", LossDistance::Distance(1.0)), "a", " A.", Some(0.0)),

@@ -233,7 +233,9 @@ impl Alternative {
             match &term.how {
                 ValueRelation::Equal => name.clone(),
                 ValueRelation::Similar(least, None) => format!("{name} ~ {least}"),
-                ValueRelation::Similar(least, Some(shingling)) => format!("{name} ~ {least} by {shingling}"),
+                ValueRelation::Similar(least, Some(shingling)) => {
+                    format!("{name} ~ {least} by {shingling}")
+                }
                 ValueRelation::Within(most) => format!("{name} within {most}"),
             }
         });

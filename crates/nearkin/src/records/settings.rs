@@ -243,7 +243,9 @@ fn lost_at(lost: &Spanned<LossForm>) -> Result<LossDistance, RuleProblem> {
         }
     };
     let positive = |lost: &LossDistance| match *lost {
-        LossDistance::Distance(value) | LossDistance::Share(value) => value.is_finite() && value > 0.0,
+        LossDistance::Distance(value) | LossDistance::Share(value) => {
+            value.is_finite() && value > 0.0
+        }
     };
     read.filter(positive).ok_or_else(|| {
         let what = "lost_at must be a distance above 0, such as 3, or a share such as \"40%\"";

@@ -22,7 +22,9 @@ use rayon::prelude::*;
 use self::columns::{ColumnPair, ColumnPairs};
 use self::mixture::Mixture;
 use super::candidates::CandidateSearch;
-use super::rules::{Alternative, Distance, FieldCondition, FieldRule, GroupingRule, ValueRelation, Rules};
+use super::rules::{
+    Alternative, Distance, FieldCondition, FieldRule, GroupingRule, Rules, ValueRelation,
+};
 use super::{Records, Scorer};
 use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;

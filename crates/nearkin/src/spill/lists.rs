@@ -88,7 +88,10 @@ impl<T: Plain> Lists<T> {
     }
 
     /// Appends lists that lie one after the other.
-    pub(crate) fn push_all(&mut self, Concatenation { list, lengths }: Concatenation<T>) -> Result<()> {
+    pub(crate) fn push_all(
+        &mut self,
+        Concatenation { list, lengths }: Concatenation<T>,
+    ) -> Result<()> {
         if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
         }

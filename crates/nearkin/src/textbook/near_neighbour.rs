@@ -17,7 +17,7 @@ use crate::candidates::bucket_table::BucketTable;
 use crate::family::hash::mix64;
 use crate::family::{Family, INFINITY};
 use crate::join::go_on;
-use crate::space::{Form, ClosePair, Space};
+use crate::space::{ClosePair, Form, Space};
 use crate::{Error, Result};
 
 /// How many functions and tables an index has, and why.

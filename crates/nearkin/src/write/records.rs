@@ -1,7 +1,7 @@
 //! The records that are kept, with all their fields as they came.
 
 use super::{
-    output::{Output, CompleteOutput},
+    output::{CompleteOutput, Output},
     table::{output_format, parquet_failed, parquet_ready, parquet_writer},
 };
 use crate::{

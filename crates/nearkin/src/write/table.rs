@@ -1,6 +1,6 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
-use super::output::{Output, CompleteOutput, cannot_write};
+use super::output::{CompleteOutput, Output, cannot_write};
 use crate::item::{Id, IdRef};
 use crate::{
     Error, Result,

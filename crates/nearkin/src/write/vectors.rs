@@ -1,6 +1,6 @@
 //! The vectors that are kept, in the format they came in.
 
-use super::output::{Output, CompleteOutput};
+use super::output::{CompleteOutput, Output};
 use crate::error::{Error, Problem, Result};
 use crate::read::format::by_extension;
 use crate::read::{Format, VectorFiles};

@@ -6,7 +6,7 @@ use std::fs;
 use nearkin::amplify::Bands;
 use nearkin::index::{Content, Index};
 use nearkin::item::{Id, Texts};
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::{Settings, Strategy as SearchStrategy};
 use nearkin::verify::{Measure, Verifier};
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ use nearkin::plan::{Plan, Way};
 use nearkin::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::space::{
-    BitSpace, Form, ClosePair, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
+    BitSpace, ClosePair, Form, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin::verify::Measure;
 

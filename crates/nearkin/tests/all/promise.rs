@@ -8,7 +8,7 @@ use nearkin::item::Vectors;
 use nearkin::read::{ReadOptions, load_vectors};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::{Settings, Strategy};
-use nearkin::space::{Form, ClosePair, VectorMeasure};
+use nearkin::space::{ClosePair, Form, VectorMeasure};
 
 const RECALL: f64 = 0.95;
 const SEEDS: u64 = 6;

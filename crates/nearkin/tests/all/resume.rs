@@ -7,7 +7,7 @@ use nearkin::Error;
 use nearkin::cluster::{Keep, Linkage};
 use nearkin::item::Texts;
 use nearkin::observe::{Observer, Stage};
-use nearkin::search::{Job, SourceItems, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::{Settings, Strategy};
 
 /// Families of near copies: each text has one word of its own.

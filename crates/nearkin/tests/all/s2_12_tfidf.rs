@@ -194,7 +194,8 @@ fn s2_12_join_is_complete_on_citations() {
     for limit in [0.3, 0.5, 0.7, 0.9] {
         let join = JoinQuery { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<ClosePair> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> =
+            all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         assert!(!found.is_empty());
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
@@ -298,7 +299,8 @@ fn s2_12_join_is_complete_on_articles() {
     for limit in [0.2, 0.4, 0.6, 0.8] {
         let join = JoinQuery { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<ClosePair> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> =
+            all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use nearkin::measure::{bag, jaccard};
 use nearkin::shingle::{
-    Case, Grid, HashBits, NormalForm, Scratch, Shingling, Whitespace, StopWords, Tokenizer, UrlShingles,
-    advise, hash_bytes,
+    Case, Grid, HashBits, NormalForm, Scratch, Shingling, StopWords, Tokenizer, UrlShingles,
+    Whitespace, advise, hash_bytes,
 };
 
 /// The set that has exactly these texts of k characters as shingles.

@@ -7,7 +7,7 @@ use nearkin::candidates::{buckets, each_bucket, partition_of_key};
 use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
 use nearkin::join::every_pair;
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::shingle::{Shingling, hash_bytes};
 use nearkin::verify::{Limit, Measure, Verifier};

@@ -10,7 +10,7 @@ use nearkin::candidates::cascade::{CandidateCounts, Cascade, Families};
 use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
 use nearkin::join::every_pair;
-use nearkin::space::{Form, ClosePair, JoinQuery, Space};
+use nearkin::space::{ClosePair, Form, JoinQuery, Space};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -105,7 +105,8 @@ impl Space for Everything {
     }
 }
 
-const WHOLE: JoinQuery<'static> = JoinQuery { limit: f64::INFINITY, split: None, stopped: &|| false };
+const WHOLE: JoinQuery<'static> =
+    JoinQuery { limit: f64::INFINITY, split: None, stopped: &|| false };
 
 fn pairs(found: &[ClosePair]) -> Vec<(u32, u32)> {
     found.iter().map(|found| (found.a, found.b)).collect()

@@ -6,7 +6,7 @@ use nearkin::Result;
 use nearkin::cluster::{Keep, Linkage};
 use nearkin::item::Texts;
 use nearkin::plan::Way;
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::shingle::Shingling;
 use nearkin::verify::Measure;
@@ -192,8 +192,9 @@ fn the_limit_of_memory_changes_nothing() {
         let mut clusters = Vec::new();
         for (keep, linkage) in [("first", Linkage::Chains), ("longest", Linkage::Stars)] {
             let keep: Keep = keep.parse().unwrap();
-            let kept =
-                Search::new(&settings).dedup(SourceItems::new(&Texts(&texts)), &keep, linkage).unwrap();
+            let kept = Search::new(&settings)
+                .dedup(SourceItems::new(&Texts(&texts)), &keep, linkage)
+                .unwrap();
             clusters.push((kept.clusters().collect::<Vec<_>>(), kept.stats.verified));
         }
         let (left, right) = texts.split_at(700);

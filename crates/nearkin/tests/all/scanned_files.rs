@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nearkin::read::{Input, OnError, ReadOptions};
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 
 /// Versions of a few texts, one word more each, with a broken line and a blank one among them.

@@ -16,7 +16,11 @@ fn never() -> bool {
     false
 }
 
-fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<ClosePair>, JoinCounts)> {
+fn joined(
+    space: &StringSpace,
+    limit: f64,
+    split: Option<u32>,
+) -> Result<(Vec<ClosePair>, JoinCounts)> {
     strings::join(space, &JoinQuery { limit, split, stopped: &never })
 }
 

@@ -5,7 +5,7 @@ use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
 use nearkin::join::{self, Blocks, DenseJoin, TopQuery, VectorJoin, top};
 use nearkin::measure::{cosine, norm};
-use nearkin::space::{BitSpace, Form, ClosePair, JoinQuery, Space, VectorMeasure, VectorSpace};
+use nearkin::space::{BitSpace, ClosePair, Form, JoinQuery, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
 
 const MEASURES: [VectorMeasure; 7] = [
@@ -65,7 +65,8 @@ fn limits(all: &[ClosePair], form: Form) -> [f64; 4] {
 
 /// Those of the pairs that are asked for.
 fn expected(all: &[ClosePair], form: Form, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
-    let is_asked = |found: &&ClosePair| split.is_none_or(|split| found.a < split && found.b >= split);
+    let is_asked =
+        |found: &&ClosePair| split.is_none_or(|split| found.a < split && found.b >= split);
     let all = all.iter().filter(is_asked);
     all.filter(|found| !form.closer(limit, found.value)).copied().collect()
 }

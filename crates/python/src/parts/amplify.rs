@@ -163,8 +163,16 @@ pub(crate) fn planned(
     measure: &str,
     bands: Option<(usize, usize)>,
 ) -> PyResult<(usize, usize, f64, f64)> {
-    let asked =
-        BandSettings { threshold, within, recall, shingle, measure, bands, seed: 1, threads: Some(1) };
+    let asked = BandSettings {
+        threshold,
+        within,
+        recall,
+        shingle,
+        measure,
+        bands,
+        seed: 1,
+        threads: Some(1),
+    };
     py.detach(|| {
         let settings = asked.settings()?;
         if !settings.measure.follows_jaccard() {

@@ -90,7 +90,8 @@ impl Index {
         seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let asked = BandSettings { threshold, within, recall, shingle, measure, bands, seed, threads };
+        let asked =
+            BandSettings { threshold, within, recall, shingle, measure, bands, seed, threads };
         let inner = asked.settings().and_then(Inner::new).raise(py)?;
         Ok(Self::new_from(inner))
     }

@@ -11,7 +11,7 @@ use nearkin::cluster::{Keep, Linkage};
 use nearkin::distributed;
 use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
-use nearkin::search::{SourceItems, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use pyo3::prelude::*;
 

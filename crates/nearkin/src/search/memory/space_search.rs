@@ -11,12 +11,16 @@ use crate::cluster::{Closeness, Comparison, UnionFind};
 use crate::family::Family;
 use crate::item::{Copies, Members};
 use crate::join::{TopQuery, pairs_of};
-use crate::matches::{Collection, CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{
+    Collection, CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats,
+};
 use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
-use crate::space::{BitSpace, Form, ClosePair, JoinQuery, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{
+    BitSpace, ClosePair, Form, JoinQuery, SetSpace, SparseSpace, StringSpace, VectorSpace,
+};
 use crate::spill::Budget;
 use crate::{Error, Result};
 
