@@ -9,9 +9,9 @@ use nearkin::item::Source;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::{AnyInput, Place, VectorFiles};
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
-use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
+use nearkin::write::{self, Cell, Column, ColumnKind, CompleteOutput};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -19,7 +19,7 @@ use crate::args::{
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
-use crate::search::{Target, Written};
+use crate::search::{OutputTable, Target};
 
 /// Keep one item of each group of similar items
 ///
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
         let target = Target::File(Some(path));
-        if let Written::File(clusters) = found.write_clusters(target, &progress)? {
+        if let OutputTable::File(clusters) = found.write_clusters(target, &progress)? {
             ready.insert(0, clusters);
         }
     }
@@ -197,7 +197,7 @@ pub(crate) fn find(
             let job = options.job(Goal::Groups, files, &[source], &settings)?;
             let result = search
                 .resuming(job.as_ref())
-                .dedup(Scanned::new(source), &keep, options.linkage())
+                .dedup(SourceItems::new(source), &keep, options.linkage())
                 .map_err(|error| report::stopped(error, job.as_ref()))?;
             (result, job)
         }
@@ -269,7 +269,7 @@ impl KeptItems {
         &self,
         output: Option<&Path>,
         advance: &mut (dyn FnMut(u64) -> nearkin::Result<()> + Send),
-    ) -> nearkin::Result<Ready> {
+    ) -> nearkin::Result<CompleteOutput> {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
@@ -304,7 +304,7 @@ impl KeptItems {
         &self,
         target: Target<'_>,
         observer: &dyn Observer,
-    ) -> nearkin::Result<Written> {
+    ) -> nearkin::Result<OutputTable> {
         let result = &self.result;
         let collection = &result.collection;
         let numbers = collection.ids_are_numbers(0);

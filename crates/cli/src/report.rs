@@ -11,7 +11,7 @@ use nearkin::options::{Goal, Options};
 use nearkin::plan::{Plan, SearchCost, TablesPlan};
 use nearkin::search::Job;
 use nearkin::settings::{Settings, Strategy};
-use nearkin::write::{Output, Ready};
+use nearkin::write::{CompleteOutput, Output};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -390,13 +390,17 @@ impl RunReport {
 
     /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
     /// appear together.
-    pub(crate) fn finish(self, run: &RunArgs, mut ready: Vec<Ready>) -> anyhow::Result<()> {
+    pub(crate) fn finish(
+        self,
+        run: &RunArgs,
+        mut ready: Vec<CompleteOutput>,
+    ) -> anyhow::Result<()> {
         if let Some(path) = &run.stats {
             let mut output = Output::create(Some(path))?;
             output.put(format!("{:#}\n", self.stats).as_bytes())?;
             ready.insert(0, output.ready()?);
         }
-        ready.into_iter().try_for_each(Ready::appear)?;
+        ready.into_iter().try_for_each(CompleteOutput::appear)?;
         if !run.quiet {
             for error in &self.skipped {
                 tell(format_args!("skipped: {}", error.worded(&CommandWording)));

@@ -75,7 +75,12 @@ where
     let line = Line {
         jobs: Mutex::new((0, jobs)),
         take: Mutex::new(take),
-        done: Mutex::new(Done { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
+        done: Mutex::new(ResultQueue {
+            early: BTreeMap::new(),
+            next: 0,
+            is_taken: false,
+            end: None,
+        }),
         moved: Condvar::new(),
     };
     let serve = || line.serve(window, &work);
@@ -103,12 +108,12 @@ where
 struct Line<I, T, R> {
     jobs: Mutex<(usize, I)>,
     take: Mutex<T>,
-    done: Mutex<Done<R>>,
+    done: Mutex<ResultQueue<R>>,
     moved: Condvar,
 }
 
 /// What is done.
-struct Done<R> {
+struct ResultQueue<R> {
     /// Results that are not taken yet, and the number of the next to be taken.
     early: BTreeMap<usize, Outcome<R>>,
     next: usize,

@@ -4,7 +4,7 @@ use crate::cluster::{Keep, Linkage};
 use crate::item::Texts;
 use crate::matches::{Matches, Stats};
 use crate::observe::Observer;
-use crate::search::{Items, MemoryItems, Scanned, Search};
+use crate::search::{Items, MemoryItems, Search, SourceItems};
 use crate::settings::{Settings, Strategy};
 use crate::shingle::Shingling;
 use crate::space::Form;
@@ -195,7 +195,7 @@ impl Request<'_, EveryPair> {
     pub fn run(mut self) -> Result<FoundPairs> {
         let collection = std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()));
         let matches = match collection {
-            ItemList::Texts(texts) => self.search().pairs(Scanned::new(&Texts(&texts))),
+            ItemList::Texts(texts) => self.search().pairs(SourceItems::new(&Texts(&texts))),
             ItemList::Items(items) => self.search().pairs(MemoryItems::new(items)),
         }?;
         rows(matches, |matches, row| matches.each(row))
@@ -211,7 +211,7 @@ impl Request<'_, ClosestItems> {
         let k = self.goal.k;
         let collection = std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()));
         let matches = match collection {
-            ItemList::Texts(texts) => self.search().closest(Scanned::new(&Texts(&texts)), k),
+            ItemList::Texts(texts) => self.search().closest(SourceItems::new(&Texts(&texts)), k),
             ItemList::Items(items) => self.search().closest(MemoryItems::new(items), k),
         }?;
         rows(matches, |matches, row| matches.closest(k, row))
@@ -244,7 +244,7 @@ impl Request<'_, OneOfEach> {
         }
         let found = match collection {
             ItemList::Texts(texts) => {
-                self.search().dedup(Scanned::new(&Texts(&texts)), keep, *linkage)
+                self.search().dedup(SourceItems::new(&Texts(&texts)), keep, *linkage)
             }
             ItemList::Items(items) => self.search().dedup(MemoryItems::new(items), keep, *linkage),
         }?;

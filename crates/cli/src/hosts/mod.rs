@@ -12,7 +12,7 @@ use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::Options;
 use nearkin::read::{Format, OnError, Place};
 use nearkin::shingle::Shingling;
-use nearkin::write::{Ready, TableWriter};
+use nearkin::write::{CompleteOutput, TableWriter};
 
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::output::to_file;
@@ -201,7 +201,7 @@ impl HostsArgs {
     }
 
     /// Writes all tables that are wanted.
-    fn write(&self, report: &MirrorReport, observer: &dyn Observer) -> Result<Vec<Ready>> {
+    fn write(&self, report: &MirrorReport, observer: &dyn Observer) -> Result<Vec<CompleteOutput>> {
         let mut ready = Vec::new();
         if let Some(path) = &self.contracted {
             let table = report.write_links(to_file(Some(path)), observer)?;

@@ -12,7 +12,7 @@ use clap::Args;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::read::Place;
 use nearkin::records::{GroupingRule, MatchResult, Rules};
-use nearkin::write::{Output, Ready, TableWriter};
+use nearkin::write::{CompleteOutput, Output, TableWriter};
 use nearkin::{Error, Result};
 
 use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
@@ -158,7 +158,7 @@ impl MatchArgs {
         &self,
         resolution: &Resolution,
         observer: &dyn Observer,
-    ) -> anyhow::Result<(Option<u64>, Vec<Ready>)> {
+    ) -> anyhow::Result<(Option<u64>, Vec<CompleteOutput>)> {
         let (mut pairs, mut ready) = (None, Vec::new());
         // Who asks for clusters need not have the pairs as well.
         if self.output.is_some() || self.clusters.is_none() {
@@ -182,7 +182,7 @@ impl MatchArgs {
 }
 
 #[cfg(feature = "plot")]
-fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option<CompleteOutput>> {
     let (Some(path), Some(shares)) = (&args.plot, &outcome.shares) else { return Ok(None) };
     let mut output = Output::create(Some(path))?;
     output.put(&plot::draw(shares, outcome.threshold, path)?)?;
@@ -190,6 +190,6 @@ fn draw_shares(args: &MatchArgs, outcome: &MatchResult) -> anyhow::Result<Option
 }
 
 #[cfg(not(feature = "plot"))]
-fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<Ready>> {
+fn draw_shares(_: &MatchArgs, _: &MatchResult) -> anyhow::Result<Option<CompleteOutput>> {
     Ok(None)
 }

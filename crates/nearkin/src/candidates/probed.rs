@@ -16,7 +16,7 @@ use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
 use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
 use crate::family::{INFINITY, ProbeFamily};
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Items that are hashed together, and then looked up together.
@@ -80,8 +80,8 @@ impl<'a> ProbedTables<'a> {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
@@ -115,7 +115,7 @@ impl<'a> ProbedTables<'a> {
         &self,
         first: usize,
         tables: usize,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
         keys: &mut Vec<u64>,
     ) -> Result<()> {
         let (rows, each) = (self.shape.rows, tables * self.looks);
@@ -159,8 +159,8 @@ impl<'a> ProbedTables<'a> {
         keys: &[u64],
         lookups: &[ProbeTable],
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<Vec<(Vec<Found>, CandidateCounts)>> {
+        join: &JoinQuery<'_>,
+    ) -> Result<Vec<(Vec<ClosePair>, CandidateCounts)>> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;
         let tables = lookups.par_iter().enumerate();
@@ -185,7 +185,7 @@ impl<'a> ProbedTables<'a> {
                     for b in lookup.items(key, least) {
                         counts.verified += 1;
                         let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| Found { a, b, value }));
+                        found.extend(value.map(|value| ClosePair { a, b, value }));
                     }
                 }
             }
@@ -197,7 +197,7 @@ impl<'a> ProbedTables<'a> {
 }
 
 /// In order, and each once.
-fn sort(found: &mut Vec<Found>) {
+fn sort(found: &mut Vec<ClosePair>) {
     found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
     found.dedup_by_key(|pair| (pair.a, pair.b));
 }

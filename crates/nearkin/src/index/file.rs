@@ -17,7 +17,7 @@ use crate::amplify::Bands;
 use crate::item::Id;
 use crate::parallel::in_pool;
 use crate::settings::{Settings, Strategy};
-use crate::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
+use crate::shingle::{Case, HashBits, NormalForm, Shingling, StopWords, Unit, Whitespace};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -277,7 +277,7 @@ impl<R: Read> IndexReader<R> {
 
 // In the order of their numbers in a file.
 const CASES: [Case; 2] = [Case::Fold, Case::Keep];
-const SPACES: [Space; 3] = [Space::Fold, Space::Drop, Space::Keep];
+const SPACES: [Whitespace; 3] = [Whitespace::Fold, Whitespace::Drop, Whitespace::Keep];
 const FORMS: [Option<NormalForm>; 3] = [None, Some(NormalForm::Nfc), Some(NormalForm::Nfkc)];
 const BITS: [HashBits; 2] = [HashBits::ThirtyTwo, HashBits::SixtyFour];
 const MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Bag, Measure::BagSum, Measure::Dice];

@@ -8,20 +8,20 @@ use rayon::prelude::*;
 
 use super::{go_on, sorted};
 use crate::Result;
-use crate::space::{BitSpace, Found, Join, Space};
+use crate::space::{BitSpace, ClosePair, JoinQuery, Space};
 
 /// Every pair that reaches the limit, sorted.
 ///
 /// # Errors
 /// When it was stopped.
-pub fn within(space: &BitSpace, join: &Join) -> Result<Vec<Found>> {
+pub fn within(space: &BitSpace, join: &JoinQuery) -> Result<Vec<ClosePair>> {
     let Some(most) = space.most_differing(join.limit) else { return Ok(Vec::new()) };
     let sorted_bits = OnesOrder::new(space);
     let parts = (0..sorted_bits.blocks()).into_par_iter().map(|block| {
         go_on(join.stopped)?;
         let mut found = Vec::new();
         sorted_bits.compare(block, most, join.split, |a, b| {
-            found.push(Found { a, b, value: space.value(a, b) });
+            found.push(ClosePair { a, b, value: space.value(a, b) });
         });
         Ok(found)
     });

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::frame::{Frame, FrameCoordinates};
 use super::{cells, go_on, sorted};
-use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Components by which blocks are made and pairs compared first; one more is the length of the rest.
@@ -131,7 +131,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &Join) -> Result<(Vec<Found>, BlockCounts)> {
+    pub fn within(&self, join: &JoinQuery) -> Result<(Vec<ClosePair>, BlockCounts)> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -148,9 +148,9 @@ impl<'a> Blocks<'a> {
     pub(super) fn join_block(
         &self,
         block: usize,
-        join: &Join,
+        join: &JoinQuery,
         sides: BlockSides,
-    ) -> (Vec<Found>, BlockCounts) {
+    ) -> (Vec<ClosePair>, BlockCounts) {
         let (mut found, mut counts) = (Vec::new(), BlockCounts::default());
         let radius = self.space.radius(join.limit);
         let asking = self.asking(block, sides);
@@ -179,7 +179,7 @@ impl<'a> Blocks<'a> {
                     let a = self.order[self.place(block, point)];
                     let b = self.order[self.place(other, with)];
                     let value = self.space.reaching(a.min(b), a.max(b), join.limit);
-                    found.extend(value.map(|value| Found { a: a.min(b), b: a.max(b), value }));
+                    found.extend(value.map(|value| ClosePair { a: a.min(b), b: a.max(b), value }));
                 }
             }
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::frame::Centre;
 use super::{go_on, sorted};
-use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Rows that are multiplied in one go.
@@ -59,7 +59,7 @@ impl<'a> DenseJoin<'a> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &Join) -> Result<Vec<Found>> {
+    pub fn within(&self, join: &JoinQuery) -> Result<Vec<ClosePair>> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -79,7 +79,7 @@ impl<'a> DenseJoin<'a> {
                 |found, a, b| {
                     if b > a && b >= first {
                         let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| Found { a, b, value }));
+                        found.extend(value.map(|value| ClosePair { a, b, value }));
                     }
                 },
             );

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks};
 use super::{DenseJoin, TopQuery, brute_force, pairs_of, top};
 use crate::Result;
-use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, Space, VectorMeasure, VectorSpace};
 
 /// Most blocks that are tried. With 4, what was expected to be found was off by a factor of 3.
 const TRIED: usize = 64;
@@ -63,7 +63,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, u64)> {
+    pub fn within(&self, space: &VectorSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, u64)> {
         let all = pairs_of(space.len(), join.split) as u64;
         match self {
             Self::Blocks(blocks) => {
@@ -79,7 +79,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<Found>> {
+    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<ClosePair>> {
         match self {
             Self::Blocks(blocks) => Ok(blocks.closest(top)?.0),
             Self::Dense => DenseJoin::new(space).closest(top),
@@ -90,7 +90,7 @@ impl VectorJoin<'_> {
 
 impl Blocks<'_> {
     /// What [`within`](Self::within) will count and take.
-    pub fn estimate(&self, join: &Join) -> JoinEstimate {
+    pub fn estimate(&self, join: &JoinQuery) -> JoinEstimate {
         self.tried(|block| self.join_block(block, join, self.sides(join.split)).1)
     }
 
@@ -176,7 +176,7 @@ fn cheapest<'a>(
 }
 
 /// The cheapest complete way to the pairs that reach a limit, and the seconds that it takes on one core.
-pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &Join) -> (VectorJoin<'a>, f64) {
+pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &JoinQuery) -> (VectorJoin<'a>, f64) {
     cheapest(space, pairs_of(space.len(), join.split), |blocks| blocks.estimate(join))
 }
 

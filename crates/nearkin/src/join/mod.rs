@@ -38,11 +38,11 @@ pub use top::TopQuery;
 
 use rayon::prelude::*;
 
-use crate::space::Found;
+use crate::space::ClosePair;
 use crate::{Error, Result};
 
 /// Joins what the parts of a join have found, and sorts it.
-fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
+fn sorted(parts: Vec<Vec<ClosePair>>) -> Vec<ClosePair> {
     let mut found = parts.concat();
     found.par_sort_unstable_by_key(|found| (found.a, found.b));
     found

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
 use super::strings::JoinCounts;
-use crate::space::{Found, Join, Space, SparseMeasure, SparseSpace};
+use crate::space::{ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 
 /// Sums of single precision weights are wrong by less than 2·10⁻⁷ of the product of the lengths.
@@ -45,7 +45,7 @@ const CHUNK: usize = 1024;
 ///
 /// # Errors
 /// When the limit is not a number, or the join was stopped.
-pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
+pub fn join(space: &SparseSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
     if join.limit.is_nan() {
         let must = "a cosine or an angle in degrees";
         return Err(Error::parameter("the limit", join.limit, must));
@@ -93,7 +93,7 @@ fn fold(space: &SparseSpace, split: Option<u32>) -> EqualItems {
 fn pairs(
     space: &SparseSpace,
     copies: &EqualItems,
-    join: &Join,
+    join: &JoinQuery,
     compared: &AtomicU64,
     source: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &[u32])) + Sync,
 ) -> Result<Vec<(u32, u32, f64)>> {

@@ -44,7 +44,7 @@ use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
 use crate::item::Characters;
-use crate::space::{Found, Join, Space, StringMeasure, StringSpace};
+use crate::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};
 
 /// How much a join of strings or sparse vectors looked at.
@@ -65,7 +65,7 @@ const MOST_EDITS: usize = 255;
 ///
 /// # Errors
 /// When the limit is negative or not a number, or the join was stopped.
-pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
+pub fn join(space: &StringSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }
@@ -114,7 +114,7 @@ struct SegmentScratch {
 }
 
 impl<'a> SegmentSearch<'a> {
-    fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &Join) -> Self {
+    fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &JoinQuery) -> Self {
         let groups = 0..copies.len() as u32;
         let length = |group| space.strings().length(copies.first(group) as usize);
         let mut lengths: Vec<(usize, u32)> = groups.map(|group| (length(group), group)).collect();
@@ -179,7 +179,7 @@ impl<'a> SegmentSearch<'a> {
     }
 
     /// All pairs of groups that are close.
-    fn pairs(&self, join: &Join) -> Result<Vec<(u32, u32, f64)>> {
+    fn pairs(&self, join: &JoinQuery) -> Result<Vec<(u32, u32, f64)>> {
         if self.cut.edits == 0 {
             return Ok(Vec::new());
         }

@@ -133,7 +133,8 @@ fn meetings(drawn: &[&[u64]], others: &[&[u64]], index: &ElementIndex) -> Meetin
     let next = AtomicUsize::new(0);
     let meet = || {
         let mut all = Meetings { pairs: vec![(0.0, 0.0); STEPS], times: vec![0; index.len()] };
-        let mut comparing = Comparing { shared: vec![0; drawn.len()], ..Comparing::default() };
+        let mut comparing =
+            ComparisonScratch { shared: vec![0; drawn.len()], ..ComparisonScratch::default() };
         loop {
             let from = next.fetch_add(FEW, Ordering::Relaxed).min(others.len());
             let some = &others[from..others.len().min(from + FEW)];
@@ -157,14 +158,14 @@ fn meetings(drawn: &[&[u64]], others: &[&[u64]], index: &ElementIndex) -> Meetin
 
 /// What a thread needs to compare texts with drawn ones.
 #[derive(Default)]
-struct Comparing {
+struct ComparisonScratch {
     /// How many elements each drawn text shares with the other, and those that share any.
     shared: Vec<u32>,
     owners: Vec<usize>,
     room: Vec<u64>,
 }
 
-impl Comparing {
+impl ComparisonScratch {
     /// Compares one text, which is one of those that were drawn if its number is that of one.
     fn meet(
         &mut self,

@@ -25,7 +25,9 @@ use rayon::prelude::*;
 use self::columns::{ColumnPair, ColumnPairs};
 use self::mixture::Mixture;
 use super::candidates::CandidateSearch;
-use super::rules::{Alternative, Distance, FieldCondition, FieldRule, GroupingRule, How, Rules};
+use super::rules::{
+    Alternative, Distance, FieldCondition, FieldRule, GroupingRule, Rules, ValueRelation,
+};
 use super::{Records, Scorer};
 use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
@@ -185,7 +187,7 @@ fn sources(
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<CandidateSource>> {
     let count = rules.fields.len();
-    let equal = |field| FieldCondition { field, how: How::Equal };
+    let equal = |field| FieldCondition { field, how: ValueRelation::Equal };
     let mut alternatives: Vec<Alternative> =
         (0..count).map(|field| Alternative(vec![equal(field)])).collect();
     for first in 0..count {
@@ -199,7 +201,7 @@ fn sources(
             _ => &[],
         };
         let similar = |&least: &f64| {
-            Alternative(vec![FieldCondition { field, how: How::Similar(least, None) }])
+            Alternative(vec![FieldCondition { field, how: ValueRelation::Similar(least, None) }])
         };
         alternatives.extend(least.iter().map(similar));
     }

@@ -17,7 +17,7 @@ mod saved;
 pub(crate) use budget::{Budget, folder};
 pub use budget::{LEAST_MEMORY, fair_share};
 pub(crate) use file::{Temp, TempFile};
-pub(crate) use lists::{Cache, Joined, Lists};
+pub(crate) use lists::{Cache, Concatenation, Lists};
 pub(crate) use partitions::{Block, Partitions};
 pub(crate) use saved::{Loader, Saver, load, save};
 

@@ -18,7 +18,7 @@ use crate::candidates::bucket_table::BucketTable;
 use crate::family::hash::mix64;
 use crate::family::{Family, INFINITY};
 use crate::join::go_on;
-use crate::space::{Form, Found, Space};
+use crate::space::{ClosePair, Form, Space};
 use crate::{Error, Result};
 
 /// How many functions and tables an index has, and why.
@@ -76,7 +76,7 @@ pub struct NearIndex<'a, S, F> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearAnswer {
     /// The item asked for, an item within c·r, and their distance.
-    pub found: Option<Found>,
+    pub found: Option<ClosePair>,
     /// Items farther than c·r that were looked at.
     pub far: usize,
     /// Whether the search gave up because they were too many.
@@ -142,7 +142,7 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
             let bucket = table.items(key).map(|entered| self.items - 1 - entered);
             for other in bucket.filter(|&other| other != item) {
                 if let Some(value) = self.space.reaching(item, other, self.far) {
-                    answer.found = Some(Found { a: item, b: other, value });
+                    answer.found = Some(ClosePair { a: item, b: other, value });
                     return answer;
                 }
                 answer.far += 1;

@@ -1,6 +1,6 @@
 //! The vectors that are kept, in the format they came in.
 
-use super::output::{Output, Ready};
+use super::output::{CompleteOutput, Output};
 use crate::error::{Error, Problem, Result};
 use crate::read::format::by_extension;
 use crate::read::{Format, VectorFiles};
@@ -37,7 +37,7 @@ pub fn vectors(
     kept: &dyn Fn(u64) -> bool,
     count: u64,
     progress: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<Ready> {
+) -> Result<CompleteOutput> {
     check_vectors(target, files.format())?;
     let mut output = Output::create(target)?;
     let mut first = None;

@@ -6,7 +6,7 @@ use std::fs;
 use nearkin::amplify::Bands;
 use nearkin::index::{Content, Index};
 use nearkin::item::{Id, Texts};
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::{Settings, Strategy as SearchStrategy};
 use nearkin::verify::{Measure, Verifier};
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn it_finds_just_what_a_run_over_all_by_bands_finds() {
         for strategy in [SearchStrategy::Approximate, few] {
             let settings = Settings { strategy, ..settings(measure, threshold, shingle) };
             let mut expected = BTreeMap::new();
-            let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts))).unwrap();
+            let similar = Search::new(&settings).pairs(SourceItems::new(&Texts(&texts))).unwrap();
             similar
                 .each(|a, b, value| {
                     expected.insert((i64::from(a), i64::from(b)), value);

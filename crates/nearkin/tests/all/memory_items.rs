@@ -9,7 +9,7 @@ use nearkin::plan::{Plan, Way};
 use nearkin::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::space::{
-    BitSpace, Form, Found, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
+    BitSpace, ClosePair, Form, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin::verify::Measure;
 
@@ -93,15 +93,15 @@ impl Query {
 
 /// The pairs that were found, positions counted over both collections.
 struct Pairs {
-    found: Vec<Found>,
+    found: Vec<ClosePair>,
     stats: Stats,
 }
 
-fn rows(matches: &Matches, k: Option<usize>) -> Vec<Found> {
+fn rows(matches: &Matches, k: Option<usize>) -> Vec<ClosePair> {
     let from = matches.collection.split().unwrap_or(0);
     let mut found = Vec::new();
     let row = |a, b, value| {
-        found.push(Found { a, b: b + from, value });
+        found.push(ClosePair { a, b: b + from, value });
         Ok(())
     };
     match k {
@@ -117,7 +117,7 @@ fn pairs(items: &Items, query: &Query) -> nearkin::Result<Pairs> {
     Ok(Pairs { found: rows(&matches, None), stats: matches.stats })
 }
 
-fn closest(items: &Items, k: usize, split: Option<u32>, limit: Option<f64>) -> Vec<Found> {
+fn closest(items: &Items, k: usize, split: Option<u32>, limit: Option<f64>) -> Vec<ClosePair> {
     let none = match items.form() {
         Form::Similarity => f64::NEG_INFINITY,
         Form::Distance => f64::INFINITY,
@@ -142,24 +142,24 @@ fn search(limit: f64, strategy: Strategy, seed: u64, split: Option<u32>) -> Quer
 }
 
 /// Every pair that reaches the limit.
-fn all(space: &dyn Space, limit: f64, split: Option<u32>) -> Vec<Found> {
+fn all(space: &dyn Space, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
     let count = space.len() as u32;
     let (end, from) = (split.unwrap_or(count), |a: u32| split.unwrap_or(a + 1));
     (0..end)
         .flat_map(|a| (from(a)..count).map(move |b| (a, b)))
-        .map(|(a, b)| Found { a, b, value: space.value(a, b) })
+        .map(|(a, b)| ClosePair { a, b, value: space.value(a, b) })
         .filter(|found| !space.form().closer(limit, found.value))
         .collect()
 }
 
 /// The closest of each by sorting everything.
-fn top(space: &dyn Space, k: usize, split: Option<u32>) -> Vec<Found> {
+fn top(space: &dyn Space, k: usize, split: Option<u32>) -> Vec<ClosePair> {
     let count = space.len() as u32;
     let mut rows = Vec::new();
     for a in 0..split.unwrap_or(count) {
         let others = (split.unwrap_or(0)..count).filter(|&b| b != a);
-        let mut row: Vec<Found> =
-            others.map(|b| Found { a, b, value: space.value(a.min(b), a.max(b)) }).collect();
+        let mut row: Vec<ClosePair> =
+            others.map(|b| ClosePair { a, b, value: space.value(a.min(b), a.max(b)) }).collect();
         row.sort_by(|x, y| {
             let order = x.value.total_cmp(&y.value);
             let order = if space.form() == Form::Distance { order } else { order.reverse() };
@@ -213,7 +213,7 @@ fn recall_follows_the_curve(items: &Items, space: &dyn Space, limit: f64, expres
     follows_the_curve(items, &all(space, limit, None), limit, expression);
 }
 
-fn follows_the_curve(items: &Items, expected: &[Found], limit: f64, expression: &str) {
+fn follows_the_curve(items: &Items, expected: &[ClosePair], limit: f64, expression: &str) {
     let expression: Expression = expression.parse().unwrap();
     let (mut found, mut promised) = (0, 0.0);
     const SEEDS: u64 = 20;
@@ -464,7 +464,7 @@ fn probes_find_the_same_with_any_number_of_threads() {
     let expression: Expression = "or(3, and(6, line))".parse().unwrap();
     let way = Strategy::Tables { expression, probes: 16 };
     let query = search(2.0, way, 7, None);
-    let with = |threads| -> Vec<Found> {
+    let with = |threads| -> Vec<ClosePair> {
         let settings = Settings { threads, ..query.settings(Form::Distance) };
         rows(&Search::new(&settings).pairs(query.items(&items)).unwrap(), None)
     };

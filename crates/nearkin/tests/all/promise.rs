@@ -8,7 +8,7 @@ use nearkin::item::Vectors;
 use nearkin::read::{ReadOptions, load_vectors};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::{Settings, Strategy};
-use nearkin::space::{Form, Found, VectorMeasure};
+use nearkin::space::{ClosePair, Form, VectorMeasure};
 
 const RECALL: f64 = 0.95;
 const SEEDS: u64 = 6;
@@ -31,12 +31,12 @@ fn settings(items: &Items, limit: f64, strategy: Strategy, seed: u64) -> Setting
 /// Runs the tables that are tuned for the recall, even where the complete way would be cheaper, with several
 /// seeds: on average they find the promised share, no run is far below, and every pair is exact.
 fn keeps_the_promise(what: &str, items: &Items, limit: f64) {
-    let found = |strategy, seed| -> Vec<Found> {
+    let found = |strategy, seed| -> Vec<ClosePair> {
         let settings = settings(items, limit, strategy, seed);
         let matches = Search::new(&settings).pairs(MemoryItems::new(items.clone())).unwrap();
         let mut found = Vec::new();
         let row = |a, b, value| {
-            found.push(Found { a, b, value });
+            found.push(ClosePair { a, b, value });
             Ok(())
         };
         matches.each(row).unwrap();

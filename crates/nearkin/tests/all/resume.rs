@@ -7,7 +7,7 @@ use nearkin::Error;
 use nearkin::cluster::{Keep, Linkage};
 use nearkin::item::Texts;
 use nearkin::observe::{Observer, Stage};
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::{Settings, Strategy};
 
 /// Families of near copies: each text has one word of its own.
@@ -45,7 +45,7 @@ type Rows = (Vec<(u32, u32, f64)>, u64);
 
 fn all_pairs(search: Search<'_>) -> nearkin::Result<(Rows, Option<Stage>)> {
     let texts = texts();
-    let similar = search.pairs(Scanned::new(&Texts(&texts)))?;
+    let similar = search.pairs(SourceItems::new(&Texts(&texts)))?;
     let mut rows = Vec::new();
     similar.each(|a, b, similarity| {
         rows.push((a, b, similarity));
@@ -56,7 +56,7 @@ fn all_pairs(search: Search<'_>) -> nearkin::Result<(Rows, Option<Stage>)> {
 
 fn all_clusters(search: Search<'_>) -> nearkin::Result<(Rows, Option<Stage>)> {
     let texts = texts();
-    let result = search.dedup(Scanned::new(&Texts(&texts)), &Keep::Longest, Linkage::Chains)?;
+    let result = search.dedup(SourceItems::new(&Texts(&texts)), &Keep::Longest, Linkage::Chains)?;
     let cluster = |(position, cluster): (u32, Option<(u32, f64)>)| {
         let (kept, similarity) = cluster.expect("no text is skipped");
         (position, kept, similarity)

@@ -11,7 +11,7 @@ use nearkin::family::{Family, SparseHyperplanes};
 use nearkin::item::Sparse;
 use nearkin::join::sparse;
 use nearkin::shingle::{Repeats, Shingling, Vocabulary};
-use nearkin::space::{Found, Join, Space, SparseMeasure, SparseSpace};
+use nearkin::space::{ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace};
 
 fn never() -> bool {
     false
@@ -95,20 +95,20 @@ fn what_is_no_sparse_vector_is_an_error() {
     assert_eq!(vectors.len(), 1);
     assert_eq!(vectors.get(0), (&[u32::MAX][..], &[-1.5][..]));
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
-    let join = Join { limit: f64::NAN, split: None, stopped: &never };
+    let join = JoinQuery { limit: f64::NAN, split: None, stopped: &never };
     assert!(matches!(sparse::join(&space, &join), Err(Error::Parameter { .. })));
-    let join = Join { limit: 0.5, split: None, stopped: &|| true };
+    let join = JoinQuery { limit: 0.5, split: None, stopped: &|| true };
     assert!(matches!(sparse::join(&space, &join), Err(Error::Interrupted)));
 }
 
-fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<Found> {
+fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
     let mut found = Vec::new();
     let items = space.len() as u32;
     for a in 0..split.unwrap_or(items) {
         for b in split.unwrap_or(a + 1)..items {
             let value = space.value(a, b);
             if !space.form().closer(limit, value) {
-                found.push(Found { a, b, value });
+                found.push(ClosePair { a, b, value });
             }
         }
     }
@@ -165,7 +165,7 @@ fn s2_12_join_is_complete_on_small_vectors() {
         for (measure, limits) in limits {
             let space = SparseSpace::new(vectors.clone(), measure);
             for limit in limits {
-                let join = Join { limit, split, stopped: &never };
+                let join = JoinQuery { limit, split, stopped: &never };
                 let (found, _) = sparse::join(&space, &join).unwrap();
                 assert_eq!(found, every_pair(&space, limit, split), "{measure:?} {limit} {seed}");
                 pairs += found.len();
@@ -192,9 +192,10 @@ fn s2_12_join_is_complete_on_citations() {
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
     let all = every_pair(&space, 0.3, None);
     for limit in [0.3, 0.5, 0.7, 0.9] {
-        let join = Join { limit, split: None, stopped: &never };
+        let join = JoinQuery { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> =
+            all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         assert!(!found.is_empty());
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
@@ -296,9 +297,10 @@ fn s2_12_join_is_complete_on_articles() {
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
     let all = every_pair(&space, 0.2, None);
     for limit in [0.2, 0.4, 0.6, 0.8] {
-        let join = Join { limit, split: None, stopped: &never };
+        let join = JoinQuery { limit, split: None, stopped: &never };
         let (found, counts) = sparse::join(&space, &join).unwrap();
-        let expected: Vec<Found> = all.iter().filter(|pair| pair.value >= limit).copied().collect();
+        let expected: Vec<ClosePair> =
+            all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
         eprintln!("cosine {limit}: {} texts, {} pairs, {counts:?}", texts.len(), found.len());
     }

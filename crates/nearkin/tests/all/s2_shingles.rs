@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use nearkin::measure::{bag, jaccard};
 use nearkin::shingle::{
-    Case, Grid, HashBits, NormalForm, Scratch, Shingling, Space, StopWords, Tokenizer, UrlShingles,
-    advise, hash_bytes,
+    Case, Grid, HashBits, NormalForm, Scratch, Shingling, StopWords, Tokenizer, UrlShingles,
+    Whitespace, advise, hash_bytes,
 };
 
 /// The set that has exactly these texts of k characters as shingles.
@@ -26,7 +26,7 @@ fn s2_1_white_space_runs_are_one_blank() {
     let shingling = Shingling::chars(3);
     assert_eq!(shingling.set("a \t\r\n\u{a0}\u{3000}b"), chars_set(&["a b"]));
     assert_eq!(shingling.set("a b"), shingling.set("a\n\nb"));
-    let keep = Shingling { space: Space::Keep, ..Shingling::chars(3) };
+    let keep = Shingling { space: Whitespace::Keep, ..Shingling::chars(3) };
     assert_ne!(keep.set("a b"), keep.set("a\nb"));
 }
 
@@ -42,7 +42,7 @@ fn s2_1_touch_down() {
             .iter()
             .all(|shingle| kept.set(plane).contains(shingle))
     );
-    let dropped = Shingling { space: Space::Drop, ..Shingling::chars(9) };
+    let dropped = Shingling { space: Whitespace::Drop, ..Shingling::chars(9) };
     assert!(
         dropped.set(plane).contains(&touchdown) && dropped.set(quarterback).contains(&touchdown)
     );

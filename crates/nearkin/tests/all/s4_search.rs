@@ -7,7 +7,7 @@ use nearkin::candidates::{buckets, each_bucket, partition_of_key};
 use nearkin::family::OnePermutation;
 use nearkin::item::{Sets, Texts};
 use nearkin::join::every_pair;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::shingle::{Shingling, hash_bytes};
 use nearkin::verify::{Limit, Measure, Verifier};
@@ -83,7 +83,7 @@ fn s4_4_seven_steps_end_to_end() {
         recall: 1.0 - 1e-9, // 300 texts: a miss in fewer than one seed of a million
         ..Settings::default()
     };
-    let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts))).unwrap();
+    let similar = Search::new(&settings).pairs(SourceItems::new(&Texts(&texts))).unwrap();
     let mut found = Vec::new();
     similar
         .each(|a, b, similarity| {

@@ -10,7 +10,7 @@ use nearkin::candidates::cascade::{CandidateCounts, Cascade, Families};
 use nearkin::family::hash::{SplitMix, mix64};
 use nearkin::family::{Family, INFINITY};
 use nearkin::join::every_pair;
-use nearkin::space::{Form, Found, Join, Space};
+use nearkin::space::{ClosePair, Form, JoinQuery, Space};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -105,9 +105,10 @@ impl Space for Everything {
     }
 }
 
-const WHOLE: Join<'static> = Join { limit: f64::INFINITY, split: None, stopped: &|| false };
+const WHOLE: JoinQuery<'static> =
+    JoinQuery { limit: f64::INFINITY, split: None, stopped: &|| false };
 
-fn pairs(found: &[Found]) -> Vec<(u32, u32)> {
+fn pairs(found: &[ClosePair]) -> Vec<(u32, u32)> {
     found.iter().map(|found| (found.a, found.b)).collect()
 }
 
@@ -207,7 +208,7 @@ fn agrees_with_brute_force(cascade: &Expression, items: u32, seed: u64) {
     assert!(counts.candidates >= counts.verified);
 
     let (split, limit) = (items / 3, 9.0);
-    let across = Join { limit, split: Some(split), ..WHOLE };
+    let across = JoinQuery { limit, split: Some(split), ..WHOLE };
     let (found, _) = running.join(&f, &across).unwrap();
     let near: Vec<(u32, u32)> = meant
         .iter()
@@ -275,10 +276,10 @@ fn s5_2_same_at_any_number_of_threads() {
             let pool = rayon_pool(threads);
             pool.install(|| {
                 let cascade = Cascade::new(&expression(text), families, items).unwrap();
-                cascade.join(&f, &Join { limit: 12.0, ..WHOLE }).unwrap()
+                cascade.join(&f, &JoinQuery { limit: 12.0, ..WHOLE }).unwrap()
             })
         };
-        let one: (Vec<Found>, CandidateCounts) = run(1);
+        let one: (Vec<ClosePair>, CandidateCounts) = run(1);
         assert!(one.0.len() > 1000, "{}", one.0.len());
         assert!(one.0.is_sorted_by(|a, b| (a.a, a.b) < (b.a, b.b)));
         for threads in [2, 5] {
@@ -324,7 +325,7 @@ fn s5_2_errors_of_a_cascade() {
     assert!(Cascade::new(&expression("f"), families, 1 << 32).is_err());
     let running = Cascade::new(&expression("or(2, f)"), families, 10).unwrap();
     assert!(running.join(&Everything(9), &WHOLE).is_err());
-    let stopped = Join { stopped: &|| true, ..WHOLE };
+    let stopped = JoinQuery { stopped: &|| true, ..WHOLE };
     assert!(matches!(running.join(&f, &stopped), Err(Error::Interrupted)));
     let none = Cascade::new(&expression("and(or(2, f), or(2, f))"), families, 0).unwrap();
     assert_eq!(none.join(&f, &WHOLE).unwrap(), (vec![], CandidateCounts::default()));

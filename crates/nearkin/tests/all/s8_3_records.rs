@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use nearkin::item::{ColumnBuilder, RecordTable};
 use nearkin::records::{
-    Alternative, CheckRule, Distance, FieldRule, GroupingRule, Limits, LostAt, Match, MatchResult,
-    Records, Rules, resolve,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, Limits, LossDistance, Match,
+    MatchResult, Records, Rules, resolve,
 };
 
 /// A generator of numbers, the same on every run.
@@ -53,9 +53,15 @@ fn table(rows: &[Row]) -> RecordTable {
 
 fn fields() -> Vec<FieldRule> {
     vec![
-        FieldRule { lost_at: LostAt::Distance(3.0), ..FieldRule::new("name", Distance::Edit) },
+        FieldRule {
+            lost_at: LossDistance::Distance(3.0),
+            ..FieldRule::new("name", Distance::Edit)
+        },
         FieldRule::new("title", "words:1".parse().expect("a distance")),
-        FieldRule { lost_at: LostAt::Distance(4.0), ..FieldRule::new("number", Distance::Number) },
+        FieldRule {
+            lost_at: LossDistance::Distance(4.0),
+            ..FieldRule::new("number", Distance::Number)
+        },
     ]
 }
 

@@ -6,7 +6,7 @@ use nearkin::Result;
 use nearkin::cluster::{Keep, Linkage};
 use nearkin::item::Texts;
 use nearkin::plan::Way;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::{Goal, Settings, Strategy};
 use nearkin::shingle::Shingling;
 use nearkin::verify::Measure;
@@ -75,7 +75,7 @@ fn brute_force(
 
 fn all_pairs(a: &[String], b: Option<&[String]>, settings: &Settings) -> Vec<(u32, u32, f64)> {
     let (a, b) = (Texts(a), b.map(Texts));
-    let similar = Search::new(settings).pairs(Scanned::new(&a).against(b.as_ref())).unwrap();
+    let similar = Search::new(settings).pairs(SourceItems::new(&a).against(b.as_ref())).unwrap();
     let mut rows = Vec::new();
     similar
         .each(|a, b, similarity| -> Result<()> {
@@ -147,7 +147,7 @@ fn the_number_of_threads_changes_nothing() {
     let run = |threads| {
         let settings = Settings { threads, ..Settings::default() };
         let kept = Search::new(&settings)
-            .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+            .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
             .unwrap();
         let clusters: Vec<_> = kept.clusters().collect();
         (all_pairs(&texts, None, &settings), clusters, kept.stats.candidates, kept.stats.verified)
@@ -171,7 +171,7 @@ fn a_template_shared_by_all_does_not_hide_who_is_similar() {
     let run = |threads| {
         let settings = Settings { shingling: Shingling::words(1), threads, ..almost_complete(0.8) };
         let result = Search::new(&settings)
-            .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+            .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
             .unwrap();
         let kept: Vec<u32> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
         (kept, result.stats.verified)
@@ -192,8 +192,9 @@ fn the_limit_of_memory_changes_nothing() {
         let mut clusters = Vec::new();
         for (keep, linkage) in [("first", Linkage::Chains), ("longest", Linkage::Stars)] {
             let keep: Keep = keep.parse().unwrap();
-            let kept =
-                Search::new(&settings).dedup(Scanned::new(&Texts(&texts)), &keep, linkage).unwrap();
+            let kept = Search::new(&settings)
+                .dedup(SourceItems::new(&Texts(&texts)), &keep, linkage)
+                .unwrap();
             clusters.push((kept.clusters().collect::<Vec<_>>(), kept.stats.verified));
         }
         let (left, right) = texts.split_at(700);
@@ -226,7 +227,7 @@ fn clusters_are_the_components_of_the_pairs() {
         }
     }
     let result = Search::new(&settings)
-        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
         .unwrap();
     let kept: Vec<u32> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, component);
@@ -242,7 +243,7 @@ fn without_chains_every_member_is_similar_to_the_kept_one_and_no_two_kept_are() 
         let settings = almost_complete(0.6);
         let keep: Keep = keep.parse().unwrap();
         let result = Search::new(&settings)
-            .dedup(Scanned::new(&Texts(&texts)), &keep, Linkage::Stars)
+            .dedup(SourceItems::new(&Texts(&texts)), &keep, Linkage::Stars)
             .unwrap();
         let truth = brute_force(&texts, None, 5, 0.6);
         for (position, cluster) in (0u32..).zip(result.clusters()) {
@@ -262,7 +263,7 @@ fn identical_texts_are_folded_and_counted() {
     let texts = vec!["the same text again and again and again".to_string(); 100_000];
     let settings = Settings::default();
     let result = Search::new(&settings)
-        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
         .unwrap();
     assert!(result.clusters().all(|cluster| cluster == Some((0, 1.0))));
     assert_eq!((result.stats.identical, result.stats.distinct), (99_999, 1));
@@ -275,7 +276,7 @@ fn empty_texts_are_similar_to_nothing() {
     let texts = ["", "", "...", "...", "a b c"].map(String::from);
     assert!(all_pairs(&texts, None, &Settings::default()).is_empty());
     let result = Search::new(&Settings::default())
-        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
         .unwrap();
     assert_eq!((result.stats.empty, result.stats.kept), (4, Some(5)));
 }
@@ -344,7 +345,7 @@ fn keep_longest_keeps_the_longest() {
     let texts = ["one two three four five six", "one two three four five six !!!", "other"]
         .map(String::from);
     let result = Search::new(&Settings::default())
-        .dedup(Scanned::new(&Texts(&texts)), &Keep::Longest, Linkage::Chains)
+        .dedup(SourceItems::new(&Texts(&texts)), &Keep::Longest, Linkage::Chains)
         .unwrap();
     let kept: Vec<_> = result.clusters().map(|cluster| cluster.unwrap().0).collect();
     assert_eq!(kept, [1, 1, 2]);
@@ -376,7 +377,7 @@ fn s8_7_the_most_similar_of_each_equal_brute_force() {
         for (left, right) in [(&all[..], None), (a, Some(b))] {
             let (source, against) = (Texts(left), right.map(Texts));
             let similar = Search::new(&almost_complete(0.4))
-                .pairs(Scanned::new(&source).against(against.as_ref()))
+                .pairs(SourceItems::new(&source).against(against.as_ref()))
                 .unwrap();
             let mut found = Vec::new();
             let count = similar
@@ -403,7 +404,7 @@ fn the_way_is_chosen_by_the_texts_alone() {
         let mut plans = Vec::new();
         for (memory, threads) in [(usize::MAX, 1), (usize::MAX, 4), (0, 2)] {
             let settings = Settings { memory, threads, ..Settings::default() };
-            let similar = Search::new(&settings).pairs(Scanned::new(&Texts(texts))).unwrap();
+            let similar = Search::new(&settings).pairs(SourceItems::new(&Texts(texts))).unwrap();
             let plan = similar.stats.plan;
             assert!(plan.exact.is_some(), "it was open");
             assert_eq!(plan.way, way);
@@ -412,7 +413,7 @@ fn the_way_is_chosen_by_the_texts_alone() {
         assert!(plans.iter().all(|plan| *plan == plans[0]), "{plans:?}");
         let settings = Settings::default();
         let source = Texts(texts);
-        let plan = Search::new(&settings).plan(Scanned::new(&source), Goal::Pairs).unwrap();
+        let plan = Search::new(&settings).plan(SourceItems::new(&source), Goal::Pairs).unwrap();
         assert_eq!(plan.as_ref(), Some(&plans[0]));
     }
 }
@@ -424,7 +425,7 @@ fn near_identical_texts_are_not_deduplicated_by_the_exact_join_unasked() {
     let texts: Vec<String> = (0..8000).map(|i| format!("{words} own{i} and{i}")).collect();
     let settings = Settings { threshold: 0.6, ..Settings::default() };
     let result = Search::new(&settings)
-        .dedup(Scanned::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+        .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
         .unwrap();
     assert_eq!(result.stats.kept, Some(1));
     assert_eq!(result.stats.plan.way, Way::Tables, "{:?}", result.stats.plan);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nearkin::read::{Input, OnError, ReadOptions};
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 
 /// Versions of a few texts, one word more each, with a broken line and a blank one among them.
@@ -30,7 +30,7 @@ fn rows(path: &PathBuf, chunk_bytes: usize, memory: usize) -> Vec<(u32, u32, f64
     let options = ReadOptions { chunk_bytes, on_error: OnError::Skip, ..ReadOptions::default() };
     let input = Input::open(std::slice::from_ref(path), options).unwrap();
     let settings = Settings { memory, skip_duplicate_ids: true, ..Settings::default() };
-    let similar = Search::new(&settings).pairs(Scanned::new(&input)).unwrap();
+    let similar = Search::new(&settings).pairs(SourceItems::new(&input)).unwrap();
     let mut rows = Vec::new();
     similar
         .each(|a, b, similarity| {

@@ -6,7 +6,7 @@ use nearkin::join::strings::{self, JoinCounts};
 use nearkin::measure::{edit, hamming};
 use nearkin::search::{Items, MemoryItems, Search};
 use nearkin::settings::Settings;
-use nearkin::space::{Found, Join, Space, StringMeasure, StringSpace};
+use nearkin::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
 use nearkin::{Error, Result};
 
 const MEASURES: [StringMeasure; 3] =
@@ -16,8 +16,12 @@ fn never() -> bool {
     false
 }
 
-fn joined(space: &StringSpace, limit: f64, split: Option<u32>) -> Result<(Vec<Found>, JoinCounts)> {
-    strings::join(space, &Join { limit, split, stopped: &never })
+fn joined(
+    space: &StringSpace,
+    limit: f64,
+    split: Option<u32>,
+) -> Result<(Vec<ClosePair>, JoinCounts)> {
+    strings::join(space, &JoinQuery { limit, split, stopped: &never })
 }
 
 /// The distance by the plain functions, which know of no limit.
@@ -35,21 +39,21 @@ fn every_pair<S: AsRef<str>>(
     measure: StringMeasure,
     limit: f64,
     split: Option<u32>,
-) -> Vec<Found> {
+) -> Vec<ClosePair> {
     let mut found = Vec::new();
     for (a, x) in texts.iter().enumerate() {
         for (b, y) in texts.iter().enumerate().skip(a + 1) {
             let value = plain(measure, x.as_ref(), y.as_ref());
             let crosses = split.is_none_or(|split| a < split as usize && b >= split as usize);
             if crosses && value <= limit {
-                found.push(Found { a: a as u32, b: b as u32, value });
+                found.push(ClosePair { a: a as u32, b: b as u32, value });
             }
         }
     }
     found
 }
 
-fn closer(pairs: &[Found], limit: f64) -> Vec<Found> {
+fn closer(pairs: &[ClosePair], limit: f64) -> Vec<ClosePair> {
     pairs.iter().filter(|pair| pair.value <= limit).copied().collect()
 }
 
@@ -192,7 +196,7 @@ fn a_limit_that_is_none_is_an_error_and_any_other_works() {
     assert_eq!(joined(&space, 1.9, None).unwrap().0.len(), 1);
     let nothing = StringSpace::new(Strings::default(), StringMeasure::Mutation);
     assert_eq!(joined(&nothing, 2.0, None).unwrap().0, []);
-    let stopped = Join { limit: 1.0, split: None, stopped: &|| true };
+    let stopped = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
     assert!(matches!(strings::join(&space, &stopped), Err(Error::Interrupted)));
 }
 

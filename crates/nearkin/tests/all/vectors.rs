@@ -5,7 +5,7 @@ use nearkin::family::hash::SplitMix;
 use nearkin::item::{Bits, Vectors};
 use nearkin::join::{self, Blocks, DenseJoin, TopQuery, VectorJoin, top};
 use nearkin::measure::{cosine, norm};
-use nearkin::space::{BitSpace, Form, Found, Join, Space, VectorMeasure, VectorSpace};
+use nearkin::space::{BitSpace, ClosePair, Form, JoinQuery, Space, VectorMeasure, VectorSpace};
 use proptest::prelude::*;
 
 const MEASURES: [VectorMeasure; 7] = [
@@ -42,19 +42,19 @@ fn cloud(count: usize, dimension: usize, seed: u64) -> Vectors {
     Vectors::new(dimension, values).expect("finite values")
 }
 
-fn join(limit: f64, split: Option<u32>) -> Join<'static> {
-    Join { limit, split, stopped: &|| false }
+fn join(limit: f64, split: Option<u32>) -> JoinQuery<'static> {
+    JoinQuery { limit, split, stopped: &|| false }
 }
 
 /// All pairs, by the measure itself.
-fn all_pairs(space: &impl Space) -> Vec<Found> {
+fn all_pairs(space: &impl Space) -> Vec<ClosePair> {
     let items = space.len() as u32;
     let pairs = (0..items).flat_map(|a| (a + 1..items).map(move |b| (a, b)));
-    pairs.map(|(a, b)| Found { a, b, value: space.value(a, b) }).collect()
+    pairs.map(|(a, b)| ClosePair { a, b, value: space.value(a, b) }).collect()
 }
 
 /// Limits that some share of the pairs reach.
-fn limits(all: &[Found], form: Form) -> [f64; 4] {
+fn limits(all: &[ClosePair], form: Form) -> [f64; 4] {
     let mut values: Vec<f64> = all.iter().map(|found| found.value).collect();
     values.sort_by(f64::total_cmp);
     if form == Form::Similarity {
@@ -64,8 +64,9 @@ fn limits(all: &[Found], form: Form) -> [f64; 4] {
 }
 
 /// Those of the pairs that are asked for.
-fn expected(all: &[Found], form: Form, limit: f64, split: Option<u32>) -> Vec<Found> {
-    let is_asked = |found: &&Found| split.is_none_or(|split| found.a < split && found.b >= split);
+fn expected(all: &[ClosePair], form: Form, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
+    let is_asked =
+        |found: &&ClosePair| split.is_none_or(|split| found.a < split && found.b >= split);
     let all = all.iter().filter(is_asked);
     all.filter(|found| !form.closer(limit, found.value)).copied().collect()
 }
@@ -275,12 +276,12 @@ fn joins_of_real_vectors_find_what_comparing_all_finds() {
 }
 
 /// The closest of each item, by sorting all.
-fn closest(space: &impl Space, count: usize, split: Option<u32>) -> Vec<Found> {
+fn closest(space: &impl Space, count: usize, split: Option<u32>) -> Vec<ClosePair> {
     let items = space.len() as u32;
     let of = |a: u32| {
         let others = (0..items).filter(|&b| a != b && split.is_none_or(|split| b >= split));
         let value = |b: u32| space.value(a.min(b), a.max(b));
-        let mut all: Vec<Found> = others.map(|b| Found { a, b, value: value(b) }).collect();
+        let mut all: Vec<ClosePair> = others.map(|b| ClosePair { a, b, value: value(b) }).collect();
         let sign = if space.form() == Form::Distance { 1.0 } else { -1.0 };
         all.sort_by(|x, y| (sign * x.value).total_cmp(&(sign * y.value)).then(x.b.cmp(&y.b)));
         all.truncate(count);
@@ -336,7 +337,7 @@ fn what_has_no_value_is_refused() {
 fn a_join_can_be_stopped() {
     let vectors = cloud(100, 4, 1);
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
-    let join = Join { limit: 1.0, split: None, stopped: &|| true };
+    let join = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
     assert!(matches!(join::brute_force(&space, &join), Err(nearkin::Error::Interrupted)));
     assert!(matches!(Blocks::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
     assert!(matches!(DenseJoin::new(&space).within(&join), Err(nearkin::Error::Interrupted)));
@@ -426,7 +427,7 @@ proptest! {
             let closer = if space.form() == Form::Distance { value.next_down() } else { value.next_up() };
             for (limit, is_in) in [(value, true), (closer, false)] {
                 let join = join(limit, None);
-                let has = |found: &[Found]| found.contains(&Found { a, b, value });
+                let has = |found: &[ClosePair]| found.contains(&ClosePair { a, b, value });
                 prop_assert_eq!(has(&blocks.within(&join).expect("pairs").0), is_in);
                 prop_assert_eq!(has(&dense.within(&join).expect("pairs")), is_in);
                 prop_assert_eq!(has(&join::brute_force(&space, &join).expect("pairs")), is_in);

@@ -19,7 +19,7 @@ fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, S
             bytes += n;
             Ok(())
         })
-        .and_then(write::Ready::appear)
+        .and_then(write::CompleteOutput::appear)
         .map_err(|error| error.to_string().replace(&format!("{}/", dir.path().display()), ""))?;
         assert!(bytes == input.bytes() || bytes == 0, "{bytes} of {}", input.bytes());
     }

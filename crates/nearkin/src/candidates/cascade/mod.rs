@@ -24,7 +24,7 @@ use search::{KeySample, TableChoice, TableSearch};
 use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Pairs that one thread looks at before it asks whether to stop.
@@ -158,8 +158,8 @@ impl Cascade {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as were hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
@@ -182,7 +182,7 @@ impl Cascade {
                 .iter()
                 .flat_map(|(place, buckets)| portions(place, buckets, join.split))
                 .collect();
-            let results: Vec<(Vec<Found>, CandidateCounts)> = portions
+            let results: Vec<(Vec<ClosePair>, CandidateCounts)> = portions
                 .par_chunks(64)
                 .map(|portions| self.compare(portions, space, join))
                 .collect::<Result<_>>()?;
@@ -219,8 +219,8 @@ impl Cascade {
         &self,
         portions: &[BucketPortion<'_>],
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
         for portion in portions {
             if (join.stopped)() {
@@ -240,7 +240,7 @@ impl Cascade {
                     }
                     counts.verified += 1;
                     let value = space.reaching(a, b, join.limit);
-                    found.extend(value.map(|value| Found { a, b, value }));
+                    found.extend(value.map(|value| ClosePair { a, b, value }));
                 }
             }
         }

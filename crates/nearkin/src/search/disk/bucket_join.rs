@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
 use crate::item::Sides;
-use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::parallel::in_any_order;
 use crate::spill::{Budget, Cache, Lists};
@@ -147,7 +147,7 @@ impl BucketJoin {
                 }
                 self.compare(tile, &mut at, &mut found, &mut compared)?;
                 if found.len() > HANDFUL {
-                    builder.add(&mut found, Listed::Both)?;
+                    builder.add(&mut found, PairOwners::Both)?;
                 }
             }
             lock().push((at, found, compared));
@@ -156,11 +156,11 @@ impl BucketJoin {
         let mut next = 0;
         while let Some(round) = self.round(&mut next, 1 << 20)? {
             let all = round.iter().flat_map(|(table, buckets)| self.tiles(*table, buckets));
-            in_any_order(self.threads, Together { all }.map(Ok), compare)?;
+            in_any_order(self.threads, TileBatches { all }.map(Ok), compare)?;
         }
         let mut compared = Comparisons::default();
         for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            builder.add(&mut found, Listed::Both)?;
+            builder.add(&mut found, PairOwners::Both)?;
             compared += some;
         }
         self.count(stats, compared, builder.pairs());
@@ -440,11 +440,11 @@ impl Tile<'_> {
 
 /// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
 /// long.
-struct Together<I> {
+struct TileBatches<I> {
     all: I,
 }
 
-impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for Together<I> {
+impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for TileBatches<I> {
     type Item = Vec<Tile<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -112,12 +112,12 @@ impl Searchable for MemoryItems {
 struct PairsJob;
 
 /// What a search gives, but for its threads.
-type Found = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
+type MatchParts = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
 
 impl SpaceJob for PairsJob {
-    type Output = Found;
+    type Output = MatchParts;
 
-    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Found> {
+    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);
@@ -133,9 +133,9 @@ impl SpaceJob for PairsJob {
 struct ClosestJob(usize);
 
 impl SpaceJob for ClosestJob {
-    type Output = Found;
+    type Output = MatchParts;
 
-    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Found> {
+    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);
