@@ -39,14 +39,14 @@ impl TopQuery<'_> {
 }
 
 /// The closest so far of one item.
-pub(super) struct ClosestItems {
+pub(super) struct ClosestList {
     form: Form,
     count: usize,
     /// The closest first, and of equals the earliest.
     kept: Vec<(f64, u32)>,
 }
 
-impl ClosestItems {
+impl ClosestList {
     pub(super) fn new(form: Form, count: usize) -> Self {
         Self { form, count, kept: Vec::new() }
     }
@@ -95,7 +95,7 @@ pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Resu
     top.check()?;
     let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
-        let mut closest = ClosestItems::new(space.form(), top.count);
+        let mut closest = ClosestList::new(space.form(), top.count);
         let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));
         others.for_each(|item| closest.meet(space, of, item));
         Ok(closest.found(of).collect::<Vec<_>>())
@@ -133,11 +133,11 @@ impl Blocks<'_> {
         &self,
         block: usize,
         top: &TopQuery,
-    ) -> (Vec<(u32, ClosestItems)>, BlockCounts) {
+    ) -> (Vec<(u32, ClosestList)>, BlockCounts) {
         let mut counts = BlockCounts::default();
         let (space, items) = (self.space(), self.items(block));
-        let closest = |&item| (item, ClosestItems::new(space.form(), top.count));
-        let mut all: Vec<(u32, ClosestItems)> = items.iter().map(closest).collect();
+        let closest = |&item| (item, ClosestList::new(space.form(), top.count));
+        let mut all: Vec<(u32, ClosestList)> = items.iter().map(closest).collect();
         let mut radii = vec![f64::INFINITY; items.len()];
         let asking = self.members(block, |item| top.asking(space.len()).contains(&item));
         if asking == 0 {
@@ -179,10 +179,10 @@ impl DenseJoin<'_> {
         let portions = self.portions(top.asking(space.len()));
         let found = portions.into_par_iter().map(|rows| {
             go_on(top.stopped)?;
-            let closest = |_| ClosestItems::new(space.form(), top.count);
-            let mut all: Vec<ClosestItems> = rows.clone().map(closest).collect();
+            let closest = |_| ClosestList::new(space.form(), top.count);
+            let mut all: Vec<ClosestList> = rows.clone().map(closest).collect();
             let first = top.split.unwrap_or(0);
-            let radius = |closest: &ClosestItems| space.radius(closest.limit());
+            let radius = |closest: &ClosestList| space.radius(closest.limit());
             self.scan(rows.clone(), first, &mut all, radius, |closest, of, item| {
                 if top.is_asked(item, of) {
                     closest.meet(space, of, item);
