@@ -106,7 +106,7 @@ pub(crate) fn search(
 /// A collection with one item of each group kept.
 #[pyclass(frozen, module = "nearkin._nearkin")]
 pub(crate) struct Deduplicated {
-    found: engine::Deduplicated,
+    found: engine::DedupResult,
     account: Account,
 }
 
