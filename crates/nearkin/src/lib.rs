@@ -74,9 +74,9 @@
 //! The modules, in the order in which the data takes them; each may use those before it and none after it. `error`,
 //! `observe`, `parallel` and `spill` are for all.
 //!
-//! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`candidates`] → [`join`] → [`settings`] →
-//! [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`], [`passages`], [`records`],
-//! [`hosts`] → [`read`], [`write`](mod@write) → [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`verify`] → [`candidates`] → [`join`] →
+//! [`settings`] → [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`],
+//! [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
 
 pub mod amplify;
 pub mod audit;
