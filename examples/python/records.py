@@ -2,8 +2,8 @@
 # # Which records are the same?
 #
 # Two registers of persons, about half of whom are in both, with what clerks do to records: typing errors, nicknames, missing values,
-# people who moved. The rules of `examples/match/persons.toml` find who is who, and so do rules that `nearkin match --suggest` writes
-# after a look at the tables. Both know nothing of who is the same; the truth is only used to count.
+# people who moved. The rules of `examples/match/persons.toml` find who is who, and so do rules that `nk.suggest_rules` finds
+# by looking at the tables. Neither knows who is the same; the truth is only used to count.
 #
 #     python examples/python/records.py                 made-up persons
 #     python examples/python/records.py FOLDER          real tables: restaurants, papers, products, persons, citations
@@ -11,39 +11,32 @@
 # %%
 import csv
 import itertools
-import json
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+import nearkin as nk
+
 EXAMPLES = Path(__file__).resolve().parent.parent
 Pairs = set[tuple[str, str]]
 Figures = dict[str, dict[str, float]]
 
 REAL = {
-    "restaurants": (["D1_restaurants/rest1.csv", "D1_restaurants/rest2.csv"], ["--delimiter", "|"]),
-    "dblp_acm": (["D4_dblp_acm/dblp.csv", "D4_dblp_acm/acm.csv"], ["--delimiter", "%"]),
-    "abt_buy": (["D2_abt_buy/abt.csv", "D2_abt_buy/buy.csv"], ["--delimiter", "|"]),
-    "febrl": (["febrl/dataset4a.csv", "febrl/dataset4b.csv"], ["--id", "rec_id"]),
-    "fake_1000": (["fake_1000/fake_1000.csv"], ["--id", "unique_id"]),
-    "cora": (["dirty_cora/cora.csv"], ["--delimiter", "|"]),
+    "restaurants": (["D1_restaurants/rest1.csv", "D1_restaurants/rest2.csv"], {"delimiter": "|"}),
+    "dblp_acm": (["D4_dblp_acm/dblp.csv", "D4_dblp_acm/acm.csv"], {"delimiter": "%"}),
+    "abt_buy": (["D2_abt_buy/abt.csv", "D2_abt_buy/buy.csv"], {"delimiter": "|"}),
+    "febrl": (["febrl/dataset4a.csv", "febrl/dataset4b.csv"], {"id": "rec_id"}),
+    "fake_1000": (["fake_1000/fake_1000.csv"], {"id": "unique_id"}),
+    "cora": (["dirty_cora/cora.csv"], {"delimiter": "|"}),
 }
 
 
-def nearkin(*words: object) -> None:
-    """Runs the command; its summary goes to standard error."""
-    subprocess.run([sys.executable, "-m", "nearkin", *map(str, words)], check=True)
-
-
-def found(tables: list[Path], flags: list[str], rules: Path, folder: Path) -> Pairs:
+def found(tables: list[Path], options: dict[str, str], rules: Path | str) -> Pairs:
     """The matches that rules find."""
-    out = folder / "matches.jsonl"
-    nearkin("match", *tables, *flags, "-c", rules, "-o", out, "--quiet")
-    with open(out, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    pairs = [(str(row["a"]), str(row["b"])) for row in rows]
+    matches = nk.match(*tables, rules=rules, **options).matches
+    pairs = [(str(a), str(b)) for a, b in zip(matches["a"].to_pylist(), matches["b"].to_pylist(), strict=True)]
     return {(min(pair), max(pair)) for pair in pairs} if len(tables) == 1 else set(pairs)
 
 
@@ -64,12 +57,10 @@ def read(path: Path, delimiter: str = ",") -> list[list[str]]:
 
 
 # %%
-def both_ways(name: str, tables: list[Path], flags: list[str], truth: Pairs, folder: Path) -> Figures:
+def both_ways(name: str, tables: list[Path], options: dict[str, str], truth: Pairs) -> Figures:
     """Matches by the rules of examples/match and by suggested ones."""
-    suggested = folder / "match.toml"
-    nearkin("match", *tables, *flags, "--suggest", "-o", suggested, "--quiet")
-    ways = {"rules": EXAMPLES / "match" / f"{name}.toml", "suggested": suggested}
-    result = {way: figures(found(tables, flags, rules, folder), truth) for way, rules in ways.items()}
+    ways = {"rules": EXAMPLES / "match" / f"{name}.toml", "suggested": nk.suggest_rules(*tables, **options)}
+    result = {way: figures(found(tables, options, rules), truth) for way, rules in ways.items()}
     for way, values in result.items():
         print(f"{name:12} {way:10} " + "  ".join(f"{key} {value:.4f}" for key, value in values.items()))
     return result
@@ -79,7 +70,7 @@ def made_up(folder: Path, count: int = 10_000) -> Figures:
     """Persons made up by persons.py."""
     subprocess.run([sys.executable, EXAMPLES / "python" / "persons.py", "--count", str(count), folder], check=True)
     truth = {(a, b) for a, b in read(folder / "truth.csv")}
-    return both_ways("persons", [folder / "a.csv", folder / "b.csv"], [], truth, folder)
+    return both_ways("persons", [folder / "a.csv", folder / "b.csv"], {}, truth)
 
 
 # %% [markdown]
@@ -113,14 +104,13 @@ def truth_of(name: str, folder: Path) -> Pairs:
 
 def main(real: Path | None = None) -> dict[str, Figures]:
     """Prints precision and recall of all tables, and returns them."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if real is None:
-            return {"persons": made_up(folder)}
-        return {
-            name: both_ways(name, [real / table for table in tables], flags, truth_of(name, real), folder)
-            for name, (tables, flags) in REAL.items()
-        }
+    if real is None:
+        with tempfile.TemporaryDirectory() as folder:
+            return {"persons": made_up(Path(folder))}
+    return {
+        name: both_ways(name, [real / table for table in tables], options, truth_of(name, real))
+        for name, (tables, options) in REAL.items()
+    }
 
 
 if __name__ == "__main__":

@@ -15,10 +15,12 @@ from nearkin._errors import (
     ParameterError,
     UnsupportedError,
 )
+from nearkin._hosts import Mirrors, hosts
 from nearkin._index import Index
 from nearkin._minhash import MinHash
 from nearkin._nearkin import __version__
 from nearkin._plan import Plan, plan
+from nearkin._records import Resolution, match, suggest_rules
 from nearkin._search import Deduplicated, dedup, pairs, stats, top
 
 __all__ = [
@@ -28,19 +30,24 @@ __all__ = [
     "Index",
     "InputError",
     "MinHash",
+    "Mirrors",
     "NearkinError",
     "NearkinWarning",
     "ParameterError",
     "Plan",
+    "Resolution",
     "UnsupportedError",
     "__version__",
     "amplify",
     "compare",
     "dedup",
+    "hosts",
+    "match",
     "measure",
     "pairs",
     "plan",
     "shingle",
     "stats",
+    "suggest_rules",
     "top",
 ]

@@ -17,7 +17,7 @@ __all__ = ["Comparison", "compare"]
 
 
 class Comparison(dict[str, Any]):
-    """Measures by their names; ``str()`` of it is what the command prints: with a diff, or passages side by side."""
+    """Measures by their names. ``str()`` of it is what the command prints: a diff, or passages side by side."""
 
     def __init__(self, measures: dict[str, Any], text: str) -> None:
         super().__init__(measures)
@@ -30,19 +30,19 @@ class Comparison(dict[str, Any]):
 def compare(
     a: str | os.PathLike[str], b: str | os.PathLike[str], **options: Unpack[CompareOptions]
 ) -> Comparison:
-    """Two texts (or files, given as `pathlib.Path`) compared by every measure that applies.
+    """Compare two texts (or files, given as `pathlib.Path`) by every measure that applies.
 
-    ``["passages"]`` are the longest that both have, wherever they stand: for each the number of ``words`` that are the
-    same, and for ``a`` and ``b`` the ``text``, its ``start`` and ``end`` in characters and its ``line`` and
-    ``last_line``; ``differ`` has what is not the same inside, likewise. With ``passages=True`` they are all there and not
-    the first three, and ``str()`` shows them side by side. ``["covered"]`` is the share of either text's words.
+    ``["passages"]`` has the three longest passages that both texts have, wherever they stand. Each has the number of
+    ``words`` that are the same, and for ``a`` and ``b`` the ``text``, its ``start`` and ``end`` in characters, and its
+    ``line`` and ``last_line``; ``differ`` has what differs inside, likewise. With ``passages=True`` all passages are
+    there, and ``str()`` shows them side by side. ``["covered"]`` is the share of each text's words that they cover.
 
     Parameters
     ----------
     passages : bool
-        Whether all passages are wanted.
+        Whether to find all passages.
     least_words : int, optional
-        How many words in a row have to be the same for a passage; as many as a shingle has, or 5.
+        The smallest number of equal words in a row that make a passage. Default: as many as a shingle has, or 5.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A collection in memory that grows and shrinks, and is asked what is similar to something."""
+"""A collection in memory that grows and shrinks, and finds what is similar to an item."""
 
 from __future__ import annotations
 
@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._arguments import band_pair, optional, whole
+from nearkin._columns import Elements, Texts, id_column, set_column, set_text, text_column
 from nearkin._errors import ParameterError
-from nearkin._parts import (
-    Elements,
-    Texts,
-    band_pair,
-    id_column,
-    optional,
-    set_column,
-    set_text,
-    text_column,
-    whole,
-)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,39 +21,37 @@ if TYPE_CHECKING:
 class Index:
     """Items that are added, removed, and found by similarity.
 
-    What a query returns has been compared exactly; how surely an item at just the threshold is
-    found is `recall`. The search is the same as that of :func:`nearkin.pairs` by bands, with the
-    same settings and seed: an item is found by just those texts with which it would be a pair
-    there.
+    A query compares what it returns exactly. It finds an item at just the threshold with the chance
+    `recall`. The search is that of :func:`nearkin.pairs` by bands: with the same settings and seed,
+    a query finds an item if and only if the two would be a pair there.
 
-    Of a text its shingles are kept, not the text: 8 bytes a shingle and some 450 bytes an item with
-    the default settings. Any number of threads may use one index; queries run side by side.
+    The index keeps the shingles of a text, not the text: 8 bytes per shingle and about 450 bytes per
+    item with the default settings. Any number of threads may use one index; queries run in parallel.
 
     Parameters
     ----------
     threshold
         Items at or above this similarity are found.
     recall
-        The chance that an item at just the threshold is found; more similar ones are found more
-        surely.
+        The chance that an item at just the threshold is found. It is higher for more similar items.
     shingle
-        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``;
-        ``words:5`` unless said.
+        What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``. Default:
+        ``words:5``.
     measure
         ``jaccard``, ``bag``, ``bag-sum`` or ``dice``.
     seed
         What all random choices derive from.
     as_
-        ``text`` for texts; ``set`` for collections of elements, which are texts or whole numbers
-        (with `measure` ``bag``, repeats count); a text is cut at white space. It is the same as
-        ``shingle="elements"``.
+        ``text`` for texts, or ``set`` for collections of elements, which are texts or whole numbers.
+        A text is then cut at white space; with the `measure` ``bag`` repeats count. ``as_="set"``
+        means ``shingle="elements"``.
     within
         A distance (``jaccard`` or ``bag``) instead of a threshold; queries then return distances,
         nearest first.
     bands
         Bands and rows to use instead of the cheapest that keep the recall.
     threads
-        Threads for many items at a time, up to 65,535; as many as there are, unless said.
+        Threads for calls with many items, up to 65,535. Default: one per core.
 
     Examples
     --------
@@ -100,7 +89,7 @@ class Index:
             raise ParameterError(f"as_ is {as_!r}; it must be text or set")
         if as_ == "set" and shingle not in (None, "elements"):
             message = f"shingle is {shingle!r}; it must be left out with as_='set'"
-            raise ParameterError(message + ", for elements are not cut")
+            raise ParameterError(message + ", because elements are not cut")
         self._sets = as_ == "set" or shingle == "elements"
         self._inner = _nearkin.Index(
             threshold=threshold,
@@ -116,21 +105,21 @@ class Index:
     def add(self, id: int | str, item: str | Elements, *, replace: bool = False) -> None:
         """Adds an item.
 
-        One without shingles, such as an empty text, is there but never found.
+        An item without shingles, such as an empty text, is in the index but is never found.
 
         Parameters
         ----------
         id
-            A whole number or a text. It must not be in the index, unless with `replace`.
+            A whole number or a text. It must be new, unless you pass `replace`.
         item
             The text, or with ``as_="set"`` the elements.
         replace
-            Whether an item with this id makes room.
+            Whether to replace an item with this id.
         """
         self._inner.add(id, self._text(item), replace)
 
     def add_many(self, ids: Any, items: Texts, *, replace: bool = False) -> None:
-        """Adds many items on many threads, or, when an id is there already, none.
+        """Adds many items on many threads. If an id is there already, it adds none.
 
         Parameters
         ----------
@@ -140,28 +129,28 @@ class Index:
         items
             As many texts, or with ``as_="set"`` lists.
         replace
-            Whether items with the same ids make room.
+            Whether to replace items with the same ids.
         """
         self._inner.add_many(id_column(ids), self._column(items), replace)
 
     def remove(self, id: int | str) -> bool:
-        """Removes an item; whether it was there."""
+        """Removes an item, and says whether it was there."""
         return self._inner.remove(id)
 
     def query(self, item: str | Elements, k: int | None = None) -> list[tuple[int | str, float]]:
-        """The similar items, most similar first, of equals the one that was added first.
+        """The similar items, the most similar first; of equals, the one that was added first.
 
         Parameters
         ----------
         item
             A text, or with ``as_="set"`` elements.
         k
-            How many are enough; all of them unless said.
+            The largest number to return. Default: all.
 
         Returns
         -------
         list of (id, similarity)
-            Distances instead where `within` was given.
+            Distances instead if the index was made with `within`.
         """
         return self._inner.query(self._text(item), optional(k, "k"))
 
@@ -171,8 +160,8 @@ class Index:
         Returns
         -------
         pyarrow.Table
-            A row a similar item: `query` (the row of the item, from 0), `id`, `similarity` (or
-            `distance`). Ids are whole numbers, or texts where one id of the index is a text.
+            One row per similar item: `query` (the row of the item, from 0), `id`, `similarity` (or
+            `distance`). Ids are whole numbers, or texts if any id of the index is a text.
 
         Examples
         --------
@@ -187,12 +176,12 @@ class Index:
         return pa.table(dict(zip(("query", "id", value), columns, strict=True)))
 
     def elements(self, id: int | str) -> npt.NDArray[np.uint64]:
-        """The sorted hashes of an item's shingles; those of a bag are numbered by occurrence.
+        """The sorted hashes of an item's shingles. In a bag, each occurrence has a hash of its own.
 
         Raises
         ------
         KeyError
-            When there is no such item.
+            If there is no such item.
         """
         found = self._inner.elements(id)
         if found is None:
@@ -226,7 +215,7 @@ class Index:
         Raises
         ------
         FileError
-            When the file cannot be read, is no index, was written by a newer version or is damaged.
+            If the file cannot be read, is no index, is damaged, or comes from a newer version.
         """
         return cls._of(_nearkin.Index.load(os.fspath(path), optional(threads, "threads")))
 
@@ -267,7 +256,7 @@ class Index:
 
     @property
     def within(self) -> float | None:
-        """The distance within which items are found, where that was asked for."""
+        """The distance within which items are found, if the index was made with one."""
         return self._inner.settings[1]
 
     @property
@@ -287,7 +276,7 @@ class Index:
 
     @property
     def bands(self) -> tuple[int, int]:
-        """How many bands there are, and how many rows each has."""
+        """The number of bands, and of rows in each."""
         return self._inner.bands
 
     @property
@@ -297,7 +286,7 @@ class Index:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that the items take, about."""
+        """About how many bytes of memory the items take."""
         return self._inner.nbytes
 
     def __repr__(self) -> str:

@@ -11,22 +11,22 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._arguments import optional, whole
+from nearkin._columns import Texts, matrix, set_column, set_text, text_column
 from nearkin._errors import ParameterError
-from nearkin._parts import Texts, matrix, optional, set_column, set_text, text_column, whole
 
 
 class MinHash:
     """Makes sketches of texts or sets.
 
-    A sketch has `functions` numbers, each equal between two texts with a probability of just their
-    Jaccard similarity, so the share of equal numbers estimates it: with 128 functions to within
-    0.09 in 19 of 20 cases. Sketches can be compared when they were made with the same functions,
-    seed and shingle.
+    A sketch has `functions` numbers. Each is equal between two texts with a probability of exactly
+    their Jaccard similarity, so the share of equal numbers estimates it: with 128 functions to
+    within 0.09 in 19 of 20 cases. You can compare sketches of the same functions, seed and shingle.
 
-    It is one-permutation hashing: each shingle is hashed once and thrown into one of the groups,
-    which keep their smallest; groups that stay unfilled take a minhash of all shingles of their own
-    (Li, Owen and Zhang 2012; Dahlgaard, Knudsen and Thorup 2017 has another way to fill them). A
-    text without shingles has 2**32 - 1 everywhere.
+    The method is one-permutation hashing: each shingle is hashed once and falls into one group, and
+    each group keeps its smallest hash. An empty group takes a minhash of all shingles, by a hash
+    function of its own (Li, Owen and Zhang 2012; Dahlgaard, Knudsen and Thorup 2017 fill empty
+    groups in another way). A text without shingles has 2**32 - 1 everywhere.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class MinHash:
         Chooses the hash functions.
     shingle
         What a text is cut into: ``words:K``, ``chars:K``, ``stopwords`` or ``elements``. With
-        ``elements``, lists and sets of texts or whole numbers are taken as well as texts.
+        ``elements`` you can also give lists and sets of texts or whole numbers.
     bag
-        Whether repeats of a shingle count: the similarity is then that of bags, with the union by
+        Whether repeats of a shingle count. The similarity is then that of bags, with the union by
         maximum.
     threads
-        Up to 65,535; as many as there are, unless said.
+        Threads, up to 65,535. Default: one per core.
 
     Examples
     --------
@@ -96,22 +96,23 @@ class MinHash:
         Returns
         -------
         numpy.ndarray of uint32
-            A row a text, or one row for one text. Read-only: ``copy()`` it to write.
+            One row per text, or a single row for a single text. Read-only: ``copy()`` it to write.
         """
         sketches: npt.NDArray[np.uint32] = self._rows(self._inner.sketch, texts)
         return sketches
 
     def partial(self, texts: Texts) -> npt.NDArray[np.uint64]:
-        """What parts of a set say of its sketch, for documents that come in pieces.
+        """Sketches of parts of a set, to be merged: for documents that come in pieces.
 
-        A number of a sketch does not tell whether its group was filled, and that decides which of
-        two counts. Here it does, by its 33rd bit, so that the element-wise minimum of the rows of
-        the parts is the row of the whole. A shingle that lies across two pieces is in neither.
+        To merge two sketches you must know which of their groups were filled. A finished sketch does
+        not tell; here the 33rd bit of a number does, so the element-wise minimum of the rows of the
+        parts is the row of the whole. A shingle that lies across two pieces is in neither.
 
         Returns
         -------
         numpy.ndarray of uint64
-            A row a text, or one row for one text. :meth:`finish` makes sketches of merged rows.
+            One row per text, or a single row for a single text. :meth:`finish` makes sketches of
+            merged rows.
 
         Examples
         --------
@@ -129,14 +130,14 @@ class MinHash:
     def merge(
         a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.uint64]:
-        """What two parts say together, given what :meth:`partial` made of each.
+        """Merges two parts that :meth:`partial` made.
 
-        Finished sketches cannot be merged: it is not known which of their groups were filled.
+        Finished sketches cannot be merged: they do not tell which of their groups were filled.
         """
         for part in (a, b):
             if np.asarray(part).dtype != np.uint64:
                 message = f"a part has numbers of {np.asarray(part).dtype}; it must be made by"
-                raise ParameterError(message + " partial, for finished sketches cannot be merged")
+                raise ParameterError(message + " partial, because finished sketches cannot be merged")
         if np.shape(a)[-1] != np.shape(b)[-1]:
             message = f"parts have {np.shape(a)[-1]} and {np.shape(b)[-1]} functions"
             raise ParameterError(message + "; make both with the same MinHash")
@@ -144,11 +145,11 @@ class MinHash:
 
     @staticmethod
     def finish(parts: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-        """The sketches of sets all of whose parts were merged."""
+        """Makes sketches of merged parts."""
         return np.asarray(parts, dtype=np.uint64).astype(np.uint32)
 
     def combine(self, parts: Iterable[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint32]:
-        """The sketch of the set with these parts; that of the empty set for none."""
+        """The sketch of the set with these parts. Without parts it is that of the empty set."""
         empty = np.full(self.functions, np.iinfo(np.uint64).max, dtype=np.uint64)
         return self.finish(reduce(self.merge, parts, empty))
 
@@ -158,7 +159,7 @@ class MinHash:
         Parameters
         ----------
         a, b
-            Two sketches, or rows of them: row by row then, or one sketch with every row.
+            Two sketches; or two tables of them, compared row by row; or a sketch and a table.
 
         Returns
         -------
@@ -178,15 +179,14 @@ class MinHash:
     def keys(self, texts: Texts, bands: int, rows: int) -> npt.NDArray[np.uint64]:
         """The bucket keys of texts, as the search makes them.
 
-        Texts that share one in a column are candidates.
-
-        They are those of sketches of bands × rows functions, whatever `functions` is.
+        Two texts that share a key in a column are candidates. The keys are those of sketches with
+        bands × rows functions, whatever `functions` is.
 
         Returns
         -------
         numpy.ndarray of uint64
-            A row a text and a column a band, numbers below 2**37; 2**64 - 1 for a text without
-            shingles, which has no candidates.
+            One row per text, one column per band: numbers below 2**37. A text without shingles has
+            2**64 - 1 and no candidates.
         """
         whole(bands, "bands")
         whole(rows, "rows")
@@ -199,7 +199,7 @@ class MinHash:
 
     @staticmethod
     def keys_of(sketches: npt.NDArray[np.uint32], bands: int, rows: int) -> npt.NDArray[np.uint64]:
-        """The same, of sketches with bands × rows functions.
+        """The bucket keys of sketches with bands × rows functions.
 
         Examples
         --------

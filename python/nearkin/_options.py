@@ -12,11 +12,15 @@ from typing import Any, Literal, TypedDict
 __all__ = [
     "CompareOptions",
     "DedupOptions",
+    "HostArguments",
+    "HostOptions",
     "KeepOptions",
     "Options",
     "ReadOptions",
+    "RunOptions",
     "SearchOptions",
     "ShingleOptions",
+    "TableOptions",
     "TopOptions",
     "as_json",
     "checked",
@@ -106,6 +110,44 @@ class KeepOptions(DedupOptions, total=False):
     """What `dedup` takes, with the argument of its own."""
 
     keep: str
+
+
+class RunOptions(TypedDict, total=False):
+    """How files are laid out, and what a run may take."""
+
+    format: str | None
+    delimiter: str | None
+    on_error: Literal["stop", "skip"]
+    threads: int | None
+    memory: str | int | None
+    temp: str | os.PathLike[str] | None
+
+
+class TableOptions(RunOptions, total=False):
+    """What `match` and `suggest_rules` take."""
+
+    id: str | None
+    positions: bool
+    no_header: bool
+
+
+class HostArguments(TypedDict, total=False):
+    """How hosts are searched."""
+
+    url: str | None
+    text: str | None
+    link_fields: tuple[str, str] | None
+    threshold: float | None
+    least_urls: int | None
+    least_shingles: int | None
+    shingle: str | None
+    alike: float | None
+    most_pages: int | None
+    least_links: int | None
+
+
+class HostOptions(RunOptions, HostArguments, total=False):
+    """What `hosts` takes."""
 
 
 def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:

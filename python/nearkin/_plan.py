@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nearkin import _nearkin
-from nearkin._inputs import one_input
+from nearkin._arguments import band_pair
+from nearkin._columns import one_input
 from nearkin._options import Options, ReadOptions, as_json
-from nearkin._parts import band_pair
 from nearkin.amplify import Expression
 from nearkin.amplify import bands as bands_of
 

@@ -1,14 +1,18 @@
-"""A line that says how far a run has come, in a terminal or a notebook."""
+"""What the user sees of a run: how far it is, in a terminal or a notebook, and warnings at its end."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Progress", "chosen"]
+from nearkin._errors import NearkinWarning
+
+__all__ = ["Progress", "chosen", "shown", "warn"]
 
 
 def _size(amount: float) -> str:
@@ -98,3 +102,20 @@ def chosen(wanted: bool | None) -> Progress | None:
     if sys.stderr is not None and (wanted or sys.stderr.isatty()):
         return _in_terminal()
     return None
+
+
+@contextmanager
+def shown(wanted: bool | None) -> Iterator[Progress | None]:
+    """What shows progress during a call."""
+    progress = chosen(wanted)
+    try:
+        yield progress
+    finally:
+        if progress:
+            progress.finish()
+
+
+def warn(messages: list[str], above: int) -> None:
+    """Warns the caller of the function that is `above` calls up: 1 for who calls the caller of `warn`."""
+    for message in messages:
+        warnings.warn(message, NearkinWarning, stacklevel=above + 2)

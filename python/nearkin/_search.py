@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _nearkin
-from nearkin._errors import NearkinWarning
-from nearkin._inputs import Input, one_input
+from nearkin._columns import Input, one_input
 from nearkin._options import DedupOptions, KeepOptions, SearchOptions, TopOptions, as_json
-from nearkin._progress import Progress, chosen
+from nearkin._progress import shown, warn
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,31 +24,15 @@ __all__ = ["Deduplicated", "dedup", "pairs", "stats", "top"]
 _STATS = b"nearkin"
 
 
-@contextmanager
-def _shown(progress: bool | None) -> Iterator[Progress | None]:
-    shown = chosen(progress)
-    try:
-        yield shown
-    finally:
-        if shown:
-            shown.finish()
-
-
-def _warn(messages: list[str], above: int) -> None:
-    """Warns whoever called the function so many calls above."""
-    for message in messages:
-        warnings.warn(message, NearkinWarning, stacklevel=above + 2)
-
-
 def _search(
     job: str, options: str, data: Input, against: Input | None, progress: bool | None
 ) -> pa.Table:
-    with _shown(progress) as shown:
-        table, account, messages = _nearkin.search(
-            job, options, data.given, against.given if against else [], shown
+    with shown(progress) as bar:
+        table, warnings = _nearkin.search(
+            job, options, data.given, against.given if against else [], bar
         )
-    _warn(messages, 2)
-    return table.replace_schema_metadata({_STATS: account})
+    warn(warnings, above=2)
+    return table
 
 
 def pairs(
@@ -155,10 +135,10 @@ class Deduplicated:
         The account of the run: what the command's ``--stats`` has.
     """
 
-    def __init__(self, found: _nearkin.Deduplicated, given: Input, account: str) -> None:
+    def __init__(self, found: _nearkin.Deduplicated, given: Input) -> None:
         self._found = found
         self._given = given
-        self.stats: dict[str, Any] = json.loads(account)
+        self.stats: dict[str, Any] = json.loads(found.stats)
 
     @cached_property
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -178,7 +158,7 @@ class Deduplicated:
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """A row an item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
+        """One row per item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
         return self._found.clusters()
 
     def __repr__(self) -> str:
@@ -221,7 +201,7 @@ def dedup(
     """
     asked = {**options, "keep": keep}
     given = one_input(data, asked)
-    with _shown(progress) as shown:
-        found, account, messages = _nearkin.dedup(as_json(asked, KeepOptions), given.given, shown)
-    _warn(messages, 1)
-    return Deduplicated(found, given, account)
+    with shown(progress) as bar:
+        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar)
+    warn(found.warnings, above=1)
+    return Deduplicated(found, given)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
-from nearkin._parts import whole
+from nearkin._arguments import whole
 
 __all__ = ["Expression", "bands", "function", "functions_needed", "parse"]
 
@@ -156,7 +156,7 @@ class Expression:
 
     @property
     def latex(self) -> str:
-        """The same for LaTeX."""
+        """The curve as a formula for LaTeX."""
         return self._inner.latex
 
     def __str__(self) -> str:
@@ -212,8 +212,8 @@ def bands(count: int, rows: int, function: str = "minhash") -> Expression:
 def functions_needed(delta: float, epsilon: float, similarity: float) -> int:
     """How many functions an estimate from sketches alone needs.
 
-    With so many, a pair of this similarity or more is estimated at (1 - `delta`) of it or above,
-    but for a chance of at most `epsilon` (by Chernoff's bound).
+    With this number of functions, a pair of at least this similarity is estimated below
+    (1 - `delta`) of it with a chance of at most `epsilon` (by Chernoff's bound).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """How similar two items are, and how far apart: exactly, as every search here reports it.
 
-Sets and bags are sets, lists or other collections of anything hashable, or NumPy arrays of whole
-numbers such as :mod:`nearkin.shingle` makes of texts. Vectors are anything that NumPy makes one row
-of numbers of. Strings are ``str``, or sequences of anything hashable.
+A set or a bag is a set, a list or another collection of anything hashable, or a NumPy array of
+whole numbers such as :mod:`nearkin.shingle` makes of a text. A vector is anything that NumPy can
+make one row of numbers. A string is a ``str``, or a sequence of anything hashable.
 
 Two empty sets are equal; an empty set and any other have nothing in common.
 """
@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearkin import _nearkin
+from nearkin._columns import vector
 from nearkin._errors import ParameterError
-from nearkin._parts import vector
 
 __all__ = [
     "angle",
@@ -51,7 +51,7 @@ String: TypeAlias = str | Sequence[Hashable] | npt.NDArray[Any]
 
 
 def jaccard(a: Set, b: Set) -> float:
-    """The share of the elements of either set that are in both.
+    """Shared elements over all elements of the two sets.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def jaccard(a: Set, b: Set) -> float:
 
 
 def dice(a: Set, b: Set) -> float:
-    """Twice the shared elements over the elements of the one and those of the other.
+    """Twice the shared elements over the sum of the sizes.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def overlap(a: Set, b: Set) -> int:
 
 
 def containment(a: Set, b: Set) -> float:
-    """Shared elements over those of the smaller set: the share of it that the larger one contains.
+    """Shared elements over the elements of the smaller set.
 
     Examples
     --------
@@ -116,7 +116,9 @@ def bag(a: Bag, b: Bag) -> float:
 
 
 def bag_sum(a: Bag, b: Bag) -> float:
-    """The same with m + n copies in the union: at most 1/2, which equal bags have.
+    """The Jaccard similarity of bags, the union by sum: at most 1/2, which equal bags have.
+
+    An element that is m times in one and n times in the other is in the union m + n times.
 
     Examples
     --------
@@ -237,7 +239,7 @@ def hamming(a: Any, b: Any) -> int:
 def edit(a: String, b: String) -> int:
     """The fewest inserts and deletes that turn one string into the other.
 
-    That is the lengths of both less twice that of the longest common subsequence.
+    It is the sum of the lengths less twice that of the longest common subsequence.
 
     Examples
     --------

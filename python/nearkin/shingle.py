@@ -1,9 +1,9 @@
 """Which pieces does a text consist of?
 
-Every function gives the sorted 64-bit hashes of a text's shingles as a NumPy array of uint64, each
-once, or with ``bag=True`` as often as it occurs: the very elements by which the searches of this
-package compare texts. Two different shingles share a hash with a probability of 2**-64. Arrays are
-read-only.
+Every function returns the sorted 64-bit hashes of a text's shingles, as a read-only NumPy array of
+uint64. Each hash is there once, or with ``bag=True`` as often as its shingle occurs. The searches of
+this package compare texts by these elements. Two different shingles share a hash with a probability
+of 2**-64.
 
 Words are runs of letters, digits and underscore (of Unicode 14.0, as ``\\w`` in Python 3.11) in
 lower case.
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearkin import _nearkin
-from nearkin._parts import Elements, set_text
+from nearkin._columns import Elements, set_text
 
 __all__ = ["chars", "elements", "hash_of", "of", "stop_words", "words"]
 
@@ -56,14 +56,14 @@ def chars(text: str, k: int = 5, *, bag: bool = False) -> Hashes:
 
 
 def stop_words(text: str, words: Iterable[str] | None = None, *, bag: bool = False) -> Hashes:
-    """Shingles of a stop word and the two words after it, which prose has many of and menus few.
+    """Shingles of a stop word and the two words after it. Prose has many of them, menus few.
 
     Parameters
     ----------
     text
         The text.
     words
-        The stop words; the function words of English unless said.
+        The stop words. Default: the function words of English.
     bag
         Whether repeats count.
 
@@ -85,8 +85,8 @@ def elements(items: Elements | str, *, bag: bool = False) -> Hashes:
     Parameters
     ----------
     items
-        Texts or whole numbers, or a mapping (such as a Counter) of them to how often they occur; a
-        text is cut at white space.
+        Texts or whole numbers, or a mapping (such as a Counter) of them to their counts. A text is
+        cut at white space.
     bag
         Whether repeats count.
 
@@ -117,7 +117,8 @@ def of(text: str, shingle: str = "words:5", *, bag: bool = False) -> Hashes:
 def hash_of(piece: str | bytes) -> int:
     """The hash of a piece of text: of an element, of a shingle of characters, or of a word.
 
-    A shingle of `k` words has the sum of k and the hashes of its words, that of word i (from 0)
-    turned left by 13·i bits, and all of it scrambled before every 32nd word but the first.
+    The hash of a shingle of `k` words is the sum of k and of the hashes of its words. The hash of
+    word i (from 0) is rotated left by 13·i bits, and the sum is scrambled before every 32nd word
+    but the first.
     """
     return _nearkin.hash_of(piece.encode() if isinstance(piece, str) else piece)

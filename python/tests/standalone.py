@@ -84,7 +84,7 @@ class Standalone:
         return int((self.state() or {}).get("aliveworkers", 0))
 
     def until(self, ready: Any, what: str) -> None:
-        """Waits until something is ready."""
+        """Waits until something is ready, by asking again: the master tells nobody who registers or dies."""
         end = time.monotonic() + DEADLINE
         while not ready():
             if time.monotonic() > end:

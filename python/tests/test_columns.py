@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import nearkin as nk
-from nearkin import _parts, shingle
+from nearkin import _columns, shingle
 
 DICTIONARY = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a b", None]))
 
@@ -40,13 +40,13 @@ def test_a_gap_in_the_values_of_a_dictionary_is_a_gap() -> None:
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_chunks_become_one_column_of_64_bit_offsets(kind: pa.DataType) -> None:
     chunks = pa.chunked_array([pa.array(["a b", "c"], kind), pa.array(["d e f"], kind)])
-    column = _parts.text_column(chunks)
+    column = _columns.text_column(chunks)
     # 32-bit offsets end at 2 GiB of text, which many chunks together exceed.
     assert column.type == pa.large_string()
     assert column.to_pylist() == ["a b", "c", "d e f"]
-    assert _parts.text_column(pa.chunked_array([], kind)).to_pylist() == []
-    assert _parts.text_column(pa.chunked_array([chunks.chunk(0)])).type == kind
-    encoded = _parts.text_column(pa.chunked_array([DICTIONARY.slice(0, 1), DICTIONARY.slice(2)]))
+    assert _columns.text_column(pa.chunked_array([], kind)).to_pylist() == []
+    assert _columns.text_column(pa.chunked_array([chunks.chunk(0)])).type == kind
+    encoded = _columns.text_column(pa.chunked_array([DICTIONARY.slice(0, 1), DICTIONARY.slice(2)]))
     assert encoded.type == pa.large_string() and encoded.to_pylist() == ["a b", "a b"]
     lists = pa.chunked_array([[["a"], ["b", "c"]], [["d"]]], pa.list_(kind))
     assert found(lists, ["b", "c"], as_="set") == [(1, 1.0)]
@@ -58,7 +58,7 @@ def test_a_list_that_arrow_cuts_into_chunks(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(
         pa, "array", lambda values, **how: pa.chunked_array([whole(values[:1]), whole(values[1:])])
     )
-    column = _parts.arrow(["a", "b", "c"], "texts")
+    column = _columns.arrow(["a", "b", "c"], "texts")
     assert column.type == pa.large_string() and column.to_pylist() == ["a", "b", "c"]
 
 

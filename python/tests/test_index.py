@@ -363,9 +363,8 @@ def test_many_threads_use_one_index() -> None:
     assert index.query_many(collection[:200]).equals(expected)
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA is not set")
-def test_licence_texts_against_all_their_pairs() -> None:
-    folder = Path(os.environ["NEARKIN_DATA"]) / "text"
+def test_licence_texts_against_all_their_pairs(data: Path) -> None:
+    folder = data / "text"
     with gzip.open(folder / "licences.jsonl.gz", "rt") as lines:
         records = [json.loads(line) for line in lines]
     ids = [record["id"] for record in records]

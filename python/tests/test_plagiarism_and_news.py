@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import runpy
 from collections import Counter
 from pathlib import Path
@@ -11,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import nearkin as nk
+from common import ROOT
 
-ROOT = Path(os.environ.get("NEARKIN_ROOT") or Path(__file__).parent.parent.parent)
 EXAMPLES = ROOT / "examples" / "python"
-NEEDS_DATA = pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA names no folder")
 
 
-def articles() -> Path:
-    return Path(os.environ["NEARKIN_DATA"]) / "text" / "articles.jsonl.gz"
+@pytest.fixture
+def articles(data: Path) -> Path:
+    return data / "text" / "articles.jsonl.gz"
 
 
 def check_plagiarism(figures: dict[str, dict[str, float]]) -> None:
@@ -43,10 +42,9 @@ def test_copies_in_another_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert "precision 1.000, recall 1.000" in told and "│ b: " in told and "{+" in told
 
 
-@NEEDS_DATA
-def test_twenty_copies_among_2500_articles() -> None:
+def test_twenty_copies_among_2500_articles(articles: Path) -> None:
     example = runpy.run_path(str(EXAMPLES / "plagiarism.py"))
-    figures = example["main"](articles(), articles().with_name("articles.pairs.tsv"))
+    figures = example["main"](articles, articles.with_name("articles.pairs.tsv"))
     check_plagiarism(figures)
     assert (figures["plain containment"]["pairs"], figures["copies containment"]["pairs"]) == (20, 223)
     assert figures["copies containment"]["recall"] == 1
@@ -82,10 +80,9 @@ def test_groups_of_the_example_are_those_of_dedup() -> None:
         assert example["by_threshold"](pages, rows)[threshold][1] == expected
 
 
-@NEEDS_DATA
-def test_stories_of_real_articles() -> None:
+def test_stories_of_real_articles(articles: Path) -> None:
     example = runpy.run_path(str(EXAMPLES / "news.py"))
-    figures = example["main"](articles())
+    figures = example["main"](articles)
     plain = ("words:5", "words:3", "chars:10")
     assert figures["lists", "stopwords"]["F1"] > 0.98
     assert figures["lists", "stopwords"]["groups F1"] > 0.98

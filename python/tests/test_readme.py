@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import pathlib
 import re
 import runpy
 import shlex
@@ -19,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 import nearkin as nk
+from common import ROOT
 
-ROOT = Path(os.environ.get("NEARKIN_ROOT") or Path(__file__).parent.parent.parent)
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NEWS = ROOT / "examples" / "news"
 
@@ -86,6 +84,11 @@ def test_the_guide(
     texts = table["text"].to_pylist()
     names: dict[str, object] = {"np": np, "pathlib": pathlib, "table": table, "new": table, "old": table}
     names |= {"text_a": texts[0], "text_b": texts[1], "text": texts[0], "other_text": texts[0], "texts": texts}
+    persons = ROOT / "examples" / "python" / "persons.py"
+    subprocess.run([sys.executable, persons, "--count", "1000", "persons"], check=True, capture_output=True)
+    names |= {"a": "persons/a.csv", "b": "persons/b.csv", "people": pathlib.Path("persons/b.csv")}
+    mirrors = ROOT / "examples" / "mirrors"
+    names |= {"urls": mirrors / "urls.txt", "pages": mirrors / "pages.jsonl", "links": mirrors / "links.tsv"}
     guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", guide, flags=re.S)
     assert len(blocks) >= 5
@@ -119,10 +122,9 @@ def test_the_example_of_ratings() -> None:
     assert found == expected
 
 
-@pytest.mark.skipif("NEARKIN_DATA" not in os.environ, reason="NEARKIN_DATA names no folder")
-def test_neighbours_know_more_than_the_crowd() -> None:
+def test_neighbours_know_more_than_the_crowd(data: Path) -> None:
     example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
-    shares = example["main"](pathlib.Path(os.environ["NEARKIN_DATA"]) / "ratings" / "ratings.dat")
+    shares = example["main"](data / "ratings" / "ratings.dat")
     assert shares["drop:7"] > shares["likes:7"] > shares["popular"] > 0.14
 
 

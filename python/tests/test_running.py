@@ -26,18 +26,38 @@ def long_job() -> list[str]:
     ]
 
 
+RULES = {"threshold": 90, "candidates": ["town"], "fields": {"town": {"points": 0}, "text": {"distance": "edit"}}}
+
+
+def long_match() -> list[dict[str, str]]:
+    """Records of one town with long texts: all pairs are scored, which takes many seconds."""
+    return [{"town": "here", "text": text} for text in long_job()[:4000]]
+
+
+def many_urls() -> list[str]:
+    """The URLs of many hosts, none of them a mirror."""
+    return [f"http://host{n % 5000}.example/docs/page{n}/part{n * 7}" for n in range(200_000)]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def test_ctrl_c_stops_within_a_second() -> None:
+@pytest.mark.parametrize(
+    ("data", "call"),
+    [
+        ("long_job", "nk.pairs(data, threshold=0.8, approximate=True, recall=0.9999)"),
+        ("long_match", "nk.match(data, rules=test_running.RULES)"),
+    ],
+)
+def test_ctrl_c_stops_within_a_second(data: str, call: str) -> None:
     code = textwrap.dedent(
-        """
-        import sys, time
+        f"""
+        import sys
         sys.path.insert(0, sys.argv[1])
-        from test_running import long_job
+        import test_running
         import nearkin as nk
-        texts = long_job()
+        data = test_running.{data}()
         print("ready", flush=True)
         try:
-            nk.pairs(texts, threshold=0.8, approximate=True, recall=0.9999)
+            {call}
         except KeyboardInterrupt:
             print("stopped", flush=True)
         """
@@ -46,15 +66,15 @@ def test_ctrl_c_stops_within_a_second() -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
-        # The work has begun when the process has used a second of processor time.
-        until = time.monotonic() + 60
+        # The work has begun when the process has used a second of processor time. That, and no clock on the wall, is what is
+        # looked at, so that it does not matter what else runs on this machine.
         used = _seconds(run.pid)
-        while _seconds(run.pid) < used + 1 and time.monotonic() < until:
+        while run.poll() is None and _seconds(run.pid) < used + 1:
             pass
-        start = time.monotonic()
+        used = _seconds(run.pid)
         run.send_signal(signal.SIGINT)
         assert run.stdout.readline() == "stopped\n"
-        assert time.monotonic() - start < 1
+        assert _seconds(run.pid) - used < (os.cpu_count() or 1)
 
 
 def _seconds(process: int) -> float:
@@ -70,16 +90,16 @@ def test_other_threads_run_meanwhile() -> None:
 
     def look() -> None:
         while not done.is_set():
-            seen.append(time.monotonic())
+            seen.append(time.process_time())
 
     thread = threading.Thread(target=look)
     thread.start()
-    start = time.monotonic()
+    start = time.process_time()
     nk.pairs(texts, approximate=True, recall=0.9999, threads=1)
-    end = time.monotonic()
+    end = time.process_time()
     done.set()
     thread.join()
-    # While the lock is held nobody looks: the longest time without a look would be all of it.
+    # While the lock is held nobody looks: the longest processor time without a look would be all of it.
     inside = [start, *(moment for moment in seen if start < moment < end), end]
     longest = max(b - a for a, b in zip(inside, inside[1:], strict=False))
     assert longest < (end - start) / 2
@@ -102,10 +122,15 @@ def test_progress_shows_by_itself_only_where_somebody_can_see_it(
     nk.pairs(long_job()[:2000])
     assert capfd.readouterr().err == ""
     seen: list[tuple[str, int, int]] = []
-    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Recorder(seen))
+    monkeypatch.setattr("nearkin._progress.chosen", lambda wanted: Recorder(seen))
     nk.pairs(long_job()[:8000], approximate=True)
     stages = {stage for stage, _, _ in seen}
     assert stages and stages <= {"read", "sketch", "audit", "candidates", "load", "verify", "join", "write"}
+    seen.clear()
+    nk.match(long_match()[:150], rules=RULES)
+    nk.hosts(many_urls())
+    stages = {stage for stage, _, _ in seen}
+    assert {"verify", "read"} <= stages <= {"load", "verify", "read", "join"}
 
 
 class Recorder:
@@ -124,9 +149,13 @@ def test_an_exception_in_the_progress_stops_the_run(monkeypatch: pytest.MonkeyPa
         def __call__(self, stage: str, done: int, total: int) -> None:
             raise RuntimeError("no more")
 
-    monkeypatch.setattr("nearkin._search.chosen", lambda wanted: Breaks([]))
+    monkeypatch.setattr("nearkin._progress.chosen", lambda wanted: Breaks([]))
     with pytest.raises(RuntimeError, match="no more"):
         nk.pairs(long_job(), threshold=0.8, approximate=True)
+    with pytest.raises(RuntimeError, match="no more"):
+        nk.match(long_match(), rules=RULES)
+    with pytest.raises(RuntimeError, match="no more"):
+        nk.hosts(many_urls())
 
 
 def test_the_command_is_there() -> None:

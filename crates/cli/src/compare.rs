@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
-use crate::passages::Shared;
+use crate::passages::SharedPassages;
 use crate::screen::Screen;
 
 /// Compare two texts: all measures, shared passages, a diff
@@ -106,7 +106,7 @@ impl ComparisonRequest<'_> {
             (None, Unit::Words(k)) => *k,
             (None, _) => 5,
         };
-        let shared = Shared::of([a, b], least);
+        let shared = SharedPassages::of([a, b], least);
         let comparison = Comparison::of(a, b, &self.shingling)?;
         if view.json {
             let most = if view.passages { None } else { Some(LONGEST) };
@@ -128,7 +128,7 @@ impl ComparisonRequest<'_> {
 /// Passages that are told without being asked for.
 const LONGEST: usize = 3;
 
-fn longest_passages(shared: &Shared<'_>) -> String {
+fn longest_passages(shared: &SharedPassages<'_>) -> String {
     let mut text = String::new();
     for passage in shared.longest(LONGEST) {
         let passage = passage.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -252,7 +252,7 @@ impl Comparison {
         self.shingles.map(|size| if size == 0 { 1.0 } else { self.shared as f64 / size as f64 })
     }
 
-    fn as_json(&self, a: &str, b: &str, shared: &Shared<'_>, most: Option<usize>) -> Value {
+    fn as_json(&self, a: &str, b: &str, shared: &SharedPassages<'_>, most: Option<usize>) -> Value {
         json!({
             "a": a,
             "b": b,
@@ -277,7 +277,7 @@ impl Comparison {
         })
     }
 
-    fn as_text(&self, a: &str, b: &str, shared: &Shared<'_>) -> String {
+    fn as_text(&self, a: &str, b: &str, shared: &SharedPassages<'_>) -> String {
         let mut text = String::new();
         let width = a.chars().count().max(b.chars().count());
         for (i, name) in [a, b].into_iter().enumerate() {

@@ -9,9 +9,9 @@ use nearkin::item::Source;
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::{AnyInput, Place, VectorFiles};
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
-use nearkin::write::{self, Cell, Column, ColumnKind, Ready};
+use nearkin::write::{self, Cell, Column, ColumnKind, CompleteOutput};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -19,7 +19,7 @@ use crate::args::{
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
-use crate::search::{Target, Written};
+use crate::search::{OutputTable, Target};
 
 /// Keep one item of each group of similar items
 ///
@@ -81,10 +81,29 @@ impl DedupArgs {
     }
 }
 
+/// Where the kept records go.
+#[derive(Debug, Clone, Copy, Default)]
+enum KeptTarget<'a> {
+    /// Nowhere: whoever called asks for them, or wants the groups alone.
+    #[default]
+    Nowhere,
+    Stdout,
+    File(&'a Path),
+}
+
+impl<'a> KeptTarget<'a> {
+    fn path(self) -> Option<&'a Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nowhere | Self::Stdout => None,
+        }
+    }
+}
+
 /// The files that a run writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DedupOutputs<'a> {
-    kept: Option<&'a Path>,
+    kept: KeptTarget<'a>,
     clusters: Option<&'a Path>,
     stats: Option<&'a Path>,
 }
@@ -92,7 +111,11 @@ pub(crate) struct DedupOutputs<'a> {
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let outputs = DedupOutputs {
-        kept: args.output.as_deref(),
+        kept: match (&args.output, &args.clusters) {
+            (Some(path), _) => KeptTarget::File(path),
+            (None, None) => KeptTarget::Stdout,
+            (None, Some(_)) => KeptTarget::Nowhere,
+        },
         clusters: args.clusters.as_deref(),
         stats: args.run.stats.as_deref(),
     };
@@ -111,7 +134,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
         let target = Target::File(Some(path));
-        if let Written::File(clusters) = found.write_clusters(target, &progress)? {
+        if let OutputTable::File(clusters) = found.write_clusters(target, &progress)? {
             ready.insert(0, clusters);
         }
     }
@@ -159,6 +182,7 @@ pub(crate) fn find(
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
     };
     let DedupOutputs { kept, clusters, stats } = outputs;
+    let kept = kept.path();
     // The kept records may take the place of the input; nothing else may.
     check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
     match &source {
@@ -173,7 +197,7 @@ pub(crate) fn find(
             let job = options.job(Goal::Groups, files, &[source], &settings)?;
             let result = search
                 .resuming(job.as_ref())
-                .dedup(Scanned::new(source), &keep, options.linkage())
+                .dedup(SourceItems::new(source), &keep, options.linkage())
                 .map_err(|error| report::stopped(error, job.as_ref()))?;
             (result, job)
         }
@@ -202,12 +226,12 @@ fn records_in_memory(
     }
     match VectorFiles::open(inputs, &options.read_options())? {
         Some(files) => {
-            if outputs.kept.is_some() {
-                write::check_vectors(outputs.kept, files.format())?;
+            if !matches!(outputs.kept, KeptTarget::Nowhere) {
+                write::check_vectors(outputs.kept.path(), files.format())?;
             }
             Ok(RecordSource::Vectors(files))
         }
-        None => options.open(inputs, None).map(RecordSource::Records),
+        None => options.open_records(inputs).map(RecordSource::Records),
     }
 }
 
@@ -245,7 +269,7 @@ impl KeptItems {
         &self,
         output: Option<&Path>,
         advance: &mut (dyn FnMut(u64) -> nearkin::Result<()> + Send),
-    ) -> nearkin::Result<Ready> {
+    ) -> nearkin::Result<CompleteOutput> {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
@@ -280,7 +304,7 @@ impl KeptItems {
         &self,
         target: Target<'_>,
         observer: &dyn Observer,
-    ) -> nearkin::Result<Written> {
+    ) -> nearkin::Result<OutputTable> {
         let result = &self.result;
         let collection = &result.collection;
         let numbers = collection.ids_are_numbers(0);

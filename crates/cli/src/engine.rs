@@ -6,10 +6,10 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin::error::Problem;
-use nearkin::observe::{Observer, Watched};
+use nearkin::observe::{ObservedSource, Observer};
 use nearkin::options::{Goal, Options};
 use nearkin::read::Place;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Strategy;
 use nearkin::{Error, write};
 
@@ -19,7 +19,7 @@ use crate::dedup::{self, DedupOutputs, KeptItems, RecordSource};
 use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
-use crate::search::{self, SearchRequest, Target, Written};
+use crate::search::{self, OutputTable, SearchRequest, Target};
 
 /// What went wrong.
 #[derive(Debug)]
@@ -99,13 +99,13 @@ pub fn search(
     let target = Target::Memory;
     let request = SearchRequest { options, goal, inputs, against, target, stats: None };
     match search::find(&request, observer)? {
-        (Some(Written::Memory(schema, rows)), told) => Ok(((schema, rows), told.into())),
+        (Some(OutputTable::Memory(schema, rows)), told) => Ok(((schema, rows), told.into())),
         _ => Err(Failure::Other("no table was written".to_owned())),
     }
 }
 
 /// A collection with one item of each group kept.
-pub struct Deduplicated(KeptItems);
+pub struct DedupResult(KeptItems);
 
 /// Finds the groups of a collection.
 ///
@@ -115,14 +115,14 @@ pub fn dedup(
     options: &Options,
     inputs: &[Place],
     observer: &dyn Observer,
-) -> Result<(Deduplicated, Account)> {
+) -> Result<(DedupResult, Account)> {
     let found = dedup::find(options, inputs, DedupOutputs::default(), observer)?;
     let account = found.report()?.into();
     found.finish_job();
-    Ok((Deduplicated(found), account))
+    Ok((DedupResult(found), account))
 }
 
-impl Deduplicated {
+impl DedupResult {
     /// For each of the first `records` records whether it is kept.
     pub fn kept(&self, records: u64) -> BooleanArray {
         (0..records).map(|record| Some(self.0.is_record_kept(record))).collect()
@@ -134,11 +134,14 @@ impl Deduplicated {
     /// When a file has changed, or records do not fit one table; when the observer stops it.
     pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
         let kept = |record: u64| self.0.is_record_kept(record);
-        let RecordSource::Records(source) = &self.0.source else {
-            return Err(Failure::Other("files of vectors hold no records".to_owned()));
-        };
-        let threads = self.0.settings.threads;
-        Ok(write::batches(source.input(), &kept, threads, &mut |_| go_on(observer))?)
+        let mut progress = |_| go_on(observer);
+        match &self.0.source {
+            RecordSource::Records(source) => {
+                let threads = self.0.settings.threads;
+                Ok(write::batches(source.input(), &kept, threads, &mut progress)?)
+            }
+            RecordSource::Vectors(files) => Ok(write::vector_batches(files, &kept, &mut progress)?),
+        }
     }
 
     /// A row an item: `id`, `cluster`, `kept`, `similarity`.
@@ -147,14 +150,14 @@ impl Deduplicated {
     /// When ids that were put aside cannot be read again.
     pub fn clusters(&self, observer: &dyn Observer) -> Result<Table> {
         match self.0.write_clusters(Target::Memory, observer)? {
-            Written::Memory(schema, rows) => Ok((schema, rows)),
-            Written::File(_) => Err(Failure::Other("no table was written".to_owned())),
+            OutputTable::Memory(schema, rows) => Ok((schema, rows)),
+            OutputTable::File(_) => Err(Failure::Other("no table was written".to_owned())),
         }
     }
 }
 
 /// An error where the observer has had enough.
-fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
+pub(crate) fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
@@ -174,9 +177,9 @@ pub fn is_exact(
         return Ok(true);
     }
     let source = options.open(inputs, Some(&settings))?;
-    let source = Watched { source: &source, observer };
+    let source = ObservedSource { source: &source, observer };
     let goal = if options.no_chains { Goal::Pairs } else { goal };
-    let plan = Search::new(&settings).plan(Scanned::new(&source), goal)?;
+    let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
     Ok(plan.is_some_and(|plan| plan.is_exact()))
 }
 

@@ -7,9 +7,10 @@ mod command;
 mod compare;
 mod dedup;
 pub mod engine;
-mod hosts;
+pub mod hosts;
 mod limit;
-mod matching;
+pub mod matching;
+mod output;
 mod pairs;
 mod passages;
 #[cfg(feature = "plot")]

@@ -10,13 +10,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::screen::Screen;
 
 /// What two texts share.
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedPassages<'a> {
     words: [Words<'a>; 2],
     least: usize,
     passages: Vec<Passage>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedPassages<'a> {
     pub(crate) fn of(texts: [&'a str; 2], least: usize) -> Self {
         let words = texts.map(Words::of);
         let passages = find(&words[0], &words[1], least);

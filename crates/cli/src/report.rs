@@ -11,7 +11,7 @@ use nearkin::options::{Goal, Options};
 use nearkin::plan::{Plan, SearchCost, TablesPlan};
 use nearkin::search::Job;
 use nearkin::settings::{Settings, Strategy};
-use nearkin::write::{Output, Ready};
+use nearkin::write::{CompleteOutput, Output};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
 
@@ -198,31 +198,32 @@ fn short(similarity: f64) -> f64 {
     (similarity * 1e4).round() / 1e4
 }
 
-/// What either way was expected to cost, as JSON; null where only one was open.
+/// What either way was expected to cost, as JSON. Of texts, sets and bags it is null where only one way was open.
 pub(crate) fn expected_json(plan: &Plan, by_elements: bool) -> Value {
-    let cost = |cost: SearchCost| {
-        let mut json = json!({ "seconds": cost.seconds });
-        if let Some(compared) = cost.compared {
-            json["compared"] = compared.round().into();
-        }
-        json
-    };
-    if plan.exact.is_none() && plan.tables.as_ref().is_none_or(|tables| tables.cost.is_none()) {
-        return Value::Null;
+    let tables = plan.tables.as_ref();
+    if !by_elements {
+        return json!({
+            "complete": plan.exact.map(|cost| json!({ "seconds": cost.seconds })),
+            "tables": tables.map(tables_json),
+        });
     }
-    let tables = |tables: &TablesPlan| {
-        let mut json = tables.cost.map_or_else(|| json!({}), cost);
-        if let Some(expected) = &tables.expected {
-            json["expression"] = tables.expression.to_string().into();
-            json["probes"] = tables.probes.into();
-            json["candidates"] = expected.candidates.into();
-            json["missed"] = expected.missed.into();
-            json["wasted"] = expected.wasted.into();
-        }
-        json
-    };
-    let name = if by_elements { "bands" } else { "tables" };
-    json!({ "exact": plan.exact.map(cost), name: plan.tables.as_ref().map(tables) })
+    let cost = |cost: SearchCost| json!({ "seconds": cost.seconds, "compared": cost.compared.map(f64::round) });
+    match (plan.exact, tables.and_then(|tables| tables.cost)) {
+        (Some(exact), Some(bands)) => json!({ "exact": cost(exact), "bands": cost(bands) }),
+        _ => Value::Null,
+    }
+}
+
+fn tables_json(tables: &TablesPlan) -> Value {
+    let expected = tables.expected.as_ref();
+    json!({
+        "expression": tables.expression.to_string(),
+        "probes": tables.probes,
+        "seconds": tables.cost.map(|cost| cost.seconds),
+        "candidates": expected.map(|expected| expected.candidates),
+        "missed": expected.map(|expected| expected.missed),
+        "wasted": expected.map(|expected| expected.wasted),
+    })
 }
 
 /// The audit as JSON.
@@ -389,13 +390,17 @@ impl RunReport {
 
     /// Ends a run whose outputs are written: shows the funnel, writes `--stats`, and lets everything
     /// appear together.
-    pub(crate) fn finish(self, run: &RunArgs, mut ready: Vec<Ready>) -> anyhow::Result<()> {
+    pub(crate) fn finish(
+        self,
+        run: &RunArgs,
+        mut ready: Vec<CompleteOutput>,
+    ) -> anyhow::Result<()> {
         if let Some(path) = &run.stats {
             let mut output = Output::create(Some(path))?;
             output.put(format!("{:#}\n", self.stats).as_bytes())?;
             ready.insert(0, output.ready()?);
         }
-        ready.into_iter().try_for_each(Ready::appear)?;
+        ready.into_iter().try_for_each(CompleteOutput::appear)?;
         if !run.quiet {
             for error in &self.skipped {
                 tell(format_args!("skipped: {}", error.worded(&CommandWording)));

@@ -12,10 +12,10 @@ use nearkin::matches::{self, Ids, Matches};
 use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::{Goal, Options, RunFiles};
 use nearkin::read::Place;
-use nearkin::search::{Job, Scanned, Search};
+use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::space::Form;
-use nearkin::write::{Cell, Column, ColumnKind, Ready, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, TableWriter};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -146,8 +146,8 @@ pub(crate) enum Target<'a> {
 }
 
 /// A table that is written.
-pub(crate) enum Written {
-    File(Ready),
+pub(crate) enum OutputTable {
+    File(CompleteOutput),
     Memory(SchemaRef, Vec<RecordBatch>),
 }
 
@@ -167,16 +167,16 @@ impl<'a> Target<'a> {
         }
     }
 
-    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<Written> {
+    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<OutputTable> {
         match self {
-            Self::File(_) => table.ready().map(Written::File),
-            Self::Memory => table.batches().map(|(schema, rows)| Written::Memory(schema, rows)),
+            Self::File(_) => table.ready().map(OutputTable::File),
+            Self::Memory => table.batches().map(|(schema, rows)| OutputTable::Memory(schema, rows)),
         }
     }
 }
 
 /// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
-pub(crate) type Outcome = (Option<Written>, RunReport);
+pub(crate) type Outcome = (Option<OutputTable>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
@@ -191,8 +191,8 @@ pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::R
     let (written, told) = find(&request, &progress)?;
     progress.finish();
     let ready = written.into_iter().filter_map(|written| match written {
-        Written::File(ready) => Some(ready),
-        Written::Memory(..) => None,
+        OutputTable::File(ready) => Some(ready),
+        OutputTable::Memory(..) => None,
     });
     told.finish(&args.run, ready.collect())
 }
@@ -239,7 +239,7 @@ fn scanned_matches(
     let job = options.job(goal, files, &sources, settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());
     let matches = search
-        .pairs(Scanned::new(&source).against(other.as_ref()))
+        .pairs(SourceItems::new(&source).against(other.as_ref()))
         .map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok((matches, job))
 }
@@ -279,7 +279,7 @@ fn write_rows(
     threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
-) -> nearkin::Result<(u64, Written)> {
+) -> nearkin::Result<(u64, OutputTable)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));

@@ -1,8 +1,7 @@
 //! Minima over permutations of the form x → ax + b, as other programs store them.
 //!
-//! A set's signature has the smallest value of each permutation over the set's elements, which are hashes. The
-//! reference is written so that the compiler makes several permutations at a time of it wherever it is compiled for
-//! a machine that can: sixteen of 32 bits with AVX-512.
+//! A set's signature has the smallest value of each permutation over the set's elements, which are hashes. The compiler
+//! turns the reference into several permutations at a time, where the machine can do that: sixteen of 32 bits with AVX-512.
 
 use std::array;
 
@@ -76,7 +75,7 @@ pub fn mersenne_minima(factors: &[u64], terms: &[u64], elements: &[u64], values:
     lower_mersenne(factors, terms, elements, values);
 }
 
-/// The same for a machine with certain features.
+/// Compiles the kernels of this file for a machine with certain features.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($module:ident, $features:literal) => {

@@ -6,8 +6,8 @@ use crate::{common_bits, mark};
 
 /// Sets of numbers, to be compared with each other many times.
 ///
-/// Every number gets a bit when it first comes, and is found again in a table by its own first bits: where sets are
-/// sorted, the table is gone through from its start to its end. What two sets share are the bits that both have.
+/// A number gets a bit when it first comes. It is found again in a table by its own first bits, so for sorted sets the table
+/// is read from its start to its end. What two sets share are the bits that both have.
 #[derive(Debug, Default)]
 pub struct BitSets {
     /// A number, or 0 where none is, at the place that its first bits name or behind it; and which bit it has.
@@ -22,12 +22,12 @@ pub struct BitSets {
     sizes: Vec<usize>,
 }
 
-/// Bits in a block. Those that follow each other stand in different words of it, so that to set one does not have to
-/// wait for the one before.
+/// Bits in a block. Bits that follow each other stand in different words, so that setting one does not wait for the one
+/// before.
 const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 64;
 
-/// Words of a set when so many numbers have a place.
+/// Words of a set when `given` numbers have a place.
 fn words_for(given: usize) -> usize {
     (given + 1).div_ceil(BLOCK) * WORDS
 }
@@ -50,8 +50,8 @@ impl BitSets {
         self.sizes.clear();
     }
 
-    /// Takes up a set without repeats; its number is how many were taken before. Whether that makes sense: not for numbers
-    /// whose first bits are all the same, and not where there would be too many bits. It is not taken then.
+    /// Takes a set without repeats; its number is how many were taken before. Returns false, and takes nothing, if that would
+    /// not pay: for numbers whose first bits are all the same, or if there would be too many bits.
     pub fn take(&mut self, set: &[u64]) -> bool {
         /// Bits in all, and words of all sets.
         const MOST: usize = 1 << 16;
@@ -91,7 +91,7 @@ impl BitSets {
         true
     }
 
-    /// Room for so many numbers: two to eight places for each.
+    /// Makes room for `numbers` numbers: two to eight places for each.
     fn make_room(&mut self, numbers: usize) {
         if self.places.len() >= 2 * numbers {
             return;

@@ -1,14 +1,14 @@
 //! Sums over the components of vectors: dot products and distances, one pair or many.
 //!
-//! Each is written once, over sixteen numbers at a time, and compiled for each kind of machine, where sixteen
-//! numbers are one register, two or four. The order of the additions is fixed, and products are added to sums
-//! without being rounded between (fused), so that every machine gives the same bits. Fused, because that halves
-//! the instructions on Intel's processors (Zen 3 has adders besides its multipliers and gains nothing), and
-//! every processor with AVX2 that is in use can do it; only where there is no such instruction is it slow.
+//! Each is written once, over sixteen numbers at a time, and compiled for each kind of machine, where sixteen numbers are
+//! one register, two or four. Every machine gives the same bits: the order of the additions is fixed, and products are
+//! added to sums without rounding between (fused). Fusing halves the instructions on Intel's processors; Zen 3 has adders
+//! besides its multipliers and gains nothing. Every processor with AVX2 that is in use can do it. It is slow only where
+//! there is no such instruction.
 //!
-//! A pair of vectors is summed in 32 lanes, component i in lane i mod 32, which are then folded in halves. Many
-//! against many are summed component by component, in order: there the lanes are other vectors. For that, vectors
-//! stand in panels of sixteen: the first components of all sixteen, then the second components, and so on.
+//! A pair of vectors is summed in 32 lanes, component i in lane i mod 32, which are then folded in halves. Many against many
+//! are summed component by component, in order: there the lanes are other vectors. For that, vectors stand in panels of
+//! sixteen: the first components of all sixteen, then the second components, and so on.
 
 /// Vectors that stand in a panel.
 pub const PANEL: usize = 16;
@@ -66,7 +66,7 @@ impl Sixteen for [f32; 16] {
 
 /// What is summed.
 pub(crate) trait Term {
-    /// `sum` and what a component each of two vectors adds to it.
+    /// `sum` plus what one component of each of two vectors adds to it.
     fn add<V: Sixteen>(a: V, b: V, sum: V) -> V;
 }
 

@@ -52,7 +52,8 @@ pub(crate) fn unescaped(
     }
 }
 
-/// The same for any way of telling which bytes of a block are special, a bit each, to be compiled for several machines.
+/// [`unescaped`] by blocks, for any way of telling which bytes of a block are special, one bit per byte; to be compiled for
+/// several machines.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn unescaped_in_blocks<const BLOCK: usize>(

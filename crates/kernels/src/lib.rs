@@ -1,7 +1,7 @@
-//! The inner loops of nearkin: the only place where unsafe code may stand, behind safe functions.
+//! The inner loops of nearkin: the only place for unsafe code, behind safe functions.
 //!
-//! `scalar` is the reference. Other files have the same functions for what a machine may offer; which is
-//! used is decided at run time, and a test compares each with the reference.
+//! `scalar` is the reference. `avx2`, `avx512` and `neon` have the same functions for machines that offer these
+//! instructions. `dispatch` chooses at run time, and tests compare each version with the reference.
 
 mod affine;
 #[cfg(target_arch = "x86_64")]
@@ -35,7 +35,7 @@ pub use radix::{sort_by_high_half, sort_entries, sort_hashes};
 pub use sha1::sha1_prefix;
 pub use tiles::TILE;
 
-/// What 64 bytes of text are to words, a bit a byte.
+/// Which of 64 bytes of text belong to words: one bit per byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WordMask {
     /// ASCII letters, digits and underscore; others that belong to words once somebody has added them.
@@ -47,7 +47,7 @@ pub struct WordMask {
 /// Places that the copies of some kernels may run over.
 pub const SPARE: usize = 8;
 
-/// Where in a filter of so many words, a power of two, a number's bit is: the word, and the bit in it.
+/// Where a number's bit is in a filter of `words` words, a power of two: the word, and the bit in it.
 #[inline(always)]
 pub fn filter_bit(number: u64, words: usize) -> (usize, u32) {
     let mixed = number ^ number >> 32;
@@ -70,8 +70,8 @@ pub struct Throw {
 }
 
 kernels! {
-    /// Copies `text` into `padded`, its ASCII letters brought into lower case if asked for, with zeros
-    /// behind it, and says what each block of 64 bytes is to words. Whether all of it is ASCII.
+    /// Copies `text` into `padded`, with zeros behind it and its ASCII letters in lower case if asked for. `masks` get which
+    /// bytes belong to words. Returns whether all of the text is ASCII.
     ///
     /// # Panics
     /// Unless `padded` and `masks` have the lengths that [`lower_words`] gives them.
@@ -81,7 +81,7 @@ kernels! {
     /// block does not end is left out.
     ///
     /// # Panics
-    /// When fewer than 64 bytes a mask and [`PADDING`] are in `padded`.
+    /// When `padded` has fewer than 64 bytes per mask and [`PADDING`].
     fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx512 avx2 neon];
 
     /// Appends the hash of every run of `k` tokens, which are hashes themselves; none when there are fewer.
@@ -91,10 +91,10 @@ kernels! {
     /// When `k` is 0.
     fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2];
 
-    // This one has no version of eight at a time: it took a tenth longer than that of four, for most of the time goes
-    // into looking at the groups one by one.
+    // This one has no version for eight at a time. It took a tenth longer than that for four, because most of the time
+    // goes into looking at the groups one by one.
 
-    /// Throws elements: where a group's value is above that of an element it receives, it is lowered to it.
+    /// Throws elements into groups: lowers each group's value to the smallest of the elements that it receives.
     ///
     /// # Panics
     /// Unless there is a value for each group.
@@ -107,45 +107,45 @@ kernels! {
     /// Unless there is a value for each group.
     fn fill_open(throw: &Throw, elements: &[u64], values: &mut [u32]) -> (), in [avx512 avx2 neon];
 
-    /// Copies those numbers to `out` whose product with `factor`, modulo 2⁶⁴, is at most `limit`. How many they are; what
-    /// stands behind them may be anything.
+    /// Copies to `out` the numbers whose product with `factor`, modulo 2⁶⁴, is at most `limit`. Returns how many; behind
+    /// them `out` may hold anything.
     ///
     /// # Panics
     /// Unless `out` has [`SPARE`] places more than there are numbers.
     fn with_small_product(numbers: &[u64], factor: u64, limit: u64, out: &mut [u64]) -> usize, in [avx512];
 
-    /// The same for those whose bit is set in a filter: that which the last bits of their halves, added without carry, name.
+    /// Copies to `out` the numbers whose bit, that of [`filter_bit`], is set in a filter. Returns how many; behind them `out`
+    /// may hold anything.
     ///
     /// # Panics
     /// Unless the filter has a power of two of words, and `out` [`SPARE`] places more than there are numbers.
     fn in_filter(numbers: &[u64], filter: &[u64], out: &mut [u64]) -> usize, in [avx512 avx2];
 
-    /// Sorts numbers that are nearly in order. Whether it did, for it gives up where some have far to go.
+    /// Sorts numbers that are nearly in order. Returns false if it gave up because some have far to go.
     fn settle_hashes(hashes: &mut [u64]) -> bool, in [avx512 avx2];
 
-    /// Leaves each of some sorted numbers once, in front. How many that makes.
+    /// Removes repeats of sorted numbers. Returns how many are left, in front.
     fn each_once(numbers: &mut [u64]) -> usize, in [avx512 avx2];
 
-    /// Turns a bit for each number, that which its last bits name.
+    /// Turns one bit for each number: the one that its last bits name.
     ///
     /// # Panics
     /// Unless the number of words is a power of two.
     fn turn_bits(numbers: &[u64], words: &mut [u64]) -> (), in [avx2];
 
-    /// How many values two sorted slices without repeats share, if it is at least `need`; gives up as soon
-    /// as it cannot be.
+    /// How many values two sorted slices without repeats share, if at least `need`. Gives up as soon as that is impossible.
     fn shared_at_least(a: &[u64], b: &[u64], need: usize) -> Option<usize>, in [avx512 avx2];
 
-    /// How many of these numbers stand in one of the four places from that on which their first bits name: the number
-    /// shifted to the right. None of them may stand in two of its places.
+    /// How many of these numbers stand in one of four places, the first of which their first bits name: the number shifted
+    /// to the right. No number may stand in two of its places.
     ///
     /// # Panics
     /// Unless `shift` is below 64 and there are three places more than the first bits can name.
     fn found_in(places: &[u64], shift: u32, numbers: &[u64]) -> usize, in [avx2];
 
-    /// Sets the bits of numbers up to the first that does not stand at the place which its first bits name, the number
-    /// shifted to the right, or at the next (the first comes behind the last). Each place has a bit, and `words` are those
-    /// of a set of [`BitSets`]. How many numbers that were.
+    /// Sets the bits of numbers until one stands neither at the place that its first bits name, the number shifted to the
+    /// right, nor at the next place (the first comes behind the last). Each place has a bit, and `words` are those of a set
+    /// of [`BitSets`]. Returns how many numbers were done.
     ///
     /// # Panics
     /// Unless `shift` is from 1 to 63, there are as many places and bits as the first bits can name, and the bits of places
@@ -168,10 +168,10 @@ kernels! {
     /// Unless there are a factor and a term for each value.
     fn affine_minima_32(factors: &[u32], terms: &[u32], elements: &[u32], values: &mut [u32]) -> (), in [avx512 avx2];
 
-    /// The same modulo 2⁶⁴.
+    /// [`affine_minima_32`] modulo 2⁶⁴.
     fn affine_minima_64(factors: &[u64], terms: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
 
-    /// The same for the low 32 bits of ax + b modulo 2⁶¹ − 1, where ax + b is taken modulo 2⁶⁴ first.
+    /// [`affine_minima_32`] for the low 32 bits of ax + b modulo 2⁶¹ − 1, where ax + b is taken modulo 2⁶⁴ first.
     fn mersenne_minima(factors: &[u64], terms: &[u64], elements: &[u64], values: &mut [u64]) -> (), in [avx512 avx2];
 
     /// Appends the first eight bytes of the SHA-1 digest of each message, as numbers whose lowest byte is the first.
@@ -180,65 +180,65 @@ kernels! {
     /// Whether two lists have the same number at some place.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn any_equal(a: &[u64], b: &[u64]) -> bool, in [avx2];
 
     /// In how many bits two strings of bits differ.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn hamming(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
 
     /// How many bits two strings of bits both have.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn common_bits(a: &[u64], b: &[u64]) -> u64, in [avx512 avx2];
 
-    // The sums of floats are the same to the bit in every version; how they are ordered and rounded, and why,
-    // stands in the file `float`.
+    // The sums of floats are the same to the bit in every version. The file `float` says how they are ordered and rounded,
+    // and why.
 
     /// The dot product of two vectors.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn dot(a: &[f32], b: &[f32]) -> f32, in [avx512 avx2 neon];
 
     /// The squared Euclidean distance of two vectors.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn squared_distance(a: &[f32], b: &[f32]) -> f32, in [avx512 avx2 neon];
 
     /// The Manhattan distance of two vectors.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn absolute_distance(a: &[f32], b: &[f32]) -> f32, in [avx512 avx2 neon];
 
-    /// The dot products of many vectors with many. `rows` are vectors of `dimension` components one behind the
-    /// other; the others stand in panels, as [`panels_of`] makes them. `out` gets a value for each vector of the
-    /// panels, also for those that only fill up the last, for the first row, then for the second, and so on.
-    /// A value does not depend on what else is asked for in the same call.
+    /// The dot products of many vectors with many. `rows` are vectors of `dimension` components, one after the other; the
+    /// others stand in panels, as [`panels_of`] makes them. `out` gets the values of the first row, then of the second, and
+    /// so on: one for each vector of the panels, also for those that only fill up the last panel. A value does not depend on
+    /// what else is in the call.
     ///
-    /// Two or more rows in a call (best some dozens, so that they stay in a cache) take less than half the time of
-    /// one by one.
+    /// Two or more rows in a call take less than half the time of one by one. A few dozen are best, since they stay in a
+    /// cache.
     ///
     /// # Panics
     /// Unless rows and panels are whole and `out` has rows × vectors places.
     fn dot_block(rows: &[f32], dimension: usize, panels: &[f32], out: &mut [f32]) -> (), in [avx512 avx2 neon];
 
-    /// Appends the places of values that are at most `limit`, in order; NaN is never.
+    /// Appends the places of the values that are at most `limit`, in order. NaN never is.
     fn places_at_most(values: &[f32], limit: f32, places: &mut Vec<u32>) -> (), in [avx512 avx2 neon];
 
-    /// Which of the [`TILE`] points of a tile have a squared Euclidean distance of at most `limit`: a bit each.
+    /// Which of the [`TILE`] points of a tile have a squared Euclidean distance of at most `limit`: one bit per point.
     /// A tile holds the first components of all its points, then the second components, and so on.
     ///
     /// # Panics
     /// Unless the points of the tile have as many components as the point.
     fn near_point(tile: &[f32], point: &[f32], limit: f32) -> u64, in [avx512 avx2 neon];
 
-    /// The same for the distance to a box, given by its centre and half its width in each direction.
+    /// [`near_point`] for the distance to a box, given by its centre and half its width in each direction.
     ///
     /// # Panics
     /// Unless the points of the tile have as many components as the box.
@@ -260,7 +260,7 @@ kernels! {
     /// In how many places two slices have the same byte.
     ///
     /// # Panics
-    /// When they have not the same length.
+    /// Unless they have the same length.
     fn equal_bytes(a: &[u8], b: &[u8]) -> usize, in [avx512 avx2 neon];
 
     /// Puts the last byte of every value into a list of words, the first into the lowest byte of the first word.
@@ -269,21 +269,20 @@ kernels! {
     /// Unless there is a byte for each value, and less than a word of bytes more.
     fn last_bytes(values: &[u32], words: &mut [u64]) -> (), in [avx512 avx2];
 
-    /// Finds the heads that agree with one. A head is a list of keys of 32 bits, two in a word and the first of them in
-    /// its lower half, and from word `keys` on of bytes; `many` are heads of the same length, one behind the other.
-    /// Those that share one of the first `before` keys at its place are left out. Appends the numbers of those of the
-    /// others of which at least `agreement` bytes are the same, and returns how many others there are.
+    /// Finds the heads that agree with one. A head has keys of 32 bits, two per word with the first in the lower half, and
+    /// bytes from word `keys` on. `many` are heads of the same length, one after the other. Heads that share one of the first
+    /// `before` keys at its place are left out. Of the others, appends the numbers of those with at least `agreement` equal
+    /// bytes. Returns how many others there are.
     ///
     /// # Panics
     /// When a head has fewer words than `keys` or these fewer keys than `before`, or `many` is not whole.
     fn agreeing(one: &[u64], many: &[u64], keys: usize, before: usize, agreement: usize, out: &mut Vec<u32>) -> usize, in [avx512 avx2 neon];
 
-    /// Where the first quote, backslash or control character of a JSON string stands; the length where
-    /// there is none.
+    /// The place of the first quote, backslash or control character of a JSON string; the length if there is none.
     fn string_special(bytes: &[u8]) -> usize, in [avx512 avx2 neon];
 
-    /// Appends the bytes of a JSON string, simple escapes undone, up to the first that is none of the string or a quote,
-    /// a control character or another escape. Where that stands. `out` is best given room for [`AT_ONCE`] bytes more.
+    /// Appends the bytes of a JSON string with simple escapes undone, up to its end or the first quote, control character or
+    /// other escape. Returns the place of that. Give `out` room for [`AT_ONCE`] bytes more, which is fastest.
     fn unescape(bytes: &[u8], out: &mut Vec<u8>) -> usize, in [avx512 avx2 neon];
 }
 
@@ -319,7 +318,7 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
 /// How many bytes of two lists of words agree.
 ///
 /// # Panics
-/// When they have not the same length.
+/// Unless they have the same length.
 pub fn equal_bytes_of(a: &[u64], b: &[u64]) -> usize {
     equal_bytes(bytes_of(a), bytes_of(b))
 }

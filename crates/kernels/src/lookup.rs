@@ -4,9 +4,9 @@ use crate::found_in;
 
 /// A set of numbers that are as good as random, to be compared with several others.
 ///
-/// Each number stands at the place that its first bits name, or up to three places behind it if those before it are
-/// taken: four places to look at, with a single load. There are two to four places for each number, so that there is
-/// room for all but one in a hundred, about, and those that find none are looked up one by one.
+/// A number stands at the place that its first bits name, or up to three places behind it if that is taken: a single load
+/// looks at all four. There are two to four places per number, so all but about one in a hundred find room. The others are
+/// looked up one by one.
 #[derive(Debug, Default)]
 pub struct Lookup {
     places: Vec<u64>,
@@ -18,8 +18,8 @@ pub struct Lookup {
 pub(crate) const WINDOW: usize = 4;
 
 impl Lookup {
-    /// Takes up a set, sorted and without repeats, in place of the one before. Whether that makes sense: not for numbers
-    /// whose first bits are all the same, and not for so many that they would take much room.
+    /// Takes a set, sorted and without repeats, in place of the one before. Returns false if that would not pay: for numbers
+    /// whose first bits are all the same, or if they would take too much room.
     pub fn take(&mut self, set: &[u64]) -> bool {
         const MOST: usize = 1 << 16;
         if set.len() > MOST {

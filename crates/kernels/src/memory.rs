@@ -25,10 +25,10 @@ pub fn use_large_pages(list: &mut Vec<u64>) {
     let _ = list;
 }
 
-/// Has the allocator keep what is freed for what comes next instead of giving it back to the system at once, where it is
-/// known how: threads that give back and ask again have to wait for each other in the system, and so do those that ask for a
-/// little more each time, who ask for much at once now (it takes memory only when it is used). Pieces of a megabyte and
-/// more are still given back. For a program to call before it starts threads.
+/// Tells the allocator to keep freed memory instead of giving it back to the system, where it is known how. Threads that give
+/// memory back and ask again wait for each other in the system. So do threads that ask for a little more each time, so the
+/// heap now grows in large steps; memory is taken only when it is used. Pieces of a megabyte and more are still given back.
+/// A program calls this before it starts threads.
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -49,8 +49,7 @@ pub fn keep_freed_memory() {
     }
 }
 
-/// Asks for the first 256 bytes of something that will be looked at soon: what has been asked for comes while other
-/// things are done.
+/// Asks the processor to load the first 256 bytes of something that will be read soon, while other work goes on.
 #[inline]
 pub fn fetch<T: ?Sized>(place: &T) {
     #[cfg(target_arch = "x86_64")]

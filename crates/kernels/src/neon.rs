@@ -1,6 +1,6 @@
 //! The kernels with NEON: 16 bytes at a time.
 //!
-//! Those that are not here the compiler makes of the reference, since every 64-bit Arm processor has NEON.
+//! For the others the compiler uses NEON in the reference, since every 64-bit Arm processor has it.
 
 use std::arch::aarch64::*;
 

@@ -56,11 +56,11 @@ pub fn sort_entries(entries: &mut Vec<[u64; 2]>, buffer: &mut Vec<[u64; 2]>) {
     }
 }
 
-/// From so many on, longer digits take less time.
+/// From this many values on, longer digits take less time.
 const MANY: usize = 4096;
 
-/// Brings values in order that two passes over their first bits have brought nearly there; those with the same key stay
-/// in order. Whether it did: were they not as good as random, they might have far to go.
+/// Sorts values that two passes over their first bits have brought nearly in order; those with the same key stay in order.
+/// Returns false if it gave up, as it may where values are not as good as random.
 #[inline(always)]
 pub(crate) fn settle(values: &mut [u64], key: impl Fn(u64) -> u64) -> bool {
     /// Values that are looked at together: as a rule they are in order.

@@ -1,8 +1,7 @@
 //! SHA-1 (FIPS 180-4) of many short messages, as signatures of other programs are made from.
 //!
-//! A message of up to 55 bytes is one block, and so are most words and shingles. Several of them go through the
-//! rounds side by side, each in a lane of its own; the lanes are arrays, of which the compiler makes registers where
-//! it is compiled for a machine that has them.
+//! A message of up to 55 bytes is one block, and so are most words and shingles. Several of them go through the rounds side
+//! by side, each in its own lane. The lanes are arrays, which the compiler turns into registers where the machine has them.
 
 use std::array;
 
@@ -207,7 +206,7 @@ pub fn sha1_prefixes(messages: &[&[u8]], out: &mut Vec<u64>) {
     prefixes::<1>(messages, out);
 }
 
-/// The same, eight messages at a time.
+/// [`sha1_prefixes`], eight messages at a time.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2 {
     /// See [`crate::sha1_prefixes`].
@@ -217,7 +216,7 @@ pub(crate) mod avx2 {
     }
 }
 
-/// The same, sixteen messages at a time.
+/// [`sha1_prefixes`], sixteen messages at a time.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512 {
     /// See [`crate::sha1_prefixes`].

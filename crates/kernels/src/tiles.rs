@@ -22,7 +22,7 @@ pub(crate) fn near_point<V: Sixteen>(tile: &[f32], point: &[f32], limit: f32) ->
 #[inline(always)]
 pub(crate) fn near_box<V: Sixteen>(tile: &[f32], centre: &[f32], half: &[f32], limit: f32) -> u64 {
     assert_eq!(centre.len(), half.len(), "a box of one dimension");
-    // Twice what lies outside is o + |o|, for what lies inside is below 0.
+    // Twice what lies outside is o + |o|, because what lies inside is below 0.
     near::<V>(tile, centre.len(), 4.0 * limit, |row, x| {
         let outside = x.minus(V::all(centre[row])).absolute().minus(V::all(half[row]));
         let twice = outside.plus(outside.absolute());

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use nearkin::item::Strings;
 use nearkin::join::strings;
-use nearkin::space::{Join, Space, StringMeasure, StringSpace};
+use nearkin::space::{JoinQuery, Space, StringMeasure, StringSpace};
 use rayon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let strings: Strings = text.lines().collect();
         let space = StringSpace::new(strings, measure);
         let begun = Instant::now();
-        let join = Join { limit, split: None, stopped: &|| false };
+        let join = JoinQuery { limit, split: None, stopped: &|| false };
         let (pairs, counts) = strings::join(&space, &join)?;
         let searched = begun.elapsed().as_secs_f64();
         println!("{measure:?} within {limit}: {} strings, {counts:?}", space.len());

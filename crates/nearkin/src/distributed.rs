@@ -5,7 +5,7 @@
 //! share a key meet somewhere once; what is found there by the same search is what one machine would find.
 //!
 //! [`Keys`] gives the texts of one part of the collection their keys, packed in blocks for those who gather a key's
-//! texts: a block of thousands of entries costs a cluster as much to move as one row. [`meet`] reads the blocks
+//! texts: Spark needs microseconds per row, and a block of thousands of entries is one row. [`meet`] reads the blocks
 //! that came together and says which texts travel where. Identical texts travel as their first two, which is
 //! enough to know what copies are to each other.
 
@@ -46,12 +46,12 @@ pub struct Keys {
     buffers: TextBuffers,
     keys: Vec<u64>,
     /// What was seen so far.
-    pub seen: Seen,
+    pub seen: TextCounts,
 }
 
 /// What there is in a part of a collection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct TextCounts {
     /// Texts.
     pub texts: u64,
     /// Those of them without any element.
@@ -104,7 +104,7 @@ impl Keys {
             first_keys: HashMap::new(),
             buffers: TextBuffers::default(),
             keys: Vec::new(),
-            seen: Seen::default(),
+            seen: TextCounts::default(),
         })
     }
 
@@ -322,7 +322,7 @@ mod tests {
 
     use super::*;
     use crate::item::Texts;
-    use crate::search::{Scanned, Search};
+    use crate::search::{Search, SourceItems};
     use crate::settings::Strategy;
     use crate::verify::Measure;
 
@@ -344,7 +344,7 @@ mod tests {
     }
 
     fn found(texts: &[&str], settings: &Settings) -> Vec<(u32, u32, u64)> {
-        let similar = Search::new(settings).pairs(Scanned::new(&Texts(texts))).unwrap();
+        let similar = Search::new(settings).pairs(SourceItems::new(&Texts(texts))).unwrap();
         let mut all = Vec::new();
         similar
             .each(|a, b, value| {
@@ -381,7 +381,7 @@ mod tests {
                 [(1, 1, 1, 1000), (7, 5, 4, 1000), (3, 2, 9, 3)]
             {
                 let mut blocks = vec![Vec::new(); gatherers];
-                let mut seen = Seen::default();
+                let mut seen = TextCounts::default();
                 let size = texts.len().div_ceil(parts);
                 for (part, some) in texts.chunks(size).enumerate() {
                     let mut keys = Keys::new(&settings, gatherers, HashMap::new()).unwrap();

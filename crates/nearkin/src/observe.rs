@@ -71,14 +71,14 @@ pub trait Observer: Sync {
 }
 
 /// A collection whose scans end with [`Error::Interrupted`] when the observer stops them.
-pub struct Watched<'a, S> {
+pub struct ObservedSource<'a, S> {
     /// The collection.
     pub source: &'a S,
     /// Who watches.
     pub observer: &'a dyn Observer,
 }
 
-impl<S: Source> Source for Watched<'_, S> {
+impl<S: Source> Source for ObservedSource<'_, S> {
     type Chunk = S::Chunk;
 
     fn bytes(&self) -> u64 {

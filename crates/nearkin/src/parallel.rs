@@ -1,10 +1,24 @@
 //! Many threads work, and the results are taken one by one, in order.
 //!
-//! The threads take jobs from one iterator under a lock (a job, such as half a megabyte of input, takes so long that the
-//! lock is free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work
-//! of the others). Whoever has finished the job whose turn it is takes its result and those behind it that are there:
-//! a thread for that alone, woken for every result, cost a twentieth of the time. No thread runs more than a window
-//! ahead of what was taken, which bounds memory.
+//! The threads take jobs from one iterator under a lock (a job, such as half a megabyte of input, takes so long that
+//! the lock is free nearly always, and what the iterator itself does, such as decompressing, overlaps with the work of
+//! the others). Whoever has finished the job whose turn it is takes its result and those behind it that are there. No
+//! thread runs more than a window ahead of what was taken, which bounds memory.
+//!
+//! **No separate thread takes results.** It would have to be woken for every piece of half a megabyte, which cost a
+//! twentieth of the time. Without it, reading and shingling 1 GB on two cores was 1.92 times as fast as on one; with
+//! it, 1.82 times.
+//!
+//! **Little is left that only one thread does.** Most steps of `pairs` go through `in_order`: one thread cuts the next
+//! piece while others work, and taking results overlaps with the work. Recording when threads are on a processor showed
+//! how much of a step on two threads only one of them did: for the licence texts 36 of 147 ms before, and 13 of 121 ms
+//! now.
+//!
+//! **Memory changes hands in few large parts.** If one thread allocates what another frees, the allocator makes threads
+//! wait. The command also tells it to keep freed memory (`keep_freed_memory`), because threads that return memory and
+//! ask for it again wait in the system. What is left on collections that take a tenth of a second is the start and the
+//! end of the process, about five milliseconds, and clearing fresh memory. What did not help: keeping threads awake
+//! between two steps, building an index on two threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -61,7 +75,12 @@ where
     let line = Line {
         jobs: Mutex::new((0, jobs)),
         take: Mutex::new(take),
-        done: Mutex::new(Done { early: BTreeMap::new(), next: 0, is_taken: false, end: None }),
+        done: Mutex::new(ResultQueue {
+            early: BTreeMap::new(),
+            next: 0,
+            is_taken: false,
+            end: None,
+        }),
         moved: Condvar::new(),
     };
     let serve = || line.serve(window, &work);
@@ -89,12 +108,12 @@ where
 struct Line<I, T, R> {
     jobs: Mutex<(usize, I)>,
     take: Mutex<T>,
-    done: Mutex<Done<R>>,
+    done: Mutex<ResultQueue<R>>,
     moved: Condvar,
 }
 
 /// What is done.
-struct Done<R> {
+struct ResultQueue<R> {
     /// Results that are not taken yet, and the number of the next to be taken.
     early: BTreeMap<usize, Outcome<R>>,
     next: usize,

@@ -19,7 +19,10 @@ impl Wording for PythonWording {
     }
 
     fn with(&self, key: &str) -> String {
-        format!("{}=", self.option(key))
+        match key {
+            "suggest" => "nearkin.suggest_rules".to_owned(), // a call of its own
+            _ => format!("{}=", self.option(key)),
+        }
     }
 
     fn set(&self, key: &str, values: &[&str]) -> String {

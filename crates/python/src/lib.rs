@@ -2,7 +2,9 @@
 
 mod datasketch;
 mod error;
+mod hosts;
 mod parts;
+mod records;
 mod run;
 mod spark;
 mod watch;
@@ -28,11 +30,15 @@ mod _nearkin {
     #[pymodule_export]
     use crate::error::{speak_of_flags, speaks_of_flags};
     #[pymodule_export]
+    use crate::hosts::{Mirrors, hosts};
+    #[pymodule_export]
     use crate::parts::{
         Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,
         list_text, list_texts, planned, sets_compared, shingles, stop_word_shingles,
         vectors_compared,
     };
+    #[pymodule_export]
+    use crate::records::{Resolution, resolve, suggest_rules};
     #[pymodule_export]
     use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};
 

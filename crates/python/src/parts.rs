@@ -29,7 +29,7 @@ fn measure_named(name: &str) -> Result<Measure> {
 }
 
 /// How many threads to use, where that is asked for.
-fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
+pub(crate) fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
     const MOST: usize = u16::MAX as usize;
     match asked {
         Some(threads) if !(1..=MOST).contains(&threads) => {
@@ -41,7 +41,7 @@ fn threads_of(asked: Option<usize>) -> Result<Option<usize>> {
 
 /// The settings of a search by bands.
 #[derive(Debug, Clone, Copy)]
-struct Asked<'a> {
+struct BandSettings<'a> {
     threshold: f64,
     within: Option<f64>,
     recall: f64,
@@ -52,7 +52,7 @@ struct Asked<'a> {
     threads: Option<usize>,
 }
 
-impl Asked<'_> {
+impl BandSettings<'_> {
     fn settings(self) -> Result<Settings> {
         let default = Settings::default();
         Ok(Settings {

@@ -1,17 +1,19 @@
 //! `pairs`, `top`, `dedup`, `plan`, `compare`: the command's jobs on Python's tables and paths.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable, ToPyArrow};
+use arrow_schema::{ArrowError, Schema};
 use nearkin::Error;
 use nearkin::options::{Goal, Options};
 use nearkin::read::{MemoryTable, Place};
-use nearkin_cli::engine::{self, ComparisonView, Failure};
+use nearkin_cli::engine::{self, Account, ComparisonView, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -74,10 +76,10 @@ fn goal(job: &str) -> PyResult<Goal> {
     }
 }
 
-/// A table, what `--stats` has as JSON, and warnings.
-type Searched = (PyArrowType<ArrowTable>, String, Vec<String>);
+/// Where the account of a run stands in the metadata of its table.
+const ACCOUNT: &str = "nearkin";
 
-/// The rows of `pairs` or `top`.
+/// The rows of `pairs` or `top`, with what `--stats` has in the table's metadata, and warnings.
 #[pyfunction]
 pub(crate) fn search(
     py: Python<'_>,
@@ -86,19 +88,27 @@ pub(crate) fn search(
     inputs: Vec<Given>,
     against: Vec<Given>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Searched> {
+) -> PyResult<(PyArrowType<ArrowTable>, Vec<String>)> {
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
-    let (rows, account) = watched(py, progress, |observer| {
+    let ((schema, rows), account) = watched(py, progress, |observer| {
         engine::search(goal, &options.0, &inputs, &against, observer)
     })?
     .raise(py)?;
     let warnings = warnings(&account);
-    Ok((table(py, rows)?, account.stats, warnings))
+    let metadata = HashMap::from([(ACCOUNT.to_owned(), account.stats)]);
+    let schema = Arc::new(Schema::clone(&schema).with_metadata(metadata));
+    let with_schema = |batch: RecordBatch| batch.with_schema(Arc::clone(&schema));
+    let rows: Result<_, ArrowError> = rows.into_iter().map(with_schema).collect();
+    let rows = rows.map_err(|error| failed(py, &Failure::Other(error.to_string())))?;
+    Ok((table(py, (schema, rows))?, warnings))
 }
 
 /// A collection with one item of each group kept.
 #[pyclass(frozen, module = "nearkin._nearkin")]
-pub(crate) struct Deduplicated(Arc<engine::Deduplicated>);
+pub(crate) struct Deduplicated {
+    found: engine::Deduplicated,
+    account: Account,
+}
 
 /// Finds the groups of a collection.
 #[pyfunction]
@@ -107,31 +117,42 @@ pub(crate) fn dedup(
     options: GivenOptions,
     inputs: Vec<Given>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Deduplicated, String, Vec<String>)> {
+) -> PyResult<Deduplicated> {
     let inputs = places(py, inputs)?;
     let found = watched(py, progress, |observer| engine::dedup(&options.0, &inputs, observer))?;
     let (found, account) = found.raise(py)?;
-    let warnings = warnings(&account);
-    Ok((Deduplicated(Arc::new(found)), account.stats, warnings))
+    Ok(Deduplicated { found, account })
 }
 
 #[pymethods]
 impl Deduplicated {
+    /// What the command's `--stats` has, as JSON.
+    #[getter]
+    fn stats(&self) -> &str {
+        &self.account.stats
+    }
+
+    /// What the user should look at.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        warnings(&self.account)
+    }
+
     /// For each of the first `records` records whether it is kept.
     fn kept<'py>(&self, py: Python<'py>, records: u64) -> PyResult<Bound<'py, PyAny>> {
-        let kept = py.detach(|| self.0.kept(records));
+        let kept = py.detach(|| self.found.kept(records));
         arrow_array::Array::to_data(&kept).to_pyarrow(py)
     }
 
     /// The kept records, read from their files again.
     fn records(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
-        let records = watched(py, None, |observer| self.0.records(observer))?.raise(py)?;
+        let records = watched(py, None, |observer| self.found.records(observer))?.raise(py)?;
         table(py, records)
     }
 
-    /// A row an item.
+    /// One row per item.
     fn clusters(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
-        let clusters = watched(py, None, |observer| self.0.clusters(observer))?.raise(py)?;
+        let clusters = watched(py, None, |observer| self.found.clusters(observer))?.raise(py)?;
         table(py, clusters)
     }
 }

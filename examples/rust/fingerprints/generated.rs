@@ -9,7 +9,7 @@ use nearkin::family::hash::SplitMix;
 use nearkin::family::squares::{different_fingers, over_grid, same_finger};
 use nearkin::item::Sets;
 use nearkin::measure::jaccard;
-use nearkin::space::{Form, Join, Space};
+use nearkin::space::{Form, JoinQuery, Space};
 
 /// Squares of a function.
 pub(crate) const EACH: usize = 3;
@@ -79,7 +79,7 @@ impl Generated {
     ) -> Result<ManyMany> {
         let family = Squares::new(&self.prints, self.grid, EACH, seed)?;
         let cascade = Cascade::new(expression, &[("squares", &family)], self.prints.len())?;
-        let join = Join { limit, split: None, stopped: &|| false };
+        let join = JoinQuery { limit, split: None, stopped: &|| false };
         let (pairs, counts) = cascade.join(&Similarity(&self.prints), &join)?;
         let of_one_finger = |a: u32, b: u32| a + self.fingers as u32 == b;
         let same = pairs.iter().filter(|pair| of_one_finger(pair.a, pair.b)).count();

@@ -104,7 +104,7 @@ _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 
 
 #: Matches up to which the driver groups them: 100 MB of them, and some times that while it does. More are grouped by
-#: Spark's own joins.
+#: Spark's own joins, which took 4 seconds for 49,000 matches that the driver groups in less than a tenth of a second.
 FEW = 4_000_000
 
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nearkin::join::sets::Filters;
 use nearkin::options::{MeasureName, Options};
-use nearkin::shingle::{HashBits, NormalForm, Space};
+use nearkin::shingle::{HashBits, NormalForm, Whitespace};
 
 use super::{Fill, keyword_parser, parsed, shingle};
 
@@ -73,8 +73,8 @@ pub(crate) struct ShingleArgs {
     #[arg(long)]
     ignore_case: bool,
     /// White space in chars:K [default: fold]
-    #[arg(long, value_name = "HOW", value_parser = keyword_parser::<Space>())]
-    space: Option<Space>,
+    #[arg(long, value_name = "HOW", value_parser = keyword_parser::<Whitespace>())]
+    space: Option<Whitespace>,
     /// Convert texts to this Unicode normal form first
     #[arg(long, value_name = "FORM", value_parser = keyword_parser::<NormalForm>())]
     normal_form: Option<NormalForm>,

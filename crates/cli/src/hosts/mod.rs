@@ -1,25 +1,27 @@
 //! `nearkin hosts`: hosts that mirror one another.
 
-mod found;
+mod report;
+mod search;
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
-use nearkin::observe::{Clock, Observer, Stage, StageTime};
+use nearkin::Result;
+use nearkin::observe::{Clock, Observer, Stage};
 use nearkin::options::Options;
-use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
-use nearkin::shingle::{Shingling, UrlShingles};
-use nearkin::with_threads;
-use nearkin::write::Ready;
-use nearkin::{Error, Result};
+use nearkin::read::{Format, OnError, Place};
+use nearkin::shingle::Shingling;
+use nearkin::write::{CompleteOutput, TableWriter};
 
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
+use crate::output::to_file;
 use crate::progress::Progress;
-use crate::report::RunReport;
-use found::{Folded, Found};
+use crate::report::unless_closed;
+
+pub use report::MirrorReport;
+pub use search::HostsInput;
+use search::{ALIKE, LEAST_LINKS, LEAST_SHINGLES, LEAST_URLS, MOST_PAGES, THRESHOLD};
 
 /// Find hosts that mirror one another, by their URLs
 ///
@@ -68,18 +70,18 @@ pub(crate) struct HostsArgs {
         short,
         long,
         value_name = "SIMILARITY",
-        default_value_t = 0.33,
+        default_value_t = THRESHOLD,
         allow_negative_numbers = true,
         help_heading = "Mirrors"
     )]
     threshold: f64,
     /// Ignore hosts with fewer different URLs
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Mirrors")]
+    #[arg(long, value_name = "N", default_value_t = LEAST_URLS, help_heading = "Mirrors")]
     least_urls: usize,
     /// Ignore hosts with fewer shingles
     ///
     /// A shingle is two consecutive words of a path and their place in it.
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Mirrors")]
+    #[arg(long, value_name = "N", default_value_t = LEAST_SHINGLES, help_heading = "Mirrors")]
     least_shingles: usize,
     /// Also compare pages: a file of URLs and texts (.jsonl .csv .tsv .parquet)
     #[arg(long, value_name = "FILE", value_parser = place_parser(), help_heading = "Pages")]
@@ -100,13 +102,13 @@ pub(crate) struct HostsArgs {
     #[arg(
         long,
         value_name = "SIMILARITY",
-        default_value_t = 0.8,
+        default_value_t = ALIKE,
         allow_negative_numbers = true,
         help_heading = "Pages"
     )]
     alike: f64,
     /// Compare at most N pages per pair of hosts, chosen at random
-    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Pages")]
+    #[arg(long, value_name = "N", default_value_t = MOST_PAGES, help_heading = "Pages")]
     most_pages: usize,
     /// Merge pages that are the same page: a file with one link per row (.tsv .csv .txt .jsonl .parquet)
     ///
@@ -117,7 +119,7 @@ pub(crate) struct HostsArgs {
     #[arg(long, value_name = "FROM,TO", requires = "links", help_heading = "Links")]
     link_fields: Option<LinkFields>,
     /// Ignore pages without text that have fewer different links
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Links")]
+    #[arg(long, value_name = "N", default_value_t = LEAST_LINKS, help_heading = "Links")]
     least_links: usize,
     /// Write the remaining links here: source, target
     #[arg(long, value_name = "FILE", requires = "links", help_heading = "Links")]
@@ -155,189 +157,62 @@ impl FromStr for LinkFields {
 
 pub(crate) fn run(args: &HostsArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
-    let (ready, told) = with_threads(args.options().threads, || find(args, &progress))?;
+    args.check_outputs()?;
+    let mut report = args.input().find(&progress)?;
+    progress.stage(Stage::Write, None);
+    let clock = Clock::start(Stage::Write);
+    let ready = args.write(&report, &progress)?;
+    report.add_stage(clock.stop(0));
     progress.finish();
-    told.finish(&args.run, ready)
-}
-
-/// Finds the mirrors, checks them as far as there is something to check them by, and writes all tables.
-fn find(args: &HostsArgs, observer: &dyn Observer) -> Result<(Vec<Ready>, RunReport)> {
-    args.check_places()?;
-    args.check_similarities()?;
-    let mut watch = Watch { observer, stages: Vec::new() };
-    let urls = Input::open(&args.inputs, args.url_options())?;
-    let pages = args
-        .pages
-        .as_ref()
-        .map(|place| Input::open(std::slice::from_ref(place), args.page_options()));
-    let pages = pages.transpose()?;
-    let mut skipped = SkippedRecords::default();
-    let graph = args.links.as_ref().map(|place| args.graph(place, &mut watch, &mut skipped));
-    let mut graph = graph.transpose()?;
-    let mut hosts = watch.stage(Stage::Read, urls.bytes(), || {
-        Hosts::read(&urls, &UrlShingles::default(), args.on_error.unwrap_or_default(), observer)
-    })?;
-    args.options().check_fits(hosts.bytes())?;
-    let stopped = || observer.stopped();
-    let mirrors = watch.stage(Stage::Join, 0, || hosts.mirrors(&args.search(&stopped)))?;
-    let checked = match &pages {
-        Some(pages) => watch.stage(Stage::Verify, 2 * pages.bytes(), || {
-            let (checked, more) = hosts.check(&mirrors.pairs, pages, &args.check(), observer)?;
-            skipped += more;
-            Ok(Some(checked))
-        })?,
-        None => None,
-    };
-    let contracted = match &mut graph {
-        Some(graph) => Some(args.contract(graph, pages.as_ref(), &mut watch)?),
-        None => None,
-    };
-    skipped += std::mem::take(&mut hosts.skipped);
-    let folded = graph.zip(contracted).map(|(graph, contracted)| Folded::new(graph, contracted));
-    let found = Found { args, hosts, mirrors, checked, folded, skipped };
-    let ready = watch.stage(Stage::Write, 0, || found.write(observer))?;
-    Ok((ready, found.told(&watch.stages)))
-}
-
-/// Times the stages and shows them.
-struct Watch<'a> {
-    observer: &'a dyn Observer,
-    stages: Vec<StageTime>,
-}
-
-impl Watch<'_> {
-    fn stage<T>(
-        &mut self,
-        stage: Stage,
-        bytes: u64,
-        work: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        self.observer.stage(stage, (bytes > 0).then_some(bytes));
-        let clock = Clock::start(stage);
-        let done = work()?;
-        self.stages.push(clock.stop(bytes));
-        Ok(done)
-    }
+    report.report().finish(&args.run, ready)
 }
 
 impl HostsArgs {
-    /// Refuses outputs that cannot be made, and standard input for two things.
-    fn check_places(&self) -> Result<()> {
+    /// Refuses outputs that cannot be made.
+    fn check_outputs(&self) -> Result<()> {
         let inputs: Vec<&Place> =
             self.inputs.iter().chain(&self.pages).chain(&self.links).collect();
-        if inputs.iter().filter(|place| place.is_stdin()).count() > 1 {
-            return Err(Error::parameter(
-                "-",
-                "given twice",
-                "given once: standard input is read once",
-            ));
-        }
-        if let Some(folder) =
-            inputs.iter().filter_map(|place| place.path()).find(|path| path.is_dir())
-        {
-            let what = "is a folder; name the files in it".to_owned();
-            return Err(Error::file(folder, what));
-        }
         let tables = [&self.output, &self.contracted, &self.folds].map(|path| path.as_deref());
         self.run.check(&tables, &inputs)
     }
 
-    fn check_similarities(&self) -> Result<()> {
-        let given = [("threshold", self.threshold), ("alike", self.alike)];
-        match given.into_iter().find(|(_, value)| !(*value > 0.0 && *value <= 1.0)) {
-            Some((name, value)) => Err(Error::parameter(name, value, "above 0 and at most 1")),
-            None => Ok(()),
-        }
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            on_error: self.on_error,
-            delimiter: self.delimiter.clone(),
-            ..options_of(&[&self.run])
-        }
-    }
-
-    fn url_options(&self) -> ReadOptions {
-        ReadOptions {
-            text: self.url.clone(),
-            keys: FieldKeys { text: "url", ..FieldKeys::default() },
-            positions: true,
-            format: self.format,
-            piped: Format::Txt,
-            is_value: Some(is_url),
-            ..self.options().table_options()
-        }
-    }
-
-    fn page_options(&self) -> ReadOptions {
-        ReadOptions {
+    fn input(&self) -> HostsInput {
+        HostsInput {
+            urls: self.inputs.clone(),
+            pages: self.pages.iter().cloned().collect(),
+            links: self.links.iter().cloned().collect(),
+            url: self.url.clone(),
             text: self.text.clone(),
-            id: Some(self.url.clone()),
-            keys: FieldKeys { id: "url", ..FieldKeys::default() },
-            ..self.options().table_options()
-        }
-    }
-
-    fn link_options(&self) -> ReadOptions {
-        ReadOptions {
-            columns: self.link_fields.as_ref().map_or_else(Vec::new, |fields| fields.0.to_vec()),
-            is_value: Some(is_url),
-            ..self.options().table_options()
-        }
-    }
-
-    fn search<'a>(&self, stopped: &'a (dyn Fn() -> bool + Sync)) -> MirrorSearch<'a> {
-        MirrorSearch {
+            link_fields: self.link_fields.clone().map(|fields| fields.0),
             threshold: self.threshold,
             least_urls: self.least_urls,
             least_shingles: self.least_shingles,
-            stopped,
-        }
-    }
-
-    fn check(&self) -> Check {
-        Check {
-            shingling: self.shingle.clone(),
+            shingle: self.shingle.clone(),
             alike: self.alike,
-            most: self.most_pages,
-            on_error: self.on_error.unwrap_or_default(),
+            most_pages: self.most_pages,
+            least_links: self.least_links,
+            options: Options {
+                format: self.format,
+                delimiter: self.delimiter.clone(),
+                on_error: self.on_error,
+                ..options_of(&[&self.run])
+            },
         }
     }
 
-    /// Reads the links.
-    fn graph(
-        &self,
-        place: &Place,
-        watch: &mut Watch<'_>,
-        skipped: &mut SkippedRecords,
-    ) -> Result<Graph> {
-        let observer = watch.observer;
-        watch.stage(Stage::Load, 0, || {
-            let mut graph = Graph::default();
-            let stopped = || observer.stopped();
-            let bad = each_link(place, &self.link_options(), &stopped, &mut |from, to| {
-                graph.link(from, to)
-            })?;
-            skipped.add(bad);
-            Ok(graph)
-        })
-    }
-
-    /// Merges pages that are one page.
-    fn contract(
-        &self,
-        graph: &mut Graph,
-        pages: Option<&Input>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Contraction> {
-        let observer = watch.observer;
-        if let Some(pages) = pages {
-            watch.stage(Stage::Sketch, pages.bytes(), || {
-                graph.read_texts(pages, &self.check(), observer)
-            })?;
+    /// Writes all tables that are wanted.
+    fn write(&self, report: &MirrorReport, observer: &dyn Observer) -> Result<Vec<CompleteOutput>> {
+        let mut ready = Vec::new();
+        if let Some(path) = &self.contracted {
+            let table = report.write_links(to_file(Some(path)), observer)?;
+            ready.extend(table.map(TableWriter::ready).transpose()?);
         }
-        let rule = Rule { alike: self.alike, least_links: self.least_links };
-        watch.stage(Stage::Contract, 0, || graph.contract(&rule, &|| observer.stopped()))
+        if let Some(path) = &self.folds {
+            let table = report.write_folds(to_file(Some(path)))?;
+            ready.extend(table.map(TableWriter::ready).transpose()?);
+        }
+        let pairs = report.write_pairs(to_file(self.output.as_deref()), observer);
+        ready.extend(unless_closed(pairs.and_then(TableWriter::ready))?);
+        Ok(ready)
     }
 }

@@ -6,7 +6,7 @@ use nearkin::records::check::{Share, Shares};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use crate::picture::{self, CURVE, Drawn, Figure, INK, PAIRS, Pen};
+use crate::picture::{self, CURVE, DrawResult, Figure, INK, PAIRS, Pen};
 use crate::report::grouped;
 
 /// The picture as a file of the kind that the path's extension says.
@@ -37,7 +37,7 @@ impl Figure for Curve<'_> {
         ]
     }
 
-    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> Drawn<B> {
+    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B> {
         let rows = &self.shares.rows;
         let from = rows.first().map_or(0.0, |row| row.from);
         let to = rows.last().map_or(1.0, |row| row.to);

@@ -81,7 +81,7 @@ impl Canvas {
     }
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type CanvasResult = Result<(), DrawingErrorKind<Infallible>>;
 
 impl DrawingBackend for &mut Canvas {
     type ErrorType = Infallible;
@@ -90,15 +90,15 @@ impl DrawingBackend for &mut Canvas {
         Canvas::get_size(self)
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> CanvasResult {
         let (width, height) = Canvas::get_size(self);
         if (0..width as i32).contains(&x) && (0..height as i32).contains(&y) {
             let pixel = &mut self.pixels[y as usize * width as usize + x as usize];
@@ -116,7 +116,7 @@ impl DrawingBackend for &mut Canvas {
         text: &str,
         style: &S,
         (x, y): BackendCoord,
-    ) -> Drawn {
+    ) -> CanvasResult {
         let width = self.estimate_text_size(text, style)?.0 as f32;
         let (font, scale, em) = self.font(style.style(), style.size());
         let left = match style.anchor().h_pos {

@@ -34,7 +34,7 @@ pub(crate) const PAIRS: RGBColor = RGBColor(218, 220, 224);
 pub(crate) const INK: RGBColor = RGBColor(40, 40, 40);
 const GRID: RGBColor = RGBColor(232, 232, 232);
 
-pub(crate) type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+pub(crate) type DrawResult<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// Something to be drawn under a heading.
 pub(crate) trait Figure {
@@ -45,7 +45,7 @@ pub(crate) trait Figure {
     fn legend(&self) -> Vec<(RGBColor, bool, &'static str)>;
 
     /// Draws what stands below.
-    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> Drawn<B>;
+    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B>;
 }
 
 /// How large things are drawn: so many times their size.
@@ -88,7 +88,7 @@ fn paint<B: DrawingBackend>(
     figure: &impl Figure,
     pen: Pen,
     root: &DrawingArea<B, Shift>,
-) -> Drawn<B> {
+) -> DrawResult<B> {
     root.fill(&WHITE)?;
     let (head, body) = root.split_vertically(pen.px(92));
     let [title, subtitle] = figure.heading();
@@ -105,7 +105,7 @@ fn legend<B: DrawingBackend>(
     entries: &[(RGBColor, bool, &'static str)],
     pen: Pen,
     head: &DrawingArea<B, Shift>,
-) -> Drawn<B> {
+) -> DrawResult<B> {
     let style = pen.font(12).pos(Pos::new(HPos::Left, VPos::Center));
     let (mut x, y) = (pen.px(24), pen.px(72));
     for &(colour, line, label) in entries {
@@ -164,7 +164,7 @@ pub(crate) fn threshold<B: DrawingBackend, X, Y>(
     body: &DrawingArea<B, Shift>,
     chart: &mut ChartContext<'_, B, Cartesian2d<X, Y>>,
     at: f64,
-) -> Drawn<B>
+) -> DrawResult<B>
 where
     X: Ranged<ValueType = f64>,
     Y: Ranged<ValueType = f64>,

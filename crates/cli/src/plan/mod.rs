@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
-use nearkin::observe::{NoObserver, Observer, Watched};
+use nearkin::observe::{NoObserver, ObservedSource, Observer};
 use nearkin::options::{Goal, Options};
 use nearkin::plan::{Forecast, Survey, sample, survey};
 use nearkin::read::Place;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::shingle::{ShingleLength, advise};
 use nearkin::{Error, Result};
@@ -363,13 +363,13 @@ impl Corpus {
             return Err(Error::parameter("and_or", expression, must));
         }
         let opened = request.options.open(&request.inputs, None)?;
-        let input = Watched { source: &opened, observer };
+        let input = ObservedSource { source: &opened, observer };
         let sample = sample(&input, SAMPLE, settings.seed)?;
         let survey = survey(&input, &sample, settings)?;
         let texts: Vec<&str> = sample.texts.iter().map(String::as_str).collect();
         let forecast = survey.forecast(&|s| expression.probability(s));
         let ways = match request.options.and_or {
-            None => Search::new(settings).plan(Scanned::new(&input), Goal::Pairs)?,
+            None => Search::new(settings).plan(SourceItems::new(&input), Goal::Pairs)?,
             Some(_) => None,
         };
         Ok(Self { survey, forecast, advice: advise(&texts), ways })

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Plan;
 use super::numbers::count;
-use crate::picture::{self, CURVE, Drawn, FOUND, Figure, INK, MISSED, PAIRS, Pen, WASTED};
+use crate::picture::{self, CURVE, DrawResult, FOUND, Figure, INK, MISSED, PAIRS, Pen, WASTED};
 use crate::report::grouped;
 
 /// Bars of the histogram.
@@ -61,7 +61,7 @@ impl Figure for Curve<'_> {
         entries
     }
 
-    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> Drawn<B> {
+    fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B> {
         let plan = self.plan;
         let histogram = plan.corpus.as_ref().map(|corpus| corpus.survey.histogram(BARS));
         let most = histogram.iter().flatten().copied().fold(10.0, f64::max);
@@ -117,7 +117,7 @@ impl Figure for Curve<'_> {
 }
 
 impl Curve<'_> {
-    fn half_way<B: DrawingBackend, C>(&self, pen: Pen, chart: &mut Chart<'_, B, C>) -> Drawn<B>
+    fn half_way<B: DrawingBackend, C>(&self, pen: Pen, chart: &mut Chart<'_, B, C>) -> DrawResult<B>
     where
         C: CoordTranslate<From = (f64, f64)>,
     {

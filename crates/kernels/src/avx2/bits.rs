@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::load;
 
-/// See [`crate::any_equal`]. All are looked at, for where the first is cannot be guessed.
+/// See [`crate::any_equal`]. Looks at all numbers, because the place of the first equal one cannot be predicted.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn any_equal(a: &[u64], b: &[u64]) -> bool {
     assert_eq!(a.len(), b.len(), "lists of the same length");

@@ -120,8 +120,8 @@ pub(crate) fn any_key_equal(a: &[u64], b: &[u64], before: usize) -> bool {
     (0..before).fold(false, |any, at| any | (key(a, at) == key(b, at)))
 }
 
-/// [`agreeing`] for any way of saying whether a head shares no key, and whether enough bytes are the same, to be
-/// compiled for several machines. Both are always asked, for what comes out of it cannot be guessed.
+/// [`agreeing`] for any way of saying whether a head shares no key, and whether enough bytes are the same; to be compiled for
+/// several machines. Both are always computed, because the answer cannot be predicted.
 #[inline(always)]
 pub(crate) fn agreeing_heads(
     one: &[u64],

@@ -94,7 +94,7 @@ pub fn symbols_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     shared_from(a, b, (0, 0), 0, need)
 }
 
-/// The same from two places on, with `count` shared before them.
+/// [`symbols_at_least`] for any numbers, from two places on, with `count` shared before them.
 pub(crate) fn shared_from<T: Copy + Ord>(
     a: &[T],
     b: &[T],

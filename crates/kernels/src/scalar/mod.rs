@@ -1,6 +1,7 @@
 //! Plain Rust versions of every kernel: the reference.
 //!
-//! Some are written so that the compiler makes several steps at a time of them; other versions compile those for their machine.
+//! Some are written so that the compiler turns them into several steps at a time. Other versions compile these for their
+//! machine.
 
 mod bits;
 mod lists;

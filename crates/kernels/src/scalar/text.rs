@@ -79,8 +79,8 @@ pub(crate) fn words_hashed(
 
 /// Writes `base` + the place of every bit that is set, and behind them up to eight of whatever it may be.
 ///
-/// Eight bits at a time from a table, and all eight are written whether or not so many are set: nothing has to be
-/// guessed. `widen` adds its second argument to each of the eight in the first.
+/// Takes eight bits at a time from a table and always writes eight places, however many bits are set: no branch has to be
+/// predicted. `widen` adds its second argument to each of the eight in the first.
 #[inline(always)]
 pub(crate) fn each_byte(
     bits: u64,
@@ -130,12 +130,12 @@ unsafe fn hash_between(padded: &[u8], words: &[[u32; 2]], tokens: &mut Vec<u64>)
         };
         token.write(hash_loaded(load, start as usize, end as usize));
     }
-    // SAFETY: so many have just been written.
+    // SAFETY: that many have just been written.
     unsafe { tokens.set_len(tokens.len() + words.len()) };
 }
 
-/// Tokens are turned by so many bits more at each place of a shingle. 13 is coprime to 64, so that no two
-/// of [`TURNS`] places are turned alike or by half a word against each other.
+/// Tokens are turned by this many bits more at each place of a shingle. 13 is coprime to 64, so no two of [`TURNS`] places
+/// are turned alike or by half a word against each other.
 pub(crate) const TURN: u32 = 13;
 
 pub(crate) const TURNS: usize = 32;

@@ -84,7 +84,7 @@ pub(crate) fn open_filled(
     values: &mut [u32],
     portion: impl Fn(&Throw, &[u64; PORTION], usize) -> [u64; PORTION],
 ) {
-    /// Up to so many groups the list of the open ones stands on the stack.
+    /// Up to this many groups, the list of the open ones stands on the stack.
     const FEW: usize = 128;
     /// Elements that are gone over together: a whole number of portions.
     const MANY: usize = 8 * PORTION;
@@ -98,7 +98,7 @@ pub(crate) fn open_filled(
     };
     let mut count = 0;
     for (group, &value) in (0u32..).zip(&*values) {
-        // Written in any case: which are open cannot be guessed.
+        // Always written: which are open cannot be predicted.
         open[count] = group;
         count += usize::from(value == u32::MAX);
     }

@@ -101,7 +101,7 @@ impl Bands {
         self.false_positive_area_within(threshold, EXACT)
     }
 
-    /// The same, each part off by no more than about `error`.
+    /// [`false_positive_area`](Self::false_positive_area), each of its parts off by no more than about `error`.
     pub(super) fn false_positive_area_within(&self, threshold: f64, error: f64) -> f64 {
         integral(0.0, threshold.clamp(0.0, 1.0), error, |s| self.probability(s))
     }
@@ -112,12 +112,12 @@ impl Bands {
     }
 }
 
-/// What halving a part may still change of an area that is handed out.
+/// An area that is handed out is exact enough when halving a part changes it by less than this.
 const EXACT: f64 = 1e-11;
 
-/// ∫ f from `from` to `to`, by Simpson's rule on 16 parts, each halved until halving changes it by
-/// less than `error`. The curves are monotone, so nothing hides between the points, and where they turn
-/// within a thousandth of the range only that part gets the many points it needs.
+/// ∫ f from `from` to `to`, by Simpson's rule on 16 parts, each halved until halving changes it by less than `error`. The
+/// curves are monotone, so nothing hides between the points. Where a curve turns within a thousandth of the range, only
+/// that part gets many points.
 fn integral(from: f64, to: f64, error: f64, f: impl Fn(f64) -> f64) -> f64 {
     const PARTS: usize = 16;
     let at = |i: usize| from + (to - from) * i as f64 / PARTS as f64;

@@ -1,9 +1,9 @@
 //! What AND, OR and NOT do to a chance, to its derivatives, and to anything else that follows an
 //! expression.
 //!
-//! Two constructions are enough, AND and NOT: an OR is the NOT of an AND of NOTs. [`Logic`] is
-//! implemented for what an expression can be worked out to be: a probability ([`Chance`]), a curve at a
-//! point ([`Jet`]), the least numbers of functions that decide ([`DecisionCounts`]), and a formula.
+//! AND and NOT are enough: an OR is the NOT of an AND of NOTs. [`Logic`] is implemented for everything that follows from
+//! an expression: a probability ([`Chance`]), a curve at a point ([`Jet`]), the least numbers of functions that decide
+//! ([`DecisionCounts`]), and a formula.
 
 /// Something that is known of independent parts and follows for AND, OR and NOT of them.
 pub(super) trait Logic: Sized {

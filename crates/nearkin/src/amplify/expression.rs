@@ -1,9 +1,9 @@
 //! AND and OR of locality-sensitive functions, nested at will.
 //!
-//! An [`Expression`] says when a pair becomes a candidate: `or(20, and(5, minhash))` when in one of 20 groups
-//! of 5 minhashes all agree. Every function in it is drawn anew, so that they agree independently, and from
-//! the chance p that one agrees the chance of the whole follows (*Mining of Massive Datasets*, 3.6.3). The
-//! same value is run by [`Cascade`](crate::candidates::cascade::Cascade).
+//! An [`Expression`] says when a pair becomes a candidate. Under `or(20, and(5, minhash))` it does when all minhashes of
+//! one of 20 groups of 5 agree. Every function in it is drawn anew, so functions agree independently, and the chance of
+//! the whole follows from the chance p that one agrees (*Mining of Massive Datasets*, 3.6.3).
+//! [`Cascade`](crate::candidates::cascade::Cascade) runs the same value.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -29,9 +29,9 @@ pub(super) const MAX_DEPTH: usize = 64;
 pub enum Expression {
     /// When this function agrees: a word, and after it an argument in parentheses where it takes one.
     Function(String),
-    /// When so many of its kind, each of functions drawn anew, are all satisfied.
+    /// When this many copies of the part, each with functions drawn anew, are all satisfied.
     And(usize, Box<Expression>),
-    /// When so many of its kind, each of functions drawn anew, are not all failed.
+    /// When at least one of this many copies of the part, each with functions drawn anew, is satisfied.
     Or(usize, Box<Expression>),
     /// When all of these are satisfied.
     All(Vec<Expression>),
@@ -130,11 +130,10 @@ impl Expression {
 
     /// The p between 0 and 1 that is left as it is: lower ones are lowered, higher ones raised.
     ///
-    /// There is at most one. The functions of an expression are independent and each occurs once, and of any
-    /// such curve P that depends on two functions or more it is known that p·(1 − p)·P′(p) > P(p)·(1 − P(p))
-    /// (Moore and Shannon 1956, Esary and Proschan 1963), so where it meets the diagonal it is steeper.
-    /// There is none where one function alone can make a pair a candidate, or keep it from being one: then the
-    /// curve is above the diagonal everywhere, or below.
+    /// There is at most one. The functions of an expression are independent, and each occurs once. Any such curve P of
+    /// two functions or more has p·(1 − p)·P′(p) > P(p)·(1 − P(p)) (Moore and Shannon 1956, Esary and Proschan 1963),
+    /// so it is steeper than the diagonal where it meets it. There is none if one function alone can make a pair a
+    /// candidate, or keep it from being one: then the curve is above the diagonal everywhere, or below it.
     pub fn fixed_point(&self) -> Option<f64> {
         let decisive = self.fold(&|_| DecisionCounts { agreeing: 1, differing: 1 });
         let inside = decisive.agreeing > 1 && decisive.differing > 1;
@@ -190,8 +189,7 @@ impl Expression {
         }
     }
 
-    /// How many keys are kept of an item: one for each part without an OR in it, and parts that one AND holds
-    /// share theirs.
+    /// How many keys are kept per item: one for each part without an OR in it. Such parts of one AND share a key.
     pub fn tables(&self) -> usize {
         if self.is_table() {
             return 1;
@@ -237,7 +235,7 @@ impl Expression {
         self.write(Notation::Plain, &|name| format!("p[{name}]"))
     }
 
-    /// The same for LaTeX: `1-(1-p^{5})^{20}`, `(1-(1-p_{\text{hyperplane}})^{4})\cdot p_{\text{equal(city)}}`.
+    /// [`formula`](Self::formula) for LaTeX: `1-(1-p^{5})^{20}`, `(1-(1-p_{\text{hyperplane}})^{4})\cdot p_{\text{equal(city)}}`.
     pub fn latex(&self) -> String {
         self.write(Notation::Latex, &|name| format!("p_{{{}}}", latex_text(name)))
     }

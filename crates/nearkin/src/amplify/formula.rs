@@ -1,8 +1,8 @@
 //! The curve of an expression, written as a formula.
 //!
-//! An expression comes in, a text such as `1-(1-p^5)^20` goes out, plain or for LaTeX. Powers of powers and
-//! complements of complements are taken together, and nothing else: the formula keeps the order of the
-//! expression, so that one can be found in the other.
+//! An expression comes in, a text such as `1-(1-p^5)^20` goes out, plain or for LaTeX. Only powers of powers and
+//! complements of complements are simplified. The formula keeps the order of the expression, so a reader can find one in
+//! the other.
 
 use super::chance::Logic;
 

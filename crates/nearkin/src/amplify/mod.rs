@@ -1,10 +1,13 @@
-//! From functions that agree with some probability to a search that almost surely finds the similar
-//! and almost never the dissimilar.
+//! From functions that agree with some probability to a search that almost surely finds similar pairs and almost never
+//! looks at others.
 //!
-//! An [`Expression`] is any AND and OR of functions, with the curve that follows from it; [`sensitivity`] says
-//! what that does to a family at two distances. [`bands`] is the expression that most searches run, b bands of
-//! r rows, [`tune`] chooses b and r for what the user asks, and [`functions`] says how many functions an
-//! estimate needs.
+//! | file | answers |
+//! |---|---|
+//! | [`expression`] | with this AND and OR of functions, which pairs become candidates with which chance? |
+//! | [`sensitivity`] | what does that do to a family at two distances? |
+//! | [`bands`] | what is the curve of b bands of r rows, which most searches run? |
+//! | [`tune`] | which b and r give what the user asks for? |
+//! | [`functions`] | how many functions does an estimate need? |
 
 pub mod bands;
 mod chance;

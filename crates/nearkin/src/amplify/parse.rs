@@ -1,9 +1,8 @@
 //! The text form of an expression.
 //!
-//! `and(…)` and `or(…)` hold either a count and one expression, which is repeated with functions drawn
-//! anew, or several expressions; everything else is a function: a word, and after it an argument in
-//! parentheses where it takes one. Case does not matter, but in arguments, which may be field names, it
-//! does.
+//! `and(…)` and `or(…)` hold several expressions, or a count and one expression, which is repeated with functions drawn
+//! anew. Everything else is a function: a word, and an argument in parentheses where it takes one. Case matters only in
+//! arguments, which may be field names.
 //!
 //! ```text
 //! expression = ("and" | "or") "(" count "," expression ")"

@@ -1,10 +1,9 @@
 //! Choosing bands and rows.
 //!
-//! What the user asks comes in, [`Bands`] go out. Asked for a recall, the number of bands follows
-//! from the number of rows, and the rows are chosen by cost; given a number of functions instead, the
-//! areas of missed and of wasted pairs are weighed (*Mining of Massive Datasets*, 3.4.3). With a
-//! sample of similarities from the data both kinds of error come out as counts, and with what each step
-//! takes the cost is that of the very search: [`Bands::for_sample`].
+//! What the user asks for comes in, [`Bands`] go out. For a recall, the number of bands follows from the number of rows,
+//! and the rows are chosen by cost. For a number of functions, the areas of missed and of wasted pairs are weighed
+//! (*Mining of Massive Datasets*, 3.4.3). With a sample of similarities from the data, both kinds of error come out as
+//! counts; with the cost of each step, the cost is that of the search itself: [`Bands::for_sample`].
 
 use super::bands::Bands;
 use crate::{Error, Result};
@@ -15,15 +14,14 @@ pub const MAX_FUNCTIONS: usize = 1024;
 /// More rows than this make no difference that the area of wasted pairs could show.
 const MAX_ROWS: usize = 64;
 
-/// What a choice of b bands of r rows costs for an item, in units of computing one signature value:
+/// What b bands of r rows cost per item, in units of computing one signature value:
 /// `b·r·function + b·band + wasted·(area of wasted candidates) + unrelated·P(0.02)`.
 ///
-/// The defaults are rough measurements of this engine on word shingles. Making the key of a band, sorting
-/// it and looking its neighbours up takes about four times as long as a value. Comparing a pair takes
-/// some 300 values, so 100,000 other items that look 2 % similar by accident cost up to 30 million; that
-/// decides at low thresholds. How many pairs there are between that and the threshold depends on
-/// the collection: on 37,674 licence texts at 0.8, 17 bands of 6 were faster on the whole than 32 of 9
-/// (fewer values, 1.8 times the comparisons) and than 12 of 5.
+/// The defaults are rough measurements of this engine on word shingles. Making the key of a band, sorting it and looking
+/// its neighbours up takes about four times as long as a value. Comparing a pair takes about 300 values, so 100,000 other
+/// items that look 2 % similar by accident cost up to 30 million; that decides at low thresholds. How many pairs lie
+/// between that and the threshold depends on the collection. On 37,674 licence texts at 0.8, 17 bands of 6 were faster
+/// than 32 of 9 (fewer values, 1.8 times the comparisons) and than 12 of 5.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// One value of a signature.
@@ -46,8 +44,8 @@ impl Cost {
     /// How similar items that have nothing to do with each other look.
     const BACKGROUND: f64 = 0.02;
 
-    /// The cost of an item under `bands`. Its area of wasted candidates is not taken more exactly than matters to it: every
-    /// run begins with such choices.
+    /// The cost of an item under `bands`. Every run begins with such choices, so the area of wasted candidates is computed
+    /// no more exactly than matters here.
     pub fn of(&self, bands: &Bands, threshold: f64) -> f64 {
         const ERROR: f64 = 1e-8;
         self.function * bands.functions() as f64
@@ -140,7 +138,7 @@ impl Bands {
         Self::for_recall_at(threshold, recall, max_functions, &Cost::default())
     }
 
-    /// The same at another cost.
+    /// [`for_recall`](Self::for_recall) at another cost.
     ///
     /// # Errors
     /// As for [`for_recall`](Self::for_recall).
@@ -157,11 +155,11 @@ impl Bands {
             .ok_or_else(|| too_many("threshold", threshold, recall, max_functions))
     }
 
-    /// The bands with which a search costs least that makes a pair on which functions agree with probability
-    /// `agreement`, as they do at the threshold, a candidate with a probability of at least `recall`.
+    /// The bands of the cheapest search that keeps the recall: a pair at the threshold, on which functions agree with
+    /// probability `agreement`, becomes a candidate with a probability of at least `recall`.
     ///
-    /// The sample's pairs with that agreement or more are the similar ones. For a number of rows the fewest
-    /// bands that keep the recall are the cheapest, since each more adds to every part of the cost.
+    /// The sample's pairs with that agreement or more are the similar ones. For a number of rows, the fewest bands that
+    /// keep the recall are the cheapest, because each further band adds to every part of the cost.
     ///
     /// # Errors
     /// When `agreement` is not above 0 and at most 1, `recall` is not above 0 and below 1, a cost, an agreement
@@ -254,7 +252,7 @@ impl Bands {
         self.expected_of(similarities.iter().map(|&s| (s, 1.0)), threshold)
     }
 
-    /// The same for pairs of these similarities, so many each.
+    /// [`expected`](Self::expected) for pairs given as similarity and number.
     fn expected_of(
         &self,
         pairs: impl Iterator<Item = (f64, f64)>,

@@ -3,8 +3,13 @@
 //! A set that is similar to a drawn one has most of its elements. Some of these are picked, those that come first in
 //! a random order of all elements, and whoever has enough of the picked ones is compared exactly. How many are enough
 //! is chosen so that a partner has fewer with a chance of one in a million; of a short set so many are picked that
-//! nothing is left to chance. A long set need only be looked at as far in that order as the picked elements of sets of its size
-//! go. Nothing here knows the sketches of the run, its seed or its candidates.
+//! nothing is left to chance. Nothing here knows the sketches of the run, its seed or its candidates.
+//!
+//! A long set need not look up all its elements, only those that come as early in that order as the picked elements of
+//! sets of its size: mostly 128 to 256 of them. The number of distinct elements of a text is known only once repeats
+//! are removed. The elements that are looked up tell it well enough; where they do not, all elements are looked up. Two
+//! kernels find the elements that come early, and those of them that some drawn set picked: they keep or drop eight
+//! elements at a time.
 
 use nearkin_kernels::with_small_product;
 use rayon::prelude::*;

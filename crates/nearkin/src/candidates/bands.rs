@@ -1,8 +1,7 @@
 //! Bands of a sketch as bucket keys (Mining of Massive Datasets, 3.4.1).
 //!
-//! A sketch of `count · rows` values is cut into bands; a band's key is the hash of its values and its
-//! number, so that each band has buckets of its own. Two items whose sketches agree in a whole band
-//! share that band's key.
+//! A sketch of `count · rows` values is cut into bands. A band's key is the hash of its values and its number, so each band
+//! has its own buckets. Two items whose sketches agree in a whole band share that band's key.
 
 use super::KEY_BITS;
 use crate::Result;
@@ -27,8 +26,8 @@ impl Banding {
         self.bands
     }
 
-    /// Appends the keys of the item with these elements, one a band; none for an item without elements.
-    /// The sketch stays in `sketch`.
+    /// Appends the keys of the item with these elements, one per band; none for an item without elements. The sketch stays
+    /// in `sketch`.
     pub fn keys(&self, elements: &[u64], sketch: &mut Vec<u32>, out: &mut Vec<u64>) {
         if elements.is_empty() {
             return sketch.clear();

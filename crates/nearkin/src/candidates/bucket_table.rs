@@ -2,10 +2,10 @@
 //! and of the (c, r) index.
 //!
 //! A bucket is a list that goes from item to item, newest first. So entering an item takes the same time however full its
-//! bucket is, and nothing has to be sorted. Buckets are chosen by the first bits of a key, at least five of them; with those
-//! the last 32, which stand beside the link, say all of it.
+//! bucket is, and nothing has to be sorted. The first bits of a key choose the bucket, at least five of them. The last 32
+//! stand beside the link; together they are the whole key.
 //!
-//! What is found once and for all, and in bulk, needs no table: [`buckets`](super::buckets) sorts instead.
+//! A search for all items at once needs no table: [`buckets`](super::buckets()) sorts instead.
 
 use super::KEY_BITS;
 
@@ -33,7 +33,7 @@ impl Default for BucketTable {
 }
 
 impl BucketTable {
-    /// A table without items, with room for so many.
+    /// An empty table with room for `items` items.
     pub fn with_capacity(items: usize) -> Self {
         let bits = items.next_power_of_two().ilog2().max(LEAST_BITS);
         let newest = vec![NONE; 1 << bits];
@@ -111,16 +111,16 @@ impl BucketTable {
         keys
     }
 
-    /// Starts anew with these keys, and room for so many.
+    /// Starts anew with these keys and room for `room` items.
     fn rebuild(&mut self, keys: impl Iterator<Item = Option<u64>>, room: usize) {
         *self = Self::with_capacity(room);
         keys.for_each(|key| self.link(key));
     }
 }
 
-/// A bit for keys with the same first bits, 16 to 32 bits per key: says of most keys that no item has them.
+/// Tells for most keys that no item has them: one bit for all keys with the same first bits, 16 to 32 bits per key.
 ///
-/// Where nearly all looks are in vain this answers from a near cache: without it, a look took 32 ns of 100,000 items.
+/// Where nearly all looks are in vain, this answers from a near cache. Without it, a look took 32 ns with 100,000 items.
 #[derive(Debug, Clone)]
 pub struct KeyFilter {
     words: Vec<u64>,
@@ -128,7 +128,7 @@ pub struct KeyFilter {
 }
 
 impl KeyFilter {
-    /// A filter with room for so many keys.
+    /// An empty filter with room for `keys` keys.
     pub fn with_capacity(keys: usize) -> Self {
         let bits = ((2 * keys.max(1)).ilog2().max(LEAST_BITS) + 4).min(36);
         Self { words: vec![0; 1 << (bits - 6)], shift: KEY_BITS - bits }

@@ -2,8 +2,8 @@
 
 use nearkin_kernels::sort_by_high_half;
 
-/// Appends the buckets that hold several items, each after its length: entries have the last 32 bits of a key in
-/// their high half and an item in their low half; an item may come twice.
+/// Appends the buckets that hold several items, each after its length. Entries have the last 32 bits of a key in their high
+/// half and an item in their low half; an item may come twice.
 pub fn buckets(mut entries: Vec<u64>, buckets: &mut Vec<u32>) {
     sort_by_high_half(&mut entries, &mut Vec::new());
     for run in entries.chunk_by(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {

@@ -34,7 +34,7 @@ fn lengths(word: u64) -> (usize, usize) {
 
 /// What comes behind the head.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RecordBody<'a> {
+pub(crate) struct ElementBody<'a> {
     bitmap: &'a [u64],
     pub(crate) elements: &'a [u64],
 }
@@ -140,10 +140,10 @@ impl RecordLayout {
     }
 
     /// The rest of a whole record.
-    pub(crate) fn body(self, words: &[u64]) -> RecordBody<'_> {
+    pub(crate) fn body(self, words: &[u64]) -> ElementBody<'_> {
         let (bitmap, count) = lengths(words[self.head_words()]);
         let (bitmap, rest) = words[self.start()..].split_at(bitmap);
-        RecordBody { bitmap, elements: &rest[..count] }
+        ElementBody { bitmap, elements: &rest[..count] }
     }
 
     /// How many bytes of two records agree at least, but for this chance, when the texts have this
@@ -164,22 +164,26 @@ impl RecordLayout {
     }
 }
 
-impl RecordBody<'_> {
+impl ElementBody<'_> {
     /// What the two have in common, if they are similar.
-    pub(crate) fn similar(self, other: RecordBody<'_>, verifier: &Verifier) -> Option<Overlap> {
+    pub(crate) fn similar(self, other: ElementBody<'_>, verifier: &Verifier) -> Option<Overlap> {
         let need = self.shared_needed(other, verifier)?;
         verifier.similar_with(self.elements, other.elements, need)
     }
 
     /// How many elements the two must share to be similar; none where sizes and bitmaps tell that they are not.
-    pub(crate) fn shared_needed(self, other: RecordBody<'_>, verifier: &Verifier) -> Option<usize> {
+    pub(crate) fn shared_needed(
+        self,
+        other: ElementBody<'_>,
+        verifier: &Verifier,
+    ) -> Option<usize> {
         let (a, b) = (self.elements.len(), other.elements.len());
         let need = verifier.shared_needed(a, b)?;
         (self.least_difference(&other) <= a + b - 2 * need).then_some(need)
     }
 
     /// Elements that are in one of the two and not in the other: not fewer than this.
-    pub(crate) fn least_difference(&self, other: &RecordBody<'_>) -> usize {
+    pub(crate) fn least_difference(&self, other: &ElementBody<'_>) -> usize {
         let (short, long) = match self.bitmap.len() <= other.bitmap.len() {
             true => (self.bitmap, other.bitmap),
             false => (other.bitmap, self.bitmap),
@@ -231,7 +235,7 @@ mod tests {
         let three = record(&[5, 1, 5, 3]);
         let (keys, bytes) = layout.head_of(&three).split_at(1);
         assert_eq!(layout.bytes_of(layout.head_of(&three)), bytes);
-        let RecordBody { bitmap, elements } = layout.body(&three);
+        let ElementBody { bitmap, elements } = layout.body(&three);
         assert_eq!((keys, elements), (&[12 << 32 | 11][..], &[1, 3, 5][..]));
         assert_eq!((bytes, bitmap[0]), (&[0x0807_0605_0403_0201, 0x0a09][..], 0b10_1010));
         let numbers = |start: u64, end: u64| -> Vec<u64> {

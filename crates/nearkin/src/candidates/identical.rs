@@ -1,8 +1,7 @@
 //! Identical items (Mining of Massive Datasets, 3.9.1).
 //!
-//! A collection that streams by is folded by [`fingerprint`]: every byte passes through the hands
-//! anyway. For items that lie in memory or can be asked for single bytes, [`groups`] looks at a few
-//! fixed random positions first and hashes whole contents only where those agree.
+//! A collection that is read from files is folded by [`fingerprint`], since every byte is read anyway. For items in memory,
+//! [`groups`] looks at a few fixed random positions first and hashes whole contents only where these agree.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,12 +1,12 @@
 //! Fewer tables, and several looks into each.
 //!
-//! As in the plain tables of [`cascade`](super::cascade), an item stands in each table under the hash of its values
-//! there. But of a pair the first item looks not only under its own key: it takes the rows of values that a close item
-//! is likely to have ([`ProbeFamily`]), and whoever stands under one of them is a candidate. With b tables of r functions
-//! and T probes that is so with chance 1 − (1 − p)^b, p being [`ProbeFamily::probed_agreement`] of r and T.
+//! As in the plain tables of [`cascade`](super::cascade), an item stands in each table under the hash of its values there.
+//! But the first item of a pair looks under more keys than its own: it takes the rows of values that a close item is likely
+//! to have ([`ProbeFamily`]), and every item under one of them is a candidate. With b tables of r functions and T probes, a
+//! pair is found with chance 1 − (1 − p)^b, where p is [`ProbeFamily::probed_agreement`] of r and T.
 //!
-//! A pair that meets in several tables is compared each time: to know where it met before would take all keys of all
-//! items, which fewer tables are there to avoid.
+//! A pair that meets in several tables is compared each time. To know where it met before would take all keys of all items,
+//! which is what fewer tables avoid.
 
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
 use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
 use crate::family::{INFINITY, ProbeFamily};
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Items that are hashed together, and then looked up together.
@@ -28,17 +28,17 @@ const FUNCTIONS: usize = 64;
 /// Keys of probes that are held.
 const HELD: usize = 1 << 24;
 
-/// Close pairs that are held with their repetitions.
+/// Close pairs that are held before repetitions are removed.
 const REPEATED: usize = 1 << 22;
 
-/// Tables with several probes each.
+/// How many tables, functions and probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableShape {
     /// How many tables.
     pub tables: usize,
     /// Functions of each.
     pub rows: usize,
-    /// Buckets of each that an item looks into, its own being the first.
+    /// Buckets of each table that an item looks into; the first is its own.
     pub probes: usize,
 }
 
@@ -80,8 +80,8 @@ impl<'a> ProbedTables<'a> {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
@@ -110,12 +110,12 @@ impl<'a> ProbedTables<'a> {
         Ok((found, counts))
     }
 
-    /// Puts down the keys under which items look in some tables, item by item and table by table.
+    /// Computes the keys under which items look in some tables, item by item and table by table.
     fn put_keys(
         &self,
         first: usize,
         tables: usize,
-        join: &Join<'_>,
+        join: &JoinQuery<'_>,
         keys: &mut Vec<u64>,
     ) -> Result<()> {
         let (rows, each) = (self.shape.rows, tables * self.looks);
@@ -153,14 +153,14 @@ impl<'a> ProbedTables<'a> {
         ProbeTable::new(first, rows.len(), rows.map(|row| row[table * self.looks]))
     }
 
-    /// Compares items with whom they find in some tables.
+    /// Compares items with those that they find in some tables.
     fn look_up(
         &self,
         keys: &[u64],
         lookups: &[ProbeTable],
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<Vec<(Vec<Found>, CandidateCounts)>> {
+        join: &JoinQuery<'_>,
+    ) -> Result<Vec<(Vec<ClosePair>, CandidateCounts)>> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;
         let tables = lookups.par_iter().enumerate();
@@ -185,7 +185,7 @@ impl<'a> ProbedTables<'a> {
                     for b in lookup.items(key, least) {
                         counts.verified += 1;
                         let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| Found { a, b, value }));
+                        found.extend(value.map(|value| ClosePair { a, b, value }));
                     }
                 }
             }
@@ -197,7 +197,7 @@ impl<'a> ProbedTables<'a> {
 }
 
 /// In order, and each once.
-fn sort(found: &mut Vec<Found>) {
+fn sort(found: &mut Vec<ClosePair>) {
     found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
     found.dedup_by_key(|pair| (pair.a, pair.b));
 }
@@ -205,8 +205,8 @@ fn sort(found: &mut Vec<Found>) {
 /// Stands for a key where there is none.
 const NO_KEY: u64 = u64::MAX;
 
-/// Makes the keys of an item in a table. A key is a hash of the sum of a number for each value, so that changed values
-/// take an addition each.
+/// Makes the keys of an item in a table. A key is a hash of a sum with one number per value, so a changed value takes one
+/// addition.
 #[derive(Default)]
 struct ProbeKeys {
     changes: Vec<ProbeChange>,
@@ -258,7 +258,7 @@ struct ProbeTable {
 }
 
 impl ProbeTable {
-    /// Of so many items, by their own keys.
+    /// A table of `items` items from `first` on, by their own keys.
     fn new(first: u32, items: usize, keys: impl Iterator<Item = u64>) -> Self {
         let mut lookup = Self {
             table: BucketTable::with_capacity(items),

@@ -2,8 +2,8 @@
 //!
 //! Bit strings of d bits come in, single bits go out. Two strings that differ in h places agree with probability
 //! 1 − h/d, so the family is (d₁, d₂, 1 − d₁/d, 1 − d₂/d)-sensitive for the Hamming distance (Indyk and Motwani 1998;
-//! *Mining of Massive Datasets*, 3.7.1). There are only d different functions; each number draws one of them anew, so
-//! that functions are independent and AND and OR have exactly the chances they should.
+//! *Mining of Massive Datasets*, 3.7.1). There are only d different functions. Each number draws one of them anew, so
+//! functions are independent, and AND and OR have exactly the chances that theory gives them.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ impl Family for BitSampling<'_> {
 }
 
 impl ProbeFamily for BitSampling<'_> {
-    /// A bit says nothing of how certain it is: rows with one bit turned come first, then with two, and so on.
+    /// A bit does not say how certain it is. So rows with one bit turned come first, then those with two, and so on.
     fn doubt(&self) -> Doubt {
         Doubt::Bit
     }

@@ -17,14 +17,14 @@ pub(super) enum Components {
 }
 
 /// Vectors that are projected at a time: they stay in the second-level cache with a panel of directions. 6,000 vectors
-/// of 784 components under 512 directions took 0.075 s of one Zen 3 core with AVX2 (64 GFlop/s), and one by one 0.18 s
-/// (27 GFlop/s), for then all directions pass by each vector.
+/// of 784 components under 512 directions took 0.075 s of one Zen 3 core with AVX2 (64 GFlop/s). One by one they took
+/// 0.18 s (27 GFlop/s), because then all directions pass by each vector.
 pub(super) const ROWS: usize = 60;
 
 /// Directions numbered from 0 without end.
 ///
-/// They are kept in parts of 1, 2, 4, … panels, each drawn as a whole by whoever needs one of it first, at some 45 ns a
-/// component.
+/// They are kept in parts of 1, 2, 4, … panels. The first thread that needs a direction of a part draws the whole part,
+/// at about 45 ns per component.
 #[derive(Debug)]
 pub(super) struct Directions {
     dimension: usize,

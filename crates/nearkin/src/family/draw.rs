@@ -1,12 +1,12 @@
 //! Random numbers that belong to a coordinate and a function, drawn when they are asked for.
 //!
-//! A coordinate, a function's number and a seed come in, a number goes out, the same one whenever and wherever
-//! it is asked for. So a function of vectors with unboundedly many coordinates (words, say, by their hashes)
-//! needs no table, and one of a few hundred coordinates can be kept as a table that says the same. Only
-//! operations that IEEE 754 fixes to the last bit are used (the logarithm is our own), for the numbers decide
-//! which items share a bucket and must not depend on the machine.
+//! A coordinate, a function's number and a seed come in; a number goes out, always the same one. So a function of
+//! vectors with any number of coordinates (words by their hashes, for example) needs no table, and a function of a few
+//! hundred coordinates can be kept as a table that says the same. The numbers decide which items share a bucket, so they
+//! must not depend on the machine: only operations are used that IEEE 754 fixes to the last bit, and the logarithm is
+//! our own.
 //!
-//! Normal numbers by the polar method (Marsaglia and Bray 1964).
+//! Normal numbers come from the polar method (Marsaglia and Bray 1964).
 
 use super::hash::{SplitMix, mix64};
 

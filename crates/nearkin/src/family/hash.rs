@@ -69,7 +69,7 @@ impl Iterator for SplitMix {
     }
 }
 
-/// What is hashed here is a hash already; one multiplication spreads those that were cut to 32 bits.
+/// A hasher for elements, which are hashes already. One multiplication spreads those that were cut to 32 bits.
 #[derive(Default)]
 pub(crate) struct ElementHasher(u64);
 

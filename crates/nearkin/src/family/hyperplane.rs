@@ -2,12 +2,12 @@
 //!
 //! Vectors come in, signs go out. A hyperplane through the origin with a random normal parts two vectors at angle θ
 //! with probability θ/180 (Goemans and Williamson 1995; Charikar 2002; *Mining of Massive Datasets*, 3.7.2–3), so
-//! the family is (d₁, d₂, 1 − d₁/180, 1 − d₂/180)-sensitive for angles in degrees. With normal components that holds
-//! exactly for every pair; with components of +1 and −1 it is what is approached by vectors of many components none
-//! of which outweighs the rest, and can be off by several degrees for vectors of four.
+//! the family is (d₁, d₂, 1 − d₁/180, 1 − d₂/180)-sensitive for angles in degrees. With normal components that is
+//! exact for every pair. With components of +1 and −1 it is approximate: good for vectors of many components none of
+//! which outweighs the rest, off by several degrees for vectors of four.
 //!
-//! A vector that lies in the hyperplane itself counts as on the positive side. That is rare for normal components; for
-//! ±1 and vectors of whole numbers it is not, and any rule is as good as another as long as it is always the same.
+//! A vector in the hyperplane itself counts as on the positive side. That is rare with normal components and common with
+//! ±1 and vectors of whole numbers. Any rule would do, as long as it is always the same.
 
 use std::ops::Range;
 
@@ -50,8 +50,7 @@ impl<'a> Hyperplanes<'a> {
         Self { vectors, directions: Directions::new(vectors.dimension(), components, seed) }
     }
 
-    /// The signs of all vectors under the first `length` hyperplanes, a bit each, set where a vector lies on the
-    /// positive side.
+    /// The signs of all vectors under the first `length` hyperplanes, one bit per sign: 1 is the positive side.
     ///
     /// # Errors
     /// When `length` is 0.

@@ -3,8 +3,8 @@
 //! Points come in, numbers of stretches go out: ⌊(a·v + b) / w⌋ for a random direction a, a random place b of the
 //! first cut and a width w. What is drawn for a decides which distance it is for (see [`curve`](super::curve), which
 //! has the chances and the papers). Sums are of 32-bit floats: with 784 components they were off by 4·10⁻⁷ of the
-//! vector's length, so that for points 10,000 widths from the origin some thousandths of a width are at stake, which
-//! costs that much recall and nothing else; take the mean off such data first.
+//! vector's length. For points 10,000 widths from the origin that is some thousandths of a width, which costs that much
+//! recall and nothing else. Subtract the mean from such data first.
 
 use std::ops::Range;
 
@@ -40,11 +40,11 @@ impl LineDirection {
     /// The width for which an index of `items` points that finds those within `distance`, and has points at
     /// `contrast` times that to keep apart, evaluates the fewest functions.
     ///
-    /// With p₁ and p₂ the chances at the two distances it takes k = ln n / ln(1/p₂) functions a table to keep far
-    /// points apart and n^ρ tables, ρ = ln p₁ / ln p₂, to find near ones. Wide stretches make ρ small, which is fewer
-    /// tables, and p₂ large, which is longer keys; the product k·n^ρ has a flat minimum between. For normal components
-    /// and 60,000 items it is at 2.0, 2.6 and 3.2 distances for contrasts of 1.5, 2 and 3 (ρ = 0.65, 0.47 and 0.31), for
-    /// Cauchy components at 1.2, 2.0 and 3.0 (ρ = 0.78, 0.63 and 0.47).
+    /// Let p₁ and p₂ be the chances at the two distances. It takes k = ln n / ln(1/p₂) functions per table to keep far
+    /// points apart, and n^ρ tables, ρ = ln p₁ / ln p₂, to find near ones. Wide stretches make ρ small, so there are
+    /// fewer tables, and p₂ large, so keys are longer. The product k·n^ρ has a flat minimum between. For normal
+    /// components and 60,000 items it is at 2.0, 2.6 and 3.2 distances for contrasts of 1.5, 2 and 3 (ρ = 0.65, 0.47 and
+    /// 0.31), for Cauchy components at 1.2, 2.0 and 3.0 (ρ = 0.78, 0.63 and 0.47).
     pub fn width_for(self, distance: f64, contrast: f64, items: usize, dimension: usize) -> f64 {
         let scale = if self == Self::Unit { (dimension.max(1) as f64).sqrt() } else { 1.0 };
         let n = items.max(2) as f64;
@@ -94,8 +94,8 @@ impl<'a> Lines<'a> {
         self.width
     }
 
-    /// Projects rows and hands over row, function (counted from `from`) and where the projection stands, in widths from
-    /// the first cut.
+    /// Projects rows. Hands over the row, the function (counted from `from`) and the place of the projection, in widths
+    /// from the first cut.
     fn project(
         &self,
         rows: &[f32],
@@ -146,8 +146,8 @@ fn value(position: f64) -> u64 {
     (below(position) as u64 ^ 1 << 63).min(INFINITY - 1)
 }
 
-/// The whole number at or below. Where the instruction set is not known to have one for it, `floor` is a call that took a
-/// tenth of the time of 12 functions of 16 components.
+/// The whole number at or below. `floor` is a call where the compiler may not assume an instruction for it; that call took
+/// a tenth of the time of 12 functions of 16 components.
 fn below(position: f64) -> i64 {
     let whole = position as i64;
     whole.saturating_sub(i64::from(whole as f64 > position))

@@ -1,4 +1,4 @@
-//! Minhashes as a family: for sets, and for bags as [`weighted`](super::weighted) makes sets of them.
+//! Minhashes as a family, for sets and for bags that [`weighted`](super::weighted) has made sets of.
 
 use super::hash::mix64;
 use super::one_permutation::{EMPTY, OnePermutation};
@@ -7,10 +7,10 @@ use crate::item::Sets;
 
 /// Minhashes of the sets of a collection. The distance is 1 − the Jaccard similarity.
 ///
-/// Functions come in groups of [`GROUP`], each an [`OnePermutation`] sketch, so that they cost a share of one hash of
-/// every element. Each agrees with a probability of exactly the similarity. Functions of one sketch draw without
-/// replacement, which makes bands of them find a little more than independent ones would, never less by what was
-/// measured. The empty set has no minhash and agrees with nothing.
+/// Functions come in groups of [`GROUP`]. A group is one [`OnePermutation`] sketch, so a function costs a share of one hash
+/// of every element. Each agrees with a probability of exactly the similarity. Functions of one sketch draw without
+/// replacement: in all measurements bands of them found a little more than independent ones would, never less. The empty
+/// set has no minhash and agrees with nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct MinHashes<'a> {
     sets: &'a Sets,

@@ -1,7 +1,7 @@
 //! Functions under which similar items tend to get equal values.
 //!
-//! For sets of `u64` elements, [`one_permutation`] makes a short signature: for every position of it the probability that two
-//! sets agree there is their Jaccard similarity. [`weighted`] turns bags into sets. Slower ways to sign a set, which no run
+//! [`one_permutation`] makes a short sketch of a set of `u64` elements. At each position two sets agree with the
+//! probability of their Jaccard similarity. [`weighted`] turns bags into sets. Slower ways to sign a set, which no run
 //! uses, are in [`textbook`](crate::textbook).
 //!
 //! A [`Family`] is bound to a collection and gives its items values under numbered functions:
@@ -15,7 +15,7 @@
 //! | [`Squares`] | sets of grid squares | 1 − Jaccard | for sets of mean size |
 //! | [`Equality`] | keys | 0 or 1 | 1 or 0 |
 //!
-//! [`hash`] and [`draw`] make the random numbers, and [`probe`] looks into further buckets.
+//! [`hash`] and [`draw`] make the random numbers. [`probe`] says which further buckets are worth a look.
 
 pub mod bit_sampling;
 pub mod curve;
@@ -44,21 +44,21 @@ pub use probe::ProbeFamily;
 pub use sparse_hyperplanes::SparseHyperplanes;
 pub use squares::Squares;
 
-/// The value of a function that an item has no value under, and of a position of a signature in which no element of the set was
-/// seen.
+/// Stands for "no value": an item that a function has nothing to say about, or a position of a signature in which no
+/// element of the set was seen.
 pub const INFINITY: u64 = u64::MAX;
 
 /// Functions of the items of one collection under which close items tend to get equal values.
 ///
-/// Functions are numbered from 0 without end; each number is a function drawn anew, the same one for the
-/// same seed.
+/// Functions are numbered from 0 without end. Each number is a function of its own; the same seed gives the same
+/// functions.
 pub trait Family: Send + Sync {
-    /// The values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
-    /// has none, as the empty set has no minhash: it agrees with nothing, not even with another.
+    /// Writes the values of an item under the functions `from..from + values.len()`. [`INFINITY`] says that the item
+    /// has none, as the empty set has no minhash. It agrees with nothing, not even with another [`INFINITY`].
     fn hash(&self, item: u32, from: usize, values: &mut [u64]);
 
-    /// The values of consecutive items under the functions `from..from + functions`, one item behind the other:
-    /// what [`hash`](Self::hash) gives, and faster where a family can work on several items at once.
+    /// Writes the values of consecutive items under the functions `from..from + functions`, item after item. They are
+    /// those of [`hash`](Self::hash); families that can work on several items at once are faster here.
     ///
     /// # Panics
     /// Unless there is a value for each item and function.
@@ -72,7 +72,7 @@ pub trait Family: Send + Sync {
     /// family's measure.
     fn agreement(&self, distance: f64) -> f64;
 
-    /// The same functions, where they can say which further buckets a close item is likely to be in.
+    /// This family as one that can probe further buckets, if it can.
     fn probing(&self) -> Option<&dyn ProbeFamily> {
         None
     }

@@ -1,16 +1,32 @@
-//! Whole signatures from one pass and one hash: the elements are thrown into groups, and each group
-//! keeps its smallest.
+//! A whole sketch from one pass and one hash: the elements are thrown into groups, and each group keeps its smallest.
 //!
-//! The plain form, [`GroupMinima`](crate::textbook::Grouped), may leave groups unfilled. [`OnePermutation`] is the form for
-//! banding: a group that stays unfilled takes the classic minhash of the
-//! whole set, with a hash function of its own. For a group g, order all elements: first those that are
-//! thrown into g, by their value there, then the others, by their value under g's own function. That is a
-//! random order of the elements, and a set's value in g belongs to its first element in it. So A and B
-//! agree in g exactly when the first element of A ∪ B lies in both, and P\[agree in g\] = J(A, B) for
-//! every g and for sets of every size. Long sets are thrown once and are done; of n elements thrown into k
-//! groups about k·exp(−n/k) stay unfilled, so that the second step never takes more than k²/e values, which
-//! machines make several of at a time. (The fast similarity sketch of Dahlgaard, Knudsen and Thorup, FOCS
-//! 2017, throws again and again instead; that takes fewer values, one by one, and longer.)
+//! The plain form, [`GroupMinima`](crate::textbook::GroupMinima), may leave groups unfilled. [`OnePermutation`] is the
+//! form for banding: an unfilled group takes the classic minhash of the whole set, with a hash function of its own.
+//!
+//! **Why it is unbiased.** For a group g, order all elements: first those that are thrown into g, by their value there,
+//! then the others, by their value under g's own function. That is a random order of the elements, and a set's value in g
+//! belongs to its first element in it. So A and B agree in g exactly when the first element of A ∪ B lies in both, and
+//! P\[agree in g\] = J(A, B) for every g and for sets of every size.
+//!
+//! **What it costs.** After n throws, about k·exp(−n/k) of the k groups are unfilled. Long sets are
+//! thrown once and are done. The second step never takes more than k²/e values, and machines make several of these at a
+//! time.
+//!
+//! **What else was tried.** The fast similarity sketch of Dahlgaard, Knudsen and Thorup (FOCS 2017) throws again and
+//! again until every group is filled. It is as good and takes fewer values, but makes them one by one: on licence texts
+//! it took 1.8 times as many instructions. Throwing into wider and wider groups of groups made the rows of short texts
+//! depend on one another.
+//!
+//! **What it does to recall.** Groups are not independent, because they draw without replacement. That could have cost
+//! recall; measured over random sets, it gains some. The table has the share of pairs at just the threshold that were
+//! found, where 0.99 was promised: 40,000 pairs per cell with a standard error of 0.0005, and from 1,000 elements on
+//! 10,000 pairs with 0.001.
+//!
+//! | elements in the union | 10 | 20 | 50 | 200 | 1,000 | 5,000 | independent |
+//! |---|---|---|---|---|---|---|---|
+//! | threshold 0.5, 72 bands of 4 | .9910 | .9906 | .9911 | .9922 | .9921 | .9911 | .9904 |
+//! | threshold 0.8, 16 bands of 6 | .9920 | .9938 | .9949 | .9953 | .9936 | .9927 | .9923 |
+//! | threshold 0.9, 11 bands of 10 | .9913 | .9926 | .9946 | .9952 | .9918 | .9924 | .9911 |
 
 use nearkin_kernels::{Throw, fill_open, throw_all};
 
@@ -50,7 +66,7 @@ impl OnePermutation {
     /// be hashed already. The empty set gives [`EMPTY`] everywhere.
     ///
     /// # Panics
-    /// When `out` has not the length `groups`.
+    /// Unless `out` has the length `groups`.
     pub fn sketch(&self, elements: &[u64], out: &mut [u32]) {
         assert_eq!(out.len(), self.groups, "a sketch has one place for each group");
         out.fill(EMPTY);
@@ -63,13 +79,13 @@ impl OnePermutation {
 
     /// Writes what is known of the sketch of a set from some of its elements, for sets that come in pieces.
     ///
-    /// A value of the sketch does not tell whether it was thrown into its group or belongs to one that stayed
-    /// unfilled, and the one goes before the other however large it is. Here those of unfilled groups have bit 32 set, so
-    /// that the smaller of two numbers is the one that counts: [`merge`](Self::merge). A group that is unfilled in the
-    /// union is so in every part, so each part knows all it has to say of it.
+    /// A value of the sketch does not tell whether its group was filled, and a value that was thrown goes before one that
+    /// was not, however large it is. Here the values of unfilled groups have bit 32 set, so the smaller of two numbers
+    /// counts: [`merge`](Self::merge). A group that is unfilled in the union is unfilled in every part, so every part
+    /// knows its own minimum there.
     ///
     /// # Panics
-    /// When `out` has not the length `groups`.
+    /// Unless `out` has the length `groups`.
     pub fn partial(&self, elements: &[u64], out: &mut [u64]) {
         assert_eq!(out.len(), self.groups, "a sketch has one place for each group");
         let mut values = vec![EMPTY; self.groups];

@@ -1,13 +1,13 @@
 //! Looking into further buckets of a table instead of making further tables.
 //!
-//! Of a table's r functions some are uncertain of an item: its projection stands next to a cut, and a close item may
-//! stand behind it. A probe is a row of r values in which some such functions have the value that is next best, those
-//! first that are least certain (Lv, Josephson, Wang, Charikar and Li, *Multi-probe LSH: efficient indexing for
-//! high-dimensional similarity search*, 2007).
+//! Some of a table's r functions are uncertain of an item: its projection stands next to a cut, and a close item may
+//! stand behind it. A probe is a row of r values in which some of these functions have their next best value, the least
+//! certain ones first (Lv, Josephson, Wang, Charikar and Li, *Multi-probe LSH: efficient indexing for high-dimensional
+//! similarity search*, 2007).
 //!
-//! An item's changes are ranked by its own margins; which ranks are changed together in the first, second, … probe is
-//! the same for all items, from the costs that the ranks have on average (their section 4.5), the cost of a change being
-//! the squared distance to the cut. So a probe takes some additions and no queue.
+//! An item's changes are ranked by its own margins. Which ranks change together in the first, second, … probe is the
+//! same for all items: it follows from the costs that the ranks have on average (section 4.5 of the paper), where the
+//! cost of a change is the squared distance to the cut. So a probe takes a few additions and no queue.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -34,11 +34,11 @@ pub trait ProbeFamily: Family {
         margins: &mut [f32],
     );
 
-    /// For 1, 2, … up to `most` probes: the chance that of two items at this distance one has, under `rows` functions, a
-    /// row of values that is among the first so many [`probes`](Self::probes) of the other. There may be fewer numbers,
-    /// as there may be fewer probes.
+    /// For 1, 2, … up to `most` probes: the chance that one of two items at this distance has, under `rows` functions, a
+    /// row of values that is among the first that many [`probes`](Self::probes) of the other. There are fewer numbers
+    /// where there are fewer probes.
     ///
-    /// An average over `samples` evenly spread cases, in each of which the chance is exact.
+    /// It is an average over `samples` evenly spread cases. In each case the chance is exact.
     fn probed_agreements(
         &self,
         distance: f64,
@@ -47,8 +47,8 @@ pub trait ProbeFamily: Family {
         samples: usize,
     ) -> Vec<f64>;
 
-    /// The chance with `count` probes. With 1 it is agreement^rows. From [`SAMPLES`] cases, with which tests hold it to
-    /// 0.002.
+    /// The chance with `count` probes; with one probe it is agreement^rows. It comes from [`SAMPLES`] cases, and tests
+    /// hold it to 0.002.
     fn probed_agreement(&self, distance: f64, rows: usize, count: usize) -> f64 {
         let chances = self.probed_agreements(distance, rows, count, SAMPLES);
         chances.last().copied().unwrap_or(0.0)
@@ -129,7 +129,7 @@ pub(crate) struct ProbePattern {
 }
 
 impl ProbePattern {
-    /// For tables of so many functions and so many probes, the own values being the first.
+    /// For tables of `rows` functions and `count` probes, the first of which is the item's own row.
     pub(crate) fn new(doubt: Doubt, rows: usize, count: usize) -> Self {
         let mut pattern = Self { doubt, ranks: 0, members: Vec::new(), ends: Vec::new() };
         let costs = expected_costs(doubt, rows).into_iter().take(MOST);
@@ -184,7 +184,7 @@ impl ProbePattern {
     }
 }
 
-/// The costs of changes of so many functions, ascending, as they are on average.
+/// The average costs of the changes of `rows` functions, ascending.
 fn expected_costs(doubt: Doubt, rows: usize) -> Vec<f64> {
     let r = rows as f64;
     // The mean of the square of the j-th smallest of r even numbers from 0 to 1/2.
@@ -202,8 +202,8 @@ fn expected_costs(doubt: Doubt, rows: usize) -> Vec<f64> {
     }
 }
 
-/// Changes that are considered. Of the first n sets all are made of the n cheapest changes, for each of these is a set
-/// by itself; so only beyond 128 probes of more than 128 changes is anything lost.
+/// Changes that are considered. The first n sets are made of the n cheapest changes, because each of these is a set by
+/// itself. So something is lost only beyond 128 probes of more than 128 changes.
 const MOST: usize = 128;
 
 /// A set of changes: a bit for each.
@@ -297,11 +297,11 @@ const STEPS: usize = 2048;
 /// next or only other one.
 pub(super) type ValueChances = [f64; 3];
 
-/// The chances of [`ProbeFamily::probed_agreements`]. `case` is given a number from 0 to 1, for each function another, that
-/// is or grows with its margin.
+/// The chances of [`ProbeFamily::probed_agreements`]. `case` takes a number from 0 to 1 that is a function's margin or
+/// grows with it; each function has its own.
 ///
-/// The numbers are multiples of the square roots of primes, modulo 1 (Weyl 1916): spread more evenly than random ones,
-/// so that the error falls nearly as 1 over their number.
+/// The numbers are multiples of the square roots of primes, modulo 1 (Weyl 1916). They are spread more evenly than random
+/// ones, so the error falls nearly as 1 over their number.
 pub(super) fn average(
     doubt: Doubt,
     rows: usize,

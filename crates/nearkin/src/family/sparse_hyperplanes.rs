@@ -1,4 +1,4 @@
-//! Random hyperplanes for sparse vectors, whose dimensions have no bound: a normal's component in a dimension is
+//! Random hyperplanes for sparse vectors, which may have any number of dimensions. A normal's component in a dimension is
 //! drawn when a vector has a weight there, from the numbers of the dimension and the function.
 //!
 //! Two vectors at an angle of θ degrees lie on the same side of a hyperplane with probability 1 − θ/180

@@ -1,9 +1,8 @@
 //! Functions of a few grid squares, as fingerprints are matched by.
 //!
-//! Sets of grid squares come in (those with a minutia in them), yes or nothing goes out: a function has a few squares,
-//! and puts into its one bucket the prints that have all of them (*Mining of Massive Datasets*, 3.8.5). A print that
-//! lacks one agrees with nothing. The sets are small parts of a small universe, which is why this works without
-//! minhashing.
+//! Sets of grid squares come in (those with a minutia in them); yes or nothing goes out. A function has a few squares and
+//! one bucket, for the prints that have all of these squares (*Mining of Massive Datasets*, 3.8.5). A print that lacks one
+//! agrees with nothing. This works without minhashing because the sets are small parts of a small universe.
 
 use super::draw::place;
 use super::hash::mix64;
@@ -95,16 +94,18 @@ pub fn same_finger(filled: f64, again: f64, each: u32) -> f64 {
     (filled * again).powi(each as i32)
 }
 
-/// The same for prints of two fingers: filled^(2·each).
+/// The chance that a function of `each` squares says yes to prints of two different fingers: filled^(2·each).
 pub fn different_fingers(filled: f64, each: u32) -> f64 {
     (filled * filled).powi(each as i32)
 }
 
-/// What an expression's chance comes to for prints on a grid of so many squares, each of which both prints have with
-/// probability `both`: the mean of `chance(p)` over how many squares they share, p being the chance of one function.
+/// The chance of an expression for prints on a grid of `grid` squares, each of which both prints have with probability
+/// `both`: the mean of `chance(p)` over the number of shared squares, where p is the chance of one function.
 ///
-/// Functions drawn from the same two prints do not agree independently: where a pair shares more squares than most, all of
-/// them agree more often. Of few squares that is seen, of many it vanishes.
+/// Functions on the same two prints do not agree independently: if a pair shares more squares than most, all functions
+/// agree more often. The effect shows on small grids and vanishes on large ones.
+/// On 1,000 squares, two groups of 1,024 functions let 1/209 of the strangers through, where independent ones would let
+/// 1/248.
 ///
 /// ```
 /// use nearkin::family::squares::over_grid;

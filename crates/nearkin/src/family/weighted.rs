@@ -1,11 +1,10 @@
 //! Bags as sets, so that everything made for sets works for bags.
 //!
-//! A bag comes in, a set with one element for each copy goes out: the second copy of x is another
-//! element than the first, and the same one in every bag. Intersection and union of such sets
-//! count min and max of the copies, so their Jaccard similarity is that of the bags with the union
-//! by maximum (the expansion is that of Haveliwala, Gionis and Indyk 2000; the two bag similarities
-//! are those of *Mining of Massive Datasets*, 3.1.3). With J = Σmin / Σmax, the similarity with the
-//! union by sum is Σmin / (Σmin + Σmax) = J / (1 + J): the same order of pairs, another scale.
+//! A bag comes in, a set with one element for each copy goes out. The second copy of x is a different element from the
+//! first, and the same element in every bag. Intersection and union of such sets count min and max of the copies, so
+//! their Jaccard similarity is that of the bags with the union by maximum. (The expansion is that of Haveliwala, Gionis
+//! and Indyk 2000; the two bag similarities are those of *Mining of Massive Datasets*, 3.1.3.) With J = Σmin / Σmax, the
+//! similarity with the union by sum is Σmin / (Σmin + Σmax) = J / (1 + J): the same order of pairs on another scale.
 
 use super::hash::mix64;
 

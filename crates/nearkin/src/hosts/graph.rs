@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use super::pages::{Check, shingled};
 use super::{Address, Contraction};
 use crate::error::{Problem, Result};
-use crate::item::{Interned, Source, Values};
+use crate::item::{Interner, Source, Values};
 use crate::observe::Observer;
 
 /// Pages in the order in which the links first name them.
 #[derive(Debug, Default)]
 pub struct Graph {
-    hosts: Interned,
+    hosts: Interner,
     pages: Vec<Page>,
     /// Pages by their host and the hash of their path.
     places: HashMap<(u32, u64), u32>,

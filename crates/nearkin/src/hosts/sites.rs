@@ -5,7 +5,7 @@
 
 use super::{Address, SkippedRecords, each_batch};
 use crate::Result;
-use crate::item::{Batch, Interned, Source};
+use crate::item::{Batch, Interner, Source};
 use crate::observe::Observer;
 use crate::read::OnError;
 use crate::shingle::UrlShingles;
@@ -13,7 +13,7 @@ use crate::shingle::UrlShingles;
 /// Hosts in the order in which they first appear.
 #[derive(Debug, Default)]
 pub struct Hosts {
-    names: Interned,
+    names: Interner,
     sites: Vec<Site>,
     /// URLs that were read, copies included.
     pub urls: u64,
@@ -106,7 +106,7 @@ impl Hosts {
 /// What the URLs of a batch say, hosts by their place in it.
 #[derive(Default)]
 struct BatchUrls {
-    hosts: Interned,
+    hosts: Interner,
     paths: Vec<(u32, u64)>,
     shingles: Vec<(u32, u64)>,
     urls: u64,

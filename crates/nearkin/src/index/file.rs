@@ -1,9 +1,8 @@
 //! An index in one file.
 //!
-//! What a file says: a mark, the version of the format, how the index was set up, and of each item its id and its
-//! elements; at the end a checksum of all that. Keys and sketches are made again, which is about as fast as reading
-//! them would be, so that a file says nothing twice and stays readable when those change. All numbers are
-//! little-endian.
+//! A file holds a mark, the version of the format, the settings of the index, the id and the elements of each item, and a
+//! checksum of all that. Keys and sketches are not stored: making them again is about as fast as reading them, and the file
+//! stays readable when they change. All numbers are little-endian.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,7 +17,7 @@ use crate::amplify::Bands;
 use crate::item::Id;
 use crate::parallel::in_pool;
 use crate::settings::{Settings, Strategy};
-use crate::shingle::{Case, HashBits, NormalForm, Shingling, Space, StopWords, Unit};
+use crate::shingle::{Case, HashBits, NormalForm, Shingling, StopWords, Unit, Whitespace};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -209,7 +208,7 @@ impl<R: Read> IndexReader<R> {
         Ok(f64::from_bits(self.number()?))
     }
 
-    /// How many there are of something that takes at least so many bytes each: not more than the file has.
+    /// Reads a count of things that take at least `bytes` bytes each; an error if the file has no room for them.
     fn count(&mut self, bytes: u64) -> FileResult<usize> {
         let count = self.number()?;
         let fits = count.checked_mul(bytes).is_some_and(|bytes| bytes <= self.left);
@@ -278,7 +277,7 @@ impl<R: Read> IndexReader<R> {
 
 // In the order of their numbers in a file.
 const CASES: [Case; 2] = [Case::Fold, Case::Keep];
-const SPACES: [Space; 3] = [Space::Fold, Space::Drop, Space::Keep];
+const SPACES: [Whitespace; 3] = [Whitespace::Fold, Whitespace::Drop, Whitespace::Keep];
 const FORMS: [Option<NormalForm>; 3] = [None, Some(NormalForm::Nfc), Some(NormalForm::Nfkc)];
 const BITS: [HashBits; 2] = [HashBits::ThirtyTwo, HashBits::SixtyFour];
 const MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Bag, Measure::BagSum, Measure::Dice];

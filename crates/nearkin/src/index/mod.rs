@@ -1,14 +1,14 @@
-//! A collection in memory that grows and shrinks, and is asked what is similar to something.
+//! A collection in memory that grows and shrinks, and answers what is similar to something.
 //!
-//! Texts or sets come in with their ids; a query gives the ids of those that are similar to it, each compared exactly.
-//! The search is that of [`RecordSearch::pairs`](crate::search::Search::pairs) by bands: the same bands for the same settings, the
-//! same sketches, the same first look at them, the same comparison. An item of a collection that is in an index is
-//! therefore found by just those queries with which that run would report it as a pair.
+//! Texts or sets come in with their ids. A query gives the ids of similar items, each compared exactly. The search is that
+//! of [`Search::pairs`](crate::search::Search::pairs) by bands: the same bands for the same settings, the same sketches, the
+//! same first look at them, the same comparison. So a query finds exactly the items that a run by bands would report as
+//! pairs with it.
 //!
-//! Of a text its elements stay, not the text. An item takes 8 bytes an element, up to half a byte an element (64 at
-//! least) for a bitmap, a byte a function of the sketch, 12 to 16 bytes a band, and some 90 more with a short id: at a
-//! threshold of 0.8 and a recall of 0.99, with 16 bands of 6 functions, some 450 bytes and 8.3 an element. Items that
-//! are removed leave gaps, which are closed when they are more than the items.
+//! The index keeps the elements of a text, not the text. An item takes 8 bytes per element, up to half a byte per element
+//! (64 bytes at least) for a bitmap, one byte per function of the sketch, 12 to 16 bytes per band, and about 90 bytes more
+//! with a short id. At a threshold of 0.8 and a recall of 0.99, with 16 bands of 6 functions, that is about 450 bytes and
+//! 8.3 per element. Removed items leave gaps, which are closed when there are more gaps than items.
 //!
 //! ```
 //! use nearkin::index::Index;
@@ -67,7 +67,7 @@ impl<'a> From<&'a [u64]> for Content<'a> {
 /// The ids of similar items, each with its similarity, or its distance where that is limited.
 pub type SimilarIds<'a> = Vec<(&'a Id, f64)>;
 
-/// A collection that grows and shrinks, and is asked what is similar to something.
+/// A collection that grows and shrinks, and answers what is similar to something.
 #[derive(Debug)]
 pub struct Index {
     settings: Settings,
@@ -145,7 +145,7 @@ impl Index {
         &self.settings
     }
 
-    /// Uses so many threads for many items at a time.
+    /// Uses `threads` threads for calls with many items.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.settings.threads = threads;
@@ -267,8 +267,7 @@ impl Index {
         true
     }
 
-    /// The items that are similar, the most similar first, of equals the one that came first; the first `k` of them,
-    /// if so many are enough.
+    /// The similar items, the most similar first, of equals the one that came first. At most `k` of them, if given.
     pub fn query<'a>(&self, content: impl Into<Content<'a>>, k: Option<usize>) -> SimilarIds<'_> {
         let IndexRecord { keys, record } = self.search.prepare(content.into(), &self.settings);
         let candidates = self.candidates(&keys).into_iter();

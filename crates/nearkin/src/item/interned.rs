@@ -55,12 +55,12 @@ impl Values {
 /// They are told apart by 128 bits of their hash: among a billion different ones, two have the same with a chance below
 /// 10⁻²⁰.
 #[derive(Debug, Default)]
-pub struct Interned {
+pub struct Interner {
     values: Values,
-    numbers: HashMap<u128, u32, BuildHasherDefault<Folded>>,
+    numbers: HashMap<u128, u32, BuildHasherDefault<DigestHasher>>,
 }
 
-impl Interned {
+impl Interner {
     /// The number of a text, a new one where it is new.
     pub fn number(&mut self, text: &str) -> u32 {
         let values = &mut self.values;
@@ -88,9 +88,9 @@ impl Interned {
 
 /// A hasher of what is a hash already.
 #[derive(Debug, Default)]
-struct Folded(u64);
+struct DigestHasher(u64);
 
-impl Hasher for Folded {
+impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
         self.0
     }

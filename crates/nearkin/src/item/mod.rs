@@ -15,7 +15,7 @@ pub use bits::Bits;
 pub use copies::Copies;
 pub(crate) use copies::{Members, Sides, first_copies};
 pub use id::{Id, IdRef, Value};
-pub use interned::{Interned, Values};
+pub use interned::{Interner, Values};
 pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
 pub use source::{Batch, Item, Source, TextColumn, Texts};

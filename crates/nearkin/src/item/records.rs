@@ -1,6 +1,6 @@
 //! Tables of records in memory, column by column, each distinct value once.
 
-use super::{Interned, Values};
+use super::{Interner, Values};
 
 /// The code of a value that is not there.
 pub const MISSING: u32 = u32::MAX;
@@ -61,7 +61,7 @@ impl RecordTable {
 #[derive(Debug, Default)]
 pub struct ColumnBuilder {
     codes: Vec<u32>,
-    values: Interned,
+    values: Interner,
 }
 
 impl ColumnBuilder {

@@ -24,8 +24,8 @@ pub trait Source: Sync {
         skip: &'a (dyn Fn(usize) -> bool + Sync),
     ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>>;
 
-    /// The same for whoever looks at a few chunks and does not ask on which lines their records are: what is left out need
-    /// not be read for that.
+    /// Like [`scan`](Self::scan), without line numbers, so skipped chunks need not be read. Reading all of 1 GB to draw a few
+    /// texts took a tenth of the time of a run.
     fn glance<'a>(
         &'a self,
         skip: &'a (dyn Fn(usize) -> bool + Sync),

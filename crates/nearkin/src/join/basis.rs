@@ -1,9 +1,9 @@
 //! The directions in which a collection varies most, orthonormal.
 //!
-//! Principal components of a sample, by subspace iteration (Bauer 1957): directions are multiplied by the
-//! sample's covariance and made orthonormal again, a few times. Nothing that uses them needs them to be exact:
-//! any orthonormal directions keep distances from growing, and better ones only make more of a distance show
-//! in the first few components. Where the sample spans too few directions, random ones follow.
+//! They are the principal components of a sample, by subspace iteration (Bauer 1957): directions are multiplied by the
+//! sample's covariance and made orthonormal again, a few times. They need not be exact. Any orthonormal directions keep
+//! distances from growing; better ones only show more of a distance in the first few components. Where the sample spans
+//! too few directions, random ones follow.
 
 use nearkin_kernels::{dot_block, panels_of};
 use rayon::prelude::*;

@@ -1,27 +1,27 @@
 //! Close bit strings, complete.
 //!
-//! Strings that differ in few bits have nearly as many ones, so they are compared in the order of that number
-//! and only within a window; 64 at a time, which costs little more than counting.
+//! Strings that differ in few bits have nearly the same number of ones. So they are sorted by that number and compared
+//! within a window, 64 at a time, which costs little more than counting.
 
 use nearkin_kernels::{TILE, near_bits};
 use rayon::prelude::*;
 
 use super::{go_on, sorted};
 use crate::Result;
-use crate::space::{BitSpace, Found, Join, Space};
+use crate::space::{BitSpace, ClosePair, JoinQuery, Space};
 
 /// Every pair that reaches the limit, sorted.
 ///
 /// # Errors
 /// When it was stopped.
-pub fn within(space: &BitSpace, join: &Join) -> Result<Vec<Found>> {
+pub fn within(space: &BitSpace, join: &JoinQuery) -> Result<Vec<ClosePair>> {
     let Some(most) = space.most_differing(join.limit) else { return Ok(Vec::new()) };
     let sorted_bits = OnesOrder::new(space);
     let parts = (0..sorted_bits.blocks()).into_par_iter().map(|block| {
         go_on(join.stopped)?;
         let mut found = Vec::new();
         sorted_bits.compare(block, most, join.split, |a, b| {
-            found.push(Found { a, b, value: space.value(a, b) });
+            found.push(ClosePair { a, b, value: space.value(a, b) });
         });
         Ok(found)
     });
@@ -55,7 +55,7 @@ impl OnesOrder {
         self.order.len().div_ceil(TILE)
     }
 
-    /// The strings of a block and those after them that can be as close as that, pair by pair, the earlier item
+    /// Hands over the pairs of a string of the block and a later one that differ in at most `most` bits, the earlier item
     /// first.
     fn compare(&self, block: usize, most: u64, split: Option<u32>, mut meet: impl FnMut(u32, u32)) {
         let is_asked = |a: u32, b: u32| split.is_none_or(|split| a < split && b >= split);

@@ -1,23 +1,23 @@
 //! Every close pair of vectors, most of the others ruled out by a few components.
 //!
-//! Vectors are turned so that they differ most in their first components (the file `frame` says how, and why that is safe), and put
-//! into blocks of 64 that are near each other in these. A pair then meets one question after the other, each
-//! costing more and letting fewer through: are the blocks' boxes near? is the point near the box? are the points
-//! near in 16 components, in 32, in 64, in 128? Whatever is left is compared exactly. Every question but the
-//! last errs on one side only, so nothing is missed.
+//! Vectors are turned so that they differ most in their first components (the file `frame` says how, and why that is
+//! safe). Blocks hold 64 vectors that are near each other in these components. A pair then meets one question after the
+//! other. Each costs more and lets fewer pairs through: are the blocks' boxes near? is the point near the box? are the
+//! points near in 16 components, in 32, in 64, in 128? What is left is compared exactly. Every question but the last errs
+//! on one side only, so nothing is missed.
 //!
-//! On 60,000 images of clothes of 784 pixels, at a distance with ten neighbours an image, 13 % of the 1.8·10⁹ pairs
-//! are looked at after the boxes; 1.3 % of all are near in 16 components, 0.49 % in 32, 0.19 % in 64, 0.08 % in
-//! 128; 0.018 % are close. With a first look at eight components 2.8 % were left after it, and the search took
-//! 1.2 seconds of one core instead of 0.95. All of it, with building the blocks, takes 1.6 seconds of one core;
-//! comparing all pairs takes 40 in [`dense`](super::dense) and 67 with NumPy's BLAS.
+//! On 60,000 images of clothes of 784 pixels, at a distance with ten neighbours per image, 13 % of the 1.8·10⁹ pairs pass
+//! the boxes. 1.3 % of all pairs are near in 16 components, 0.49 % in 32, 0.19 % in 64, 0.08 % in 128; 0.018 % are close.
+//! With a first look at eight components, 2.8 % passed it, and the search took 1.2 seconds of one core instead of 0.95.
+//! With building the blocks it takes 1.6 seconds. Comparing all pairs takes 40 in [`dense`](super::dense) and 67 with
+//! NumPy's BLAS.
 
 use nearkin_kernels::{TILE, add_squares, near_box, near_point};
 use rayon::prelude::*;
 
 use super::frame::{Frame, FrameCoordinates};
 use super::{cells, go_on, sorted};
-use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Components by which blocks are made and pairs compared first; one more is the length of the rest.
@@ -131,7 +131,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &Join) -> Result<(Vec<Found>, BlockCounts)> {
+    pub fn within(&self, join: &JoinQuery) -> Result<(Vec<ClosePair>, BlockCounts)> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -148,9 +148,9 @@ impl<'a> Blocks<'a> {
     pub(super) fn join_block(
         &self,
         block: usize,
-        join: &Join,
+        join: &JoinQuery,
         sides: BlockSides,
-    ) -> (Vec<Found>, BlockCounts) {
+    ) -> (Vec<ClosePair>, BlockCounts) {
         let (mut found, mut counts) = (Vec::new(), BlockCounts::default());
         let radius = self.space.radius(join.limit);
         let asking = self.asking(block, sides);
@@ -179,7 +179,7 @@ impl<'a> Blocks<'a> {
                     let a = self.order[self.place(block, point)];
                     let b = self.order[self.place(other, with)];
                     let value = self.space.reaching(a.min(b), a.max(b), join.limit);
-                    found.extend(value.map(|value| Found { a: a.min(b), b: a.max(b), value }));
+                    found.extend(value.map(|value| ClosePair { a: a.min(b), b: a.max(b), value }));
                 }
             }
         }
@@ -201,7 +201,7 @@ impl<'a> Blocks<'a> {
         bits(near & asking)
     }
 
-    /// Points of a block, of those in `which`, that may be as near to the point at `at` as that.
+    /// The points of a block, among those in `which`, that may be within the limit of the point at `at`.
     pub(super) fn near(
         &self,
         at: usize,
@@ -236,9 +236,9 @@ impl<'a> Blocks<'a> {
         near
     }
 
-    /// The largest square of a computed distance that two points of these blocks can have that are `radius`
-    /// apart. Beside the slack of the points, each of fewer than 64 roundings makes the square at most 1 + 2⁻²⁴
-    /// times too large, and each square next to zero by half a quantum.
+    /// The largest computed square of the distance of two points of these blocks that are `radius` apart. Besides the
+    /// slack of the points, each of fewer than 64 roundings makes the square at most 1 + 2⁻²⁴ times too large, and each
+    /// square next to zero by half a quantum.
     pub(super) fn limit(&self, radius: f64, block: usize, other: usize) -> f32 {
         let slack = f64::from(self.slack[block]) + f64::from(self.slack[other]);
         let radius = radius * self.scale + slack;
@@ -314,7 +314,7 @@ impl<'a> Blocks<'a> {
         (centre, half)
     }
 
-    /// Who asks and who answers, when pairs of one item of each collection are looked for: the fewer ask.
+    /// Which collection asks and which answers, when pairs across two collections are wanted: the smaller one asks.
     pub(super) fn sides(&self, split: Option<u32>) -> BlockSides {
         let turned = split.is_some_and(|split| self.order.len() < 2 * split as usize);
         BlockSides { split, turned }
@@ -381,7 +381,7 @@ fn stages(framed: &FrameCoordinates, order: &[u32], dimension: usize) -> Vec<Com
     let starts = std::iter::once(0).chain(ENDS);
     let mut stages = Vec::new();
     for ((start, end), rests) in starts.zip(ENDS).zip(&framed.rests[1..]) {
-        // All that there is was seen before.
+        // There are no further components.
         if start >= dimension || (start == 0 && dimension <= FIRST) {
             break;
         }

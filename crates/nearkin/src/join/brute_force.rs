@@ -1,19 +1,19 @@
-//! Every pair is compared. Quadratic, complete, and what every other way is tested against.
+//! Compares every pair. This is quadratic and complete, and what every other way is tested against.
 
 use rayon::prelude::*;
 
 use super::{go_on, sorted};
 use crate::Result;
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 
-/// Items that are compared with as many others at a time, so that they stay in a cache.
+/// Items that are compared with the same number of others at a time, so that both stay in a cache.
 const PORTION: u32 = 64;
 
 /// Every pair that reaches the limit, sorted.
 ///
 /// # Errors
 /// When it was stopped.
-pub fn brute_force(space: &impl Space, join: &Join) -> Result<Vec<Found>> {
+pub fn brute_force(space: &impl Space, join: &JoinQuery) -> Result<Vec<ClosePair>> {
     let items = space.len() as u32;
     let firsts = join.split.unwrap_or(items).min(items);
     let portions = (0..firsts).step_by(PORTION as usize).collect::<Vec<_>>();
@@ -28,17 +28,17 @@ pub fn brute_force(space: &impl Space, join: &Join) -> Result<Vec<Found>> {
 /// Pairs of the `firsts` with later items, from `others` on.
 fn portion(
     space: &impl Space,
-    join: &Join,
+    join: &JoinQuery,
     firsts: std::ops::Range<u32>,
     others: u32,
-) -> Vec<Found> {
+) -> Vec<ClosePair> {
     let mut found = Vec::new();
     for others in (others..space.len() as u32).step_by(PORTION as usize) {
         let end = others.saturating_add(PORTION).min(space.len() as u32);
         for a in firsts.clone() {
             for b in others.max(a + 1)..end {
                 let value = space.reaching(a, b, join.limit);
-                found.extend(value.map(|value| Found { a, b, value }));
+                found.extend(value.map(|value| ClosePair { a, b, value }));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! An order of points in which those that stand together are near each other.
+//! An order of points in which neighbours are near each other.
 //!
 //! The points are halved where they spread most, and the halves again, as in a k-d tree (Bentley 1975), until
 //! no more than a tile is left.

@@ -1,7 +1,7 @@
 //! Every close pair of vectors, by all their components, many pairs at a time.
 //!
-//! What is left to do where no few components tell vectors apart: |x − y|² = |x|² + |y|² − 2·x·y for all pairs,
-//! as one large product of matrices. It is the good brute force that anything quicker has to beat.
+//! This is for vectors that no few components tell apart: |x − y|² = |x|² + |y|² − 2·x·y for all pairs, as one large
+//! product of matrices. It is the good brute force that anything quicker has to beat.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::frame::Centre;
 use super::{go_on, sorted};
-use crate::space::{Found, Join, QUANTUM, ROUNDING, Space, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
 use crate::{Error, Result};
 
 /// Rows that are multiplied in one go.
@@ -23,7 +23,7 @@ pub struct DenseJoin<'a> {
     centre: Centre<'a>,
     /// Each vector around the mean, then 1, then the square of its length.
     panels: Vec<f32>,
-    /// The longest vector of each so many.
+    /// The length of the longest vector of each portion.
     longest: Vec<f64>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> DenseJoin<'a> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &Join) -> Result<Vec<Found>> {
+    pub fn within(&self, join: &JoinQuery) -> Result<Vec<ClosePair>> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -79,7 +79,7 @@ impl<'a> DenseJoin<'a> {
                 |found, a, b| {
                     if b > a && b >= first {
                         let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| Found { a, b, value }));
+                        found.extend(value.map(|value| ClosePair { a, b, value }));
                     }
                 },
             );
@@ -94,8 +94,7 @@ impl<'a> DenseJoin<'a> {
         rows.clone().step_by(ROWS as usize).map(portion).collect()
     }
 
-    /// Shows `meet` all items that may be as near to a row as `radius` says, from `first` on (or a little
-    /// before).
+    /// Calls `meet` with all items from `first` on (or a little before) that may be within `radius` of a row.
     pub(super) fn scan<T>(
         &self,
         rows: Range<u32>,

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use crate::space::{Found, Join};
+use crate::space::{ClosePair, JoinQuery};
 use crate::{Error, Result};
 
 /// Items in groups of equal ones.
@@ -74,14 +74,14 @@ impl EqualItems {
     }
 
     /// The pairs of items of two groups, or of one with itself.
-    fn pairs(&self, a: u32, b: u32, value: f64) -> impl Iterator<Item = Found> {
+    fn pairs(&self, a: u32, b: u32, value: f64) -> impl Iterator<Item = ClosePair> {
         let is_wanted = move |x: u32, y: u32| {
             let order = a != b || x < y;
             order && self.split.is_none_or(|split| (x < split) != (y < split))
         };
         let others =
             move |x: u32| self.members(b).iter().copied().filter(move |&y| is_wanted(x, y));
-        let pair = move |x: u32, y: u32| Found { a: x.min(y), b: x.max(y), value };
+        let pair = move |x: u32, y: u32| ClosePair { a: x.min(y), b: x.max(y), value };
         self.members(a).iter().flat_map(move |&x| others(x).map(move |y| pair(x, y)))
     }
 
@@ -94,8 +94,8 @@ impl EqualItems {
         &self,
         pairs: &[(u32, u32, f64)],
         own: impl Fn(u32) -> Option<f64> + Sync,
-        join: &Join,
-    ) -> Result<Vec<Found>> {
+        join: &JoinQuery,
+    ) -> Result<Vec<ClosePair>> {
         let stopped = || (join.stopped)();
         let of_groups = pairs.par_iter().flat_map_iter(|&(a, b, value)| {
             let value = (!stopped()).then_some(value);
@@ -106,7 +106,7 @@ impl EqualItems {
             let value = if several { own(group) } else { None };
             value.into_iter().flat_map(move |value| self.pairs(group, group, value))
         });
-        let mut found: Vec<Found> = of_groups.chain(of_own).collect();
+        let mut found: Vec<ClosePair> = of_groups.chain(of_own).collect();
         found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         if stopped() { Err(Error::Interrupted) } else { Ok(found) }
     }

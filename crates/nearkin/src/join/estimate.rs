@@ -1,23 +1,22 @@
 //! What a join of vectors will cost, and which way is the cheapest.
 //!
-//! A few blocks are joined with all others, as they would be anyway, and what was counted is scaled up. The times
-//! are those of one core of an AMD EPYC of the third generation (AVX2), fitted to joins of 60,000 images at six radii,
-//! from 3,449 to 97 million pairs found; another machine takes more or less for all of them alike, and only their
-//! relations matter for the choice.
+//! A few blocks are joined with all others, and what was counted is scaled up. The times are those of one core of an AMD
+//! EPYC of the third generation (AVX2), fitted to joins of 60,000 images at six radii, from 3,449 to 97 million pairs
+//! found. Another machine is slower or faster at all of them alike, and only their ratios matter for the choice.
 
 use rayon::prelude::*;
 
 use super::blocks::{BlockCounts, Blocks};
 use super::{DenseJoin, TopQuery, brute_force, pairs_of, top};
 use crate::Result;
-use crate::space::{Found, Join, Space, VectorMeasure, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, Space, VectorMeasure, VectorSpace};
 
 /// Most blocks that are tried. With 4, what was expected to be found was off by a factor of 3.
 const TRIED: usize = 64;
-/// Blocks that are tried together; no more follow when they took longer than so many seconds.
+/// Blocks that are tried together. No more follow when they took longer than this many seconds.
 const TOGETHER: usize = 4;
 const ENOUGH: f64 = 0.05;
-/// Below so many vectors all are compared, which takes a few milliseconds.
+/// With fewer vectors, all pairs are compared, which takes a few milliseconds.
 const FEW: usize = 1024;
 
 /// Nanoseconds for each question that is asked of a pair.
@@ -34,7 +33,7 @@ mod cost {
     /// A component of a pair, when all are compared many at a time, or one by one.
     pub(super) const DENSE: f64 = 0.028;
     pub(super) const SINGLE: f64 = 0.2;
-    /// The same with a power to compute, a whole one or another.
+    /// A component of a pair that takes a power, a whole one or any other.
     pub(super) const POWER: [f64; 2] = [5.6, 24.0];
     /// A component of a vector, when it is put into a block.
     pub(super) const BUILD: f64 = 14.0;
@@ -49,7 +48,7 @@ pub struct JoinEstimate {
     pub seconds: f64,
 }
 
-/// How pairs are found, with what that needs.
+/// A complete way to the close pairs of vectors, with what it needs.
 pub enum VectorJoin<'a> {
     /// Most pairs are ruled out by a few components.
     Blocks(Box<Blocks<'a>>),
@@ -64,7 +63,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, space: &VectorSpace, join: &Join) -> Result<(Vec<Found>, u64)> {
+    pub fn within(&self, space: &VectorSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, u64)> {
         let all = pairs_of(space.len(), join.split) as u64;
         match self {
             Self::Blocks(blocks) => {
@@ -80,7 +79,7 @@ impl VectorJoin<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<Found>> {
+    pub fn closest(&self, space: &VectorSpace, top: &TopQuery) -> Result<Vec<ClosePair>> {
         match self {
             Self::Blocks(blocks) => Ok(blocks.closest(top)?.0),
             Self::Dense => DenseJoin::new(space).closest(top),
@@ -91,7 +90,7 @@ impl VectorJoin<'_> {
 
 impl Blocks<'_> {
     /// What [`within`](Self::within) will count and take.
-    pub fn estimate(&self, join: &Join) -> JoinEstimate {
+    pub fn estimate(&self, join: &JoinQuery) -> JoinEstimate {
         self.tried(|block| self.join_block(block, join, self.sides(join.split)).1)
     }
 
@@ -117,8 +116,8 @@ impl Blocks<'_> {
     }
 }
 
-/// Up to `most` of `count` places, so that the first few are as evenly spread as all of them: a self-join's
-/// first blocks meet more others than its last.
+/// Up to `most` of `count` places, in an order in which any first few are spread evenly: the first blocks of a self-join
+/// meet more others than its last.
 fn spread(count: usize, most: usize) -> Vec<usize> {
     // Halves, quarters, eighths, …: the bits of the number in reverse (van der Corput 1935).
     let share = |at: usize| (at as u32).reverse_bits() as f64 / 2f64.powi(32);
@@ -177,7 +176,7 @@ fn cheapest<'a>(
 }
 
 /// The cheapest complete way to the pairs that reach a limit, and the seconds that it takes on one core.
-pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &Join) -> (VectorJoin<'a>, f64) {
+pub fn prepare<'a>(space: &'a VectorSpace<'a>, join: &JoinQuery) -> (VectorJoin<'a>, f64) {
     cheapest(space, pairs_of(space.len(), join.split), |blocks| blocks.estimate(join))
 }
 

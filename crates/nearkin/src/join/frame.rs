@@ -2,9 +2,9 @@
 //!
 //! For an orthonormal projection P and what it leaves of a vector, r(x) = x − Pᵀ(Px), lengths add up as squares:
 //! |x − y|² = |Px − Py|² + |r(x) − r(y)|² ≥ |Px − Py|² + (|r(x)| − |r(y)|)².
-//! So the point (Px, |r(x)|) never is farther from (Py, |r(y)|) than x is from y, and the same holds for the
-//! first few components of Px and the length of what these leave. What computing in single precision adds to
-//! that is known for each vector: its [`slack`](Framed::slack).
+//! So the point (Px, |r(x)|) is never farther from (Py, |r(y)|) than x is from y, and the same holds for the first few
+//! components of Px and the length of what these leave. Single precision adds an error that is known for each vector:
+//! its [`slack`](FrameCoordinates::slack).
 //!
 //! # Why the slack is enough
 //!

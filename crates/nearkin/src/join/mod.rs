@@ -38,11 +38,11 @@ pub use top::TopQuery;
 
 use rayon::prelude::*;
 
-use crate::space::Found;
+use crate::space::ClosePair;
 use crate::{Error, Result};
 
-/// Puts together what the parts of a join have found, in order.
-fn sorted(parts: Vec<Vec<Found>>) -> Vec<Found> {
+/// Joins what the parts of a join have found, and sorts it.
+fn sorted(parts: Vec<Vec<ClosePair>>) -> Vec<ClosePair> {
     let mut found = parts.concat();
     found.par_sort_unstable_by_key(|found| (found.a, found.b));
     found
@@ -53,7 +53,7 @@ pub(crate) fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     if stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// How many pairs are looked at among so many items, or between those before and after the split.
+/// The number of pairs of `items` items, or of pairs across the split.
 pub(crate) fn pairs_of(items: usize, split: Option<u32>) -> f64 {
     let items = items as f64;
     split.map_or(items * (items - 1.0).max(0.0) / 2.0, |split| {

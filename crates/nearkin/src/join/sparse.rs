@@ -2,19 +2,19 @@
 //! Similarity Search" (2007), with the bounds of Anastasiu and Karypis, "L2AP: Fast Cosine Similarity
 //! Search With Prefix L-2 Norm Bounds" (2014).
 //!
-//! Vectors are taken at length 1 and their dimensions in one order, those that few vectors have first. What
-//! a vector has behind a dimension has a length, its rest, and two vectors' rests add at most the product of
-//! these lengths to their cosine (Cauchy and Schwarz), whatever the signs of their weights are. The
-//! head of a vector ends where its rest is shorter than the threshold. If two vectors
-//! reach the threshold, their heads share a dimension: of the two, take the one whose head ends first; were
-//! none of its head's dimensions shared, all that is shared would lie in its rest, which is too short.
+//! Vectors are scaled to length 1. Their dimensions are put in one order, those that few vectors have first. The rest of a
+//! vector at a dimension is the length of what comes after it. Two rests add at most their product to the cosine (Cauchy
+//! and Schwarz), whatever the signs of the weights.
 //!
-//! So only heads go into the lists of who has a dimension. A vector goes through the lists of its own head,
-//! adds up products, and drops a partner as soon as the sum and the two rests together stay below the
-//! threshold, or at last the sum and what is behind the head that ends first. Who is left is compared exactly.
+//! The head of a vector ends where its rest is shorter than the threshold. If two vectors reach the threshold, their heads
+//! share a dimension. For take the vector whose head ends first: if none of its head's dimensions were shared, all that is
+//! shared would lie in its rest, which is too short.
 //!
-//! On 2,500 news articles with 32,650 words, on two cores that others used as well, where comparing all takes
-//! 8.2 s:
+//! So only heads go into the lists of which vector has a dimension. A vector goes through the lists of its own head and adds
+//! up products. It drops a partner as soon as the sum and the two rests stay below the threshold. At the end it drops those
+//! for which the sum and what is behind the head that ends first stay below. The others are compared exactly.
+//!
+//! 2,500 news articles with 32,650 words, on two cores that others used as well; comparing all pairs takes 8.2 s:
 //!
 //! | cosine | close | compared | compared without the last bound | seconds |
 //! |---|---|---|---|---|
@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
 use super::strings::JoinCounts;
-use crate::space::{Found, Join, Space, SparseMeasure, SparseSpace};
+use crate::space::{ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 
 /// Sums of single precision weights are wrong by less than 2·10⁻⁷ of the product of the lengths.
@@ -45,7 +45,7 @@ const CHUNK: usize = 1024;
 ///
 /// # Errors
 /// When the limit is not a number, or the join was stopped.
-pub fn join(space: &SparseSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
+pub fn join(space: &SparseSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
     if join.limit.is_nan() {
         let must = "a cosine or an angle in degrees";
         return Err(Error::parameter("the limit", join.limit, must));
@@ -93,7 +93,7 @@ fn fold(space: &SparseSpace, split: Option<u32>) -> EqualItems {
 fn pairs(
     space: &SparseSpace,
     copies: &EqualItems,
-    join: &Join,
+    join: &JoinQuery,
     compared: &AtomicU64,
     source: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &[u32])) + Sync,
 ) -> Result<Vec<(u32, u32, f64)>> {

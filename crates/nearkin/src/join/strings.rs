@@ -1,12 +1,11 @@
 //! Strings within a few edits of each other, all of them: Li, Deng, Wang and Feng, "Pass-Join: A
 //! Partition-based Method for Similarity Joins" (2011).
 //!
-//! A string is cut into k + 1 segments. At most k edits leave one of them as it is, so that it stands in the
-//! other string, and at nearly the same place. Every string's segments go into one table of (length, number
-//! of the segment, hash); every string looks its substrings up in it for each length that its partner may
-//! have. What is found is compared, so the source is complete and nothing is reported that is not so. That
-//! is why there is no locality-sensitive family for strings: it would promise less and is not needed, as long
-//! as the distances looked for are a few edits.
+//! A string is cut into k + 1 segments. At most k edits leave one of them as it is, so it stands in the other string, at
+//! nearly the same place. The segments of every string go into one table by (length, number of the segment, hash). Every
+//! string looks its substrings up there, for each length that its partner may have. What is found is compared, so the join
+//! is complete and every pair is exact. That is why there is no locality-sensitive family for strings: it would promise
+//! less, and is not needed as long as a distance is a few edits.
 //!
 //! Within 2 edits, swaps and replacements allowed, on two cores that others used as well
 //! (`examples/string_join.rs`; brute force is one thread a core, too, on distinct strings, and has the look at
@@ -45,28 +44,28 @@ use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
 use crate::item::Characters;
-use crate::space::{Found, Join, Space, StringMeasure, StringSpace};
+use crate::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};
 
-/// What a join took.
+/// How much a join of strings or sparse vectors looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JoinCounts {
     /// Items that are not copies of an earlier one.
     pub distinct: u64,
-    /// Pairs of distinct items that were compared, those not counted that a glance told apart.
+    /// Pairs of distinct items that were compared, without those that a glance told apart.
     pub candidates: u64,
     /// Pairs of distinct items that are close.
     pub close: u64,
 }
 
-/// Beyond so many edits, looking substrings up takes longer than comparing all but the largest collections.
+/// Beyond this many edits, looking substrings up takes longer than comparing all pairs, except in the largest collections.
 const MOST_EDITS: usize = 255;
 
 /// All pairs of strings at most `join.limit` apart, sorted by the first item, then the second.
 ///
 /// # Errors
 /// When the limit is negative or not a number, or the join was stopped.
-pub fn join(space: &StringSpace, join: &Join) -> Result<(Vec<Found>, JoinCounts)> {
+pub fn join(space: &StringSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }
@@ -93,7 +92,7 @@ fn fold(space: &StringSpace, split: Option<u32>) -> EqualItems {
     EqualItems::new(items, split, |a, b| order(a, b).is_eq())
 }
 
-/// Distinct strings, by length, and where to find who has which segment.
+/// Distinct strings by length, and the table of their segments.
 struct SegmentSearch<'a> {
     space: &'a StringSpace,
     copies: &'a EqualItems,
@@ -115,7 +114,7 @@ struct SegmentScratch {
 }
 
 impl<'a> SegmentSearch<'a> {
-    fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &Join) -> Self {
+    fn new(space: &'a StringSpace, copies: &'a EqualItems, join: &JoinQuery) -> Self {
         let groups = 0..copies.len() as u32;
         let length = |group| space.strings().length(copies.first(group) as usize);
         let mut lengths: Vec<(usize, u32)> = groups.map(|group| (length(group), group)).collect();
@@ -180,7 +179,7 @@ impl<'a> SegmentSearch<'a> {
     }
 
     /// All pairs of groups that are close.
-    fn pairs(&self, join: &Join) -> Result<Vec<(u32, u32, f64)>> {
+    fn pairs(&self, join: &JoinQuery) -> Result<Vec<(u32, u32, f64)>> {
         if self.cut.edits == 0 {
             return Ok(Vec::new());
         }
@@ -301,7 +300,7 @@ impl Segmentation {
         (start, start + each + usize::from(i >= self.segments - rest))
     }
 
-    /// By how much later segment `i` may stand in a string that is `longer` by so many characters.
+    /// By how much later segment `i` may stand in a string that is `longer` characters longer.
     fn shifts(&self, longer: usize, i: usize) -> impl Iterator<Item = isize> + use<> {
         let (longer, i, edits) = (longer as isize, i as isize, self.edits as isize);
         let (left, right, step) = match self.measure {

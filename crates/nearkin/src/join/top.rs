@@ -1,4 +1,4 @@
-//! The closest of each item, exact; of equally close ones, those that come first.
+//! The closest items of each item, exactly. Of equally close ones, the first in the collection win.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks, bits};
 use super::dense::DenseJoin;
 use super::go_on;
-use crate::space::{Form, Found, Space};
+use crate::space::{ClosePair, Form, Space};
 use crate::{Error, Result};
 
-/// What is looked for.
+/// Asks for the closest items of each item.
 #[derive(Clone, Copy)]
 pub struct TopQuery<'a> {
     /// How many of the closest of each item, at least 1.
     pub count: usize,
-    /// Where the second collection begins, when those of the first are to have the closest of the second.
+    /// Where the second collection begins, if items of the first one ask for items of the second.
     pub split: Option<u32>,
     /// Whether to give up.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
@@ -27,7 +27,7 @@ impl TopQuery<'_> {
         if self.count == 0 { Err(Error::parameter("k", 0, "at least 1")) } else { Ok(()) }
     }
 
-    /// Items that get their closest.
+    /// The items that ask.
     pub(crate) fn asking(&self, items: usize) -> Range<u32> {
         0..self.split.map_or(items, |split| items.min(split as usize)) as u32
     }
@@ -39,14 +39,14 @@ impl TopQuery<'_> {
 }
 
 /// The closest so far of one item.
-pub(super) struct ClosestItems {
+pub(super) struct TopList {
     form: Form,
     count: usize,
     /// The closest first, and of equals the earliest.
     kept: Vec<(f64, u32)>,
 }
 
-impl ClosestItems {
+impl TopList {
     pub(super) fn new(form: Form, count: usize) -> Self {
         Self { form, count, kept: Vec::new() }
     }
@@ -72,8 +72,8 @@ impl ClosestItems {
         }
     }
 
-    pub(super) fn found(self, a: u32) -> impl Iterator<Item = Found> {
-        self.kept.into_iter().map(move |(value, b)| Found { a, b, value })
+    pub(super) fn found(self, a: u32) -> impl Iterator<Item = ClosePair> {
+        self.kept.into_iter().map(move |(value, b)| ClosePair { a, b, value })
     }
 }
 
@@ -82,20 +82,20 @@ impl ClosestItems {
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<Found>> {
+pub fn brute_force(space: &impl Space, top: &TopQuery) -> Result<Vec<ClosePair>> {
     let items: Vec<u32> = top.asking(space.len()).collect();
     brute_force_of(space, top, &items)
 }
 
-/// The same for some of the items that may ask, in their order.
+/// [`brute_force`] for some of the items that may ask, in the order given.
 ///
 /// # Errors
 /// When none are asked for, or it was stopped.
-pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Result<Vec<Found>> {
+pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Result<Vec<ClosePair>> {
     top.check()?;
     let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
-        let mut closest = ClosestItems::new(space.form(), top.count);
+        let mut closest = TopList::new(space.form(), top.count);
         let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));
         others.for_each(|item| closest.meet(space, of, item));
         Ok(closest.found(of).collect::<Vec<_>>())
@@ -106,12 +106,12 @@ pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Resu
 impl Blocks<'_> {
     /// The closest of each item: those of the first item from close to far, then those of the second, and so on.
     ///
-    /// The items of a block look for theirs together, in the nearest blocks first; each is content with what
-    /// is nearer than the last of those it has.
+    /// The items of a block search together, the nearest blocks first. Each looks only for what is nearer than the last of
+    /// those it has.
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &TopQuery) -> Result<(Vec<Found>, BlockCounts)> {
+    pub fn closest(&self, top: &TopQuery) -> Result<(Vec<ClosePair>, BlockCounts)> {
         top.check()?;
         let parts = (0..self.count()).into_par_iter().map(|block| {
             go_on(top.stopped)?;
@@ -133,11 +133,11 @@ impl Blocks<'_> {
         &self,
         block: usize,
         top: &TopQuery,
-    ) -> (Vec<(u32, ClosestItems)>, BlockCounts) {
+    ) -> (Vec<(u32, TopList)>, BlockCounts) {
         let mut counts = BlockCounts::default();
         let (space, items) = (self.space(), self.items(block));
-        let closest = |&item| (item, ClosestItems::new(space.form(), top.count));
-        let mut all: Vec<(u32, ClosestItems)> = items.iter().map(closest).collect();
+        let closest = |&item| (item, TopList::new(space.form(), top.count));
+        let mut all: Vec<(u32, TopList)> = items.iter().map(closest).collect();
         let mut radii = vec![f64::INFINITY; items.len()];
         let asking = self.members(block, |item| top.asking(space.len()).contains(&item));
         if asking == 0 {
@@ -173,16 +173,16 @@ impl DenseJoin<'_> {
     ///
     /// # Errors
     /// When none are asked for, or it was stopped.
-    pub fn closest(&self, top: &TopQuery) -> Result<Vec<Found>> {
+    pub fn closest(&self, top: &TopQuery) -> Result<Vec<ClosePair>> {
         top.check()?;
         let space = self.space();
         let portions = self.portions(top.asking(space.len()));
         let found = portions.into_par_iter().map(|rows| {
             go_on(top.stopped)?;
-            let closest = |_| ClosestItems::new(space.form(), top.count);
-            let mut all: Vec<ClosestItems> = rows.clone().map(closest).collect();
+            let closest = |_| TopList::new(space.form(), top.count);
+            let mut all: Vec<TopList> = rows.clone().map(closest).collect();
             let first = top.split.unwrap_or(0);
-            let radius = |closest: &ClosestItems| space.radius(closest.limit());
+            let radius = |closest: &TopList| space.radius(closest.limit());
             self.scan(rows.clone(), first, &mut all, radius, |closest, of, item| {
                 if top.is_asked(item, of) {
                     closest.meet(space, of, item);

@@ -5,7 +5,7 @@ use crate::item::{Copies, Id, IdRef, Value};
 use crate::spill::{Cache, Loader, Saver, Temp};
 
 use super::Stats;
-use super::column::Column;
+use super::column::PagedColumn;
 
 /// The items: their ids, what decides which is kept, and which of them are identical.
 ///
@@ -13,8 +13,8 @@ use super::column::Column;
 #[derive(Debug)]
 pub struct Collection {
     copies: Copies,
-    ids: Column,
-    values: Column,
+    ids: PagedColumn,
+    values: PagedColumn,
     /// None where lengths do not count.
     lengths: Vec<u32>,
     /// Messages for records that were skipped, the first few.
@@ -46,8 +46,8 @@ impl Collection {
     pub(crate) fn new(limit: usize, temp: &Temp) -> Self {
         Self {
             copies: Copies::default(),
-            ids: Column::new(limit, temp),
-            values: Column::new(limit, temp),
+            ids: PagedColumn::new(limit, temp),
+            values: PagedColumn::new(limit, temp),
             lengths: Vec::new(),
             skipped: Vec::new(),
             skipped_count: 0,
@@ -241,8 +241,8 @@ impl Collection {
         let split = u32::try_from(load.number()?).ok();
         let mut collection = Self {
             copies: Copies::from_parts(group_of, first, split),
-            ids: Column::from_pages(load.lists(limit)?),
-            values: Column::from_pages(load.lists(limit)?),
+            ids: PagedColumn::from_pages(load.lists(limit)?),
+            values: PagedColumn::from_pages(load.lists(limit)?),
             lengths: load.numbers()?,
             skipped: Vec::new(),
             skipped_count: load.number()?,

@@ -6,7 +6,7 @@ use crate::spill::{Cache, Lists, Temp};
 
 /// Values by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub(crate) struct PagedColumn {
     pages: Lists<u8>,
     /// The page that is being filled: where its values end, and their bytes.
     ends: Vec<u32>,
@@ -16,13 +16,13 @@ pub(crate) struct Column {
 /// Values of a page.
 const PAGE: usize = 64;
 
-impl Column {
+impl PagedColumn {
     pub(crate) fn new(limit: usize, temp: &Temp) -> Self {
         Self { pages: Lists::new(limit, temp), ends: Vec::new(), bytes: Vec::new() }
     }
 
     /// Takes the value of a position behind all that have one; those between have none.
-    pub(crate) fn put(&mut self, position: u32, value: &impl Stored) -> Result<()> {
+    pub(crate) fn put(&mut self, position: u32, value: &impl PagedValue) -> Result<()> {
         while self.pages.len() * PAGE + self.ends.len() < position as usize {
             self.end_value()?;
         }
@@ -53,7 +53,11 @@ impl Column {
     }
 
     /// The value of a position, if it has one.
-    pub(crate) fn get<T: Stored>(&self, position: u32, cache: &mut Cache<u8>) -> Result<Option<T>> {
+    pub(crate) fn get<T: PagedValue>(
+        &self,
+        position: u32,
+        cache: &mut Cache<u8>,
+    ) -> Result<Option<T>> {
         Ok(self.stored(position, cache)?.map(T::from_stored))
     }
 
@@ -88,7 +92,7 @@ impl Column {
 }
 
 /// What a column can hold: at least one byte each.
-pub(crate) trait Stored {
+pub(crate) trait PagedValue {
     fn store(&self, bytes: &mut Vec<u8>);
     fn from_stored(bytes: &[u8]) -> Self;
 }
@@ -110,7 +114,7 @@ fn put(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-impl Stored for Id {
+impl PagedValue for Id {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
@@ -134,7 +138,7 @@ fn id(bytes: &[u8]) -> IdRef<'_> {
     }
 }
 
-impl Stored for Value {
+impl PagedValue for Value {
     fn store(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
@@ -165,7 +169,7 @@ mod tests {
         };
         let temp = Temp::passing(std::env::temp_dir());
         for limit in [0, usize::MAX] {
-            let mut column = Column::new(limit, &temp);
+            let mut column = PagedColumn::new(limit, &temp);
             let there: Vec<u32> =
                 (0..1000).filter(|i| i % 5 != 2 && !(100..300).contains(i)).collect();
             for &position in &there {

@@ -16,7 +16,9 @@ use rayon::ThreadPool;
 pub(crate) use collection::ItemFacts;
 pub use collection::{Collection, Ids};
 pub use rows::Rows;
-pub(crate) use similar_groups::{CopyValues, Listed, NOWHERE, SimilarGroups, SimilarGroupsBuilder};
+pub(crate) use similar_groups::{
+    CopyValues, NOWHERE, PairOwners, SimilarGroups, SimilarGroupsBuilder,
+};
 pub use stats::Stats;
 
 use crate::item::Members;

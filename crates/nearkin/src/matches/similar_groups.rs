@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nearkin_kernels::sort_entries;
 
 use crate::Result;
-use crate::spill::{Block, Budget, Cache, Joined, Lists, Loader, Partitions, Saver};
+use crate::spill::{Block, Budget, Cache, Concatenation, Lists, Loader, Partitions, Saver};
 
 /// The place of a group without a list.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -119,7 +119,7 @@ impl CopyValues {
 
 /// Whose lists a pair goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum PairOwners {
     /// Those of both its groups.
     Both,
     /// That of the first alone, which has the second among its closest.
@@ -147,7 +147,7 @@ impl<'a> SimilarGroupsBuilder<'a> {
     }
 
     /// Takes pairs and their values; every pair comes once.
-    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: Listed) -> Result<()> {
+    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: PairOwners) -> Result<()> {
         if found.is_empty() {
             return Ok(());
         }
@@ -161,10 +161,10 @@ impl<'a> SimilarGroupsBuilder<'a> {
         for some in found.chunks(MANY) {
             entries.clear();
             match listed {
-                Listed::Both => entries.extend(
+                PairOwners::Both => entries.extend(
                     some.iter().flat_map(|&(a, b, value)| [entry(a, b, value), entry(b, a, value)]),
                 ),
-                Listed::First => {
+                PairOwners::First => {
                     entries.extend(some.iter().map(|&(a, b, value)| entry(a, b, value)))
                 }
             }
@@ -186,12 +186,12 @@ impl<'a> SimilarGroupsBuilder<'a> {
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         // As a rule, each pair comes from both of its ends.
         lists.reserve(6 * self.pairs.into_inner() as usize, self.records);
-        let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Joined<u32>| {
+        let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Concatenation<u32>| {
             // By places and groups, which are small numbers.
             sort_entries(&mut entries, &mut Vec::new());
             let start = (part << self.shift).min(self.records);
             let end = ((part + 1) << self.shift).min(self.records);
-            let Joined { list, lengths } = sorted;
+            let Concatenation { list, lengths } = sorted;
             let first = lengths.len();
             lengths.resize(first + end - start, 0);
             list.reserve(3 * entries.len());

@@ -3,7 +3,7 @@
 use super::items::{Edges, ItemKind};
 #[cfg(feature = "files")]
 use crate::read::{Digits, OnError};
-use crate::shingle::{HashBits, NormalForm, Space};
+use crate::shingle::{HashBits, NormalForm, Whitespace};
 
 /// A value that the user chooses by a word.
 pub trait Keyword: Copy + PartialEq + 'static {
@@ -62,7 +62,7 @@ impl Keyword for Edges {
     ];
 }
 
-impl Keyword for Space {
+impl Keyword for Whitespace {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Fold, "fold", "A run becomes one blank"),
         (Self::Drop, "drop", "Removed"),
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn words_are_listed_as_in_a_sentence() {
-        assert_eq!(Space::words(), "fold, drop or keep");
+        assert_eq!(Whitespace::words(), "fold, drop or keep");
         assert_eq!(HashBits::words(), "32 or 64");
     }
 

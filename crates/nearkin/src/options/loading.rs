@@ -12,10 +12,10 @@ use crate::shingle::{Repeats, Shingling, Vocabulary};
 use crate::{Error, Result};
 
 /// One or two collections.
-type Sides<'a> = [&'a [Place]];
+type SidePlaces<'a> = [&'a [Place]];
 
 /// The items of all sides, and what those of each are called.
-type NamedItems = (Items, Vec<ItemNames>);
+type SideItems = (Items, Vec<ItemNames>);
 
 impl Options {
     /// Reads one or two collections into memory. Where the field of `keep` decides what is kept, it is read too.
@@ -45,7 +45,12 @@ impl Options {
         MemoryItems::named(items, names)
     }
 
-    fn bits(&self, sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+    fn bits(
+        &self,
+        sides: &SidePlaces<'_>,
+        options: &ReadOptions,
+        query: &Query,
+    ) -> Result<SideItems> {
         let digits = self.digits.unwrap_or_default();
         let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
@@ -57,10 +62,10 @@ impl Options {
 
     fn answers(
         &self,
-        sides: &Sides<'_>,
+        sides: &SidePlaces<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<NamedItems> {
+    ) -> Result<SideItems> {
         let first = load_answers(sides[0], options, self.questions.as_deref())?;
         let mut both = vec![first.records];
         for paths in &sides[1..] {
@@ -75,7 +80,7 @@ impl Options {
     }
 
     /// Texts, sets and bags as sets of elements.
-    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<NamedItems> {
+    fn sets(&self, sides: &SidePlaces<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
         let plain = Self { probes: None, and_or: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
@@ -93,10 +98,10 @@ impl Options {
 
     fn tf_idf(
         &self,
-        sides: &Sides<'_>,
+        sides: &SidePlaces<'_>,
         options: &ReadOptions,
         query: &Query,
-    ) -> Result<NamedItems> {
+    ) -> Result<SideItems> {
         let (texts, mut names) = texts(sides, options)?;
         if self.keep == Some(Keep::Longest) {
             let mut lengths = texts.iter().map(|text| text.chars().count() as u32);
@@ -113,7 +118,7 @@ impl Options {
     }
 }
 
-fn vectors(sides: &Sides<'_>, options: &ReadOptions, query: &Query) -> Result<NamedItems> {
+fn vectors(sides: &SidePlaces<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
     let by_angle = query.measure == MeasureName::Cosine;
     let read = if by_angle { load_directions } else { load_vectors };
     let loaded = sides.iter().map(|paths| read(paths, options));
@@ -133,7 +138,7 @@ fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>,
     loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
 }
 
-fn texts(sides: &Sides<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
+fn texts(sides: &SidePlaces<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
     let loaded = sides.iter().map(|paths| load_strings(paths, options));
     let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
     Ok((texts.concat(), item_names(names)))

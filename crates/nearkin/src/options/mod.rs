@@ -50,7 +50,7 @@ use crate::cluster::Keep;
 use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings};
-use crate::shingle::{HashBits, NormalForm, Space};
+use crate::shingle::{HashBits, NormalForm, Whitespace};
 use serde_forms::{bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
@@ -145,7 +145,7 @@ pub struct Options {
     pub ignore_case: bool,
     /// What becomes of white space in shingles of characters. Default: a run becomes one blank.
     #[serde(with = "keyword")]
-    pub space: Option<Space>,
+    pub space: Option<Whitespace>,
     /// The Unicode normal form that texts are brought into first.
     #[serde(with = "keyword")]
     pub normal_form: Option<NormalForm>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Goal, ItemKind, Options};
-use crate::read::{AnyInput, Groups, Input, Place, ReadOptions, Shape};
+use crate::read::{ALL_COLUMNS, AnyInput, Groups, Input, Place, ReadOptions, Shape};
 use crate::search::Job;
 use crate::settings::Settings;
 use crate::{Error, Result};
@@ -75,6 +75,22 @@ impl Options {
             (Some(grouping), None) => {
                 Ok(AnyInput::Groups(Groups::read(inputs, &options, &grouping)?.into()))
             }
+        }
+    }
+
+    /// Opens the records behind items in memory, to be copied.
+    ///
+    /// # Errors
+    /// When an input cannot be read or has not the fields that were asked for.
+    pub fn open_records(&self, inputs: &[Place]) -> Result<AnyInput> {
+        match self.kind() {
+            // All columns but the id are answers.
+            ItemKind::Answers => {
+                let options =
+                    ReadOptions { columns: vec![ALL_COLUMNS.to_owned()], ..self.read_options() };
+                Ok(AnyInput::Records(Input::open(inputs, options)?.into()))
+            }
+            _ => self.open(inputs, None),
         }
     }
 

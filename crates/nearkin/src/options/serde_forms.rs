@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 use crate::Error;
 
 /// A value as it came: a word, a number, yes or no, or several of them.
-enum Said {
+enum OptionValue {
     Nothing,
     Yes,
     Text(String),
@@ -17,53 +17,53 @@ enum Said {
 }
 
 /// Takes anything that is no object, texts and numbers as text.
-struct Anything<'a>(&'a str);
+struct OptionValueVisitor<'a>(&'a str);
 
-impl<'de> Visitor<'de> for Anything<'_> {
-    type Value = Said;
+impl<'de> Visitor<'de> for OptionValueVisitor<'_> {
+    type Value = OptionValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 
-    fn visit_unit<E>(self) -> Result<Said, E> {
-        Ok(Said::Nothing)
+    fn visit_unit<E>(self) -> Result<OptionValue, E> {
+        Ok(OptionValue::Nothing)
     }
 
-    fn visit_none<E>(self) -> Result<Said, E> {
-        Ok(Said::Nothing)
+    fn visit_none<E>(self) -> Result<OptionValue, E> {
+        Ok(OptionValue::Nothing)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Said, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<OptionValue, D::Error> {
         inner.deserialize_any(self)
     }
 
-    fn visit_bool<E>(self, yes: bool) -> Result<Said, E> {
-        Ok(if yes { Said::Yes } else { Said::Nothing })
+    fn visit_bool<E>(self, yes: bool) -> Result<OptionValue, E> {
+        Ok(if yes { OptionValue::Yes } else { OptionValue::Nothing })
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Said, E> {
-        Ok(Said::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<OptionValue, E> {
+        Ok(OptionValue::Text(text.to_owned()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Said, E> {
-        Ok(Said::Text(number.to_string()))
+    fn visit_u64<E>(self, number: u64) -> Result<OptionValue, E> {
+        Ok(OptionValue::Text(number.to_string()))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Said, E> {
-        Ok(Said::Text(number.to_string()))
+    fn visit_i64<E>(self, number: i64) -> Result<OptionValue, E> {
+        Ok(OptionValue::Text(number.to_string()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Said, E> {
-        Ok(Said::Text(number.to_string()))
+    fn visit_f64<E>(self, number: f64) -> Result<OptionValue, E> {
+        Ok(OptionValue::Text(number.to_string()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Said, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OptionValue, A::Error> {
         let mut all = Vec::new();
         while let Some(item) = items.next_element::<String>()? {
             all.push(item);
         }
-        Ok(Said::Several(all))
+        Ok(OptionValue::Several(all))
     }
 }
 
@@ -81,11 +81,11 @@ fn parsed<'de, T, D: Deserializer<'de>>(
     expected: &str,
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Option<T>, D::Error> {
-    let text = match from.deserialize_any(Anything(expected))? {
-        Said::Nothing => return Ok(None),
-        Said::Yes => return Err(D::Error::custom(expected)),
-        Said::Text(text) => text,
-        Said::Several(all) => all.join(","),
+    let text = match from.deserialize_any(OptionValueVisitor(expected))? {
+        OptionValue::Nothing => return Ok(None),
+        OptionValue::Yes => return Err(D::Error::custom(expected)),
+        OptionValue::Text(text) => text,
+        OptionValue::Several(all) => all.join(","),
     };
     parse(&text).map(Some).map_err(D::Error::custom)
 }
@@ -154,11 +154,13 @@ pub(super) mod keyword {
         D: Deserializer<'de>,
     {
         let words = T::words();
-        match from.deserialize_any(Anything(&words))? {
-            Said::Nothing => Ok(None),
-            Said::Yes => Ok(T::ALL.first().map(|known| known.0)),
-            Said::Text(word) => T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words)),
-            Said::Several(_) => Err(D::Error::custom(&words)),
+        match from.deserialize_any(OptionValueVisitor(&words))? {
+            OptionValue::Nothing => Ok(None),
+            OptionValue::Yes => Ok(T::ALL.first().map(|known| known.0)),
+            OptionValue::Text(word) => {
+                T::of_word(&word).map(Some).ok_or_else(|| D::Error::custom(&words))
+            }
+            OptionValue::Several(_) => Err(D::Error::custom(&words)),
         }
     }
 }
@@ -181,11 +183,11 @@ pub(super) mod list {
     where
         D: Deserializer<'de>,
     {
-        match from.deserialize_any(Anything("a list of names"))? {
-            Said::Nothing => Ok(None),
-            Said::Yes => Err(D::Error::custom("a list of names")),
-            Said::Text(names) => Ok(Some(names.split(',').map(str::to_owned).collect())),
-            Said::Several(names) => Ok(Some(names)),
+        match from.deserialize_any(OptionValueVisitor("a list of names"))? {
+            OptionValue::Nothing => Ok(None),
+            OptionValue::Yes => Err(D::Error::custom("a list of names")),
+            OptionValue::Text(names) => Ok(Some(names.split(',').map(str::to_owned).collect())),
+            OptionValue::Several(names) => Ok(Some(names)),
         }
     }
 }

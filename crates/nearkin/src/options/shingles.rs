@@ -2,7 +2,7 @@
 
 use super::{ItemKind, Keyword, Options};
 use crate::error::Advice;
-use crate::shingle::{Case, Shingling, Space, StopWords, Unit};
+use crate::shingle::{Case, Shingling, StopWords, Unit, Whitespace};
 use crate::{Error, Result};
 
 impl Options {
@@ -47,8 +47,8 @@ impl Options {
     }
 
     /// What becomes of white space, where it is not folded.
-    fn space(&self) -> Option<Space> {
-        self.space.filter(|space| *space != Space::Fold)
+    fn space(&self) -> Option<Whitespace> {
+        self.space.filter(|space| *space != Whitespace::Fold)
     }
 
     /// The shingles of texts.
@@ -70,7 +70,7 @@ impl Options {
         if self.ignore_case {
             shingling.case = Case::Fold;
         }
-        shingling.space = self.space.unwrap_or(Space::Fold);
+        shingling.space = self.space.unwrap_or(Whitespace::Fold);
         shingling.normal_form = self.normal_form;
         shingling.bits = self.hash_bits.unwrap_or_default();
         if let Some(path) = &self.stop_words {

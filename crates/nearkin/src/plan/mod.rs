@@ -6,11 +6,11 @@
 //!
 //! | file | answers |
 //! |---|---|
-//! | [`elements`] | texts, sets and bags: the exact join or bands of minhashes? |
-//! | [`space`] | other items: which ways are there? |
-//! | [`tables`] | other items: comparing all, or tables? |
-//! | [`probes`] | would several looks into each of fewer tables cost less? |
-//! | [`sample`], [`survey`] | before a run: how many pairs are how similar, and how many would be missed? |
+//! | `elements` | texts, sets and bags: the exact join or bands of minhashes? |
+//! | `space` | other items: which ways are there? |
+//! | `tables` | other items: comparing all, or tables? |
+//! | `probes` | would several looks into each of fewer tables cost less? |
+//! | `sample`, `survey` | before a run: how many pairs are how similar, and how many would be missed? |
 
 pub(crate) mod elements;
 pub(crate) mod probes;

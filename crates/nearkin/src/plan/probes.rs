@@ -49,7 +49,7 @@ pub(crate) fn cheaper<S: SearchSpace>(
         return None;
     }
     let (limit, work) = (space.distance(query.limit), work(space));
-    let grid = Grid::new(&sample.distances, GRID);
+    let grid = DistanceGrid::new(&sample.distances, GRID);
     let costs = MORE_ROWS.par_iter().flat_map_iter(|more| {
         let rows = rows + more;
         let at_limit = family.probed_agreements(limit, rows, MOST_PROBES, 2 * FEW);
@@ -94,7 +94,7 @@ pub(crate) fn expectation<S: SearchSpace>(
     sample: &PairSample,
 ) -> TablesPlan {
     let limit = space.distance(query.limit);
-    let grid = Grid::new(&sample.distances, GRID);
+    let grid = DistanceGrid::new(&sample.distances, GRID);
     let chances = grid.chances(family, shape.rows, shape.probes, FEW);
     let mut expected = ExpectedPairs { missed: 0.0, wasted: 0.0, candidates: 0.0 };
     let mut met = 0.0;
@@ -167,13 +167,13 @@ pub(crate) fn asked(expression: &Expression, probes: usize) -> Result<(TableShap
 }
 
 /// Some distances, and where others are between them.
-struct Grid {
+struct DistanceGrid {
     points: Vec<f64>,
     /// The point before, and how far it is to the next.
     places: Vec<(usize, f64)>,
 }
 
-impl Grid {
+impl DistanceGrid {
     /// For ascending distances. More points are among the small ones, for those are the pairs that meet.
     fn new(distances: &[f64], count: usize) -> Self {
         let last = distances.len().saturating_sub(1) as f64;

@@ -13,7 +13,7 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, Form, Found, Join, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
+    BitSpace, ClosePair, Form, JoinQuery, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
     VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
@@ -58,8 +58,8 @@ impl<'a> SpaceQuery<'a> {
     }
 
     /// The pairs that are looked for.
-    pub(crate) fn join(&self) -> Join<'a> {
-        Join { limit: self.limit, split: self.split, stopped: self.stopped }
+    pub(crate) fn join(&self) -> JoinQuery<'a> {
+        JoinQuery { limit: self.limit, split: self.split, stopped: self.stopped }
     }
 
     /// The expression that was asked for, and its probes.
@@ -74,13 +74,17 @@ impl<'a> SpaceQuery<'a> {
 /// A space that can be searched completely, and perhaps by tables.
 pub(crate) trait SearchSpace: Space {
     /// What the complete way needs, and the seconds it will take on one core.
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64);
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64);
 
     /// Every pair that reaches the limit, and how many were compared.
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)>;
+    fn complete(
+        &self,
+        prepared: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, u64)>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>>;
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
 
     /// A value of this space as the distance that its families go by.
     fn distance(&self, value: f64) -> f64;
@@ -162,15 +166,19 @@ fn wide_enough(vectors: &Vectors, width: f64) -> Result<()> {
 }
 
 impl SearchSpace for VectorSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         estimate::prepare(self, join)
     }
 
-    fn complete(&self, prepared: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(
+        &self,
+        prepared: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, u64)> {
         prepared.within(self, join)
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         estimate::prepare_closest(self, top).0.closest(self, top)
     }
 
@@ -222,19 +230,19 @@ impl SearchSpace for VectorSpace<'_> {
 }
 
 impl SearchSpace for BitSpace<'_> {
-    fn prepare(&self, join: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         // About a nanosecond for eight words of a pair.
         let pairs = join::pairs_of(self.len(), join.split);
         let words = self.bits().words_each() as f64;
         (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let found = bits::within(self, join)?;
         Ok((found, join::pairs_of(self.len(), join.split) as u64))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         top::brute_force(self, top)
     }
 
@@ -267,12 +275,12 @@ impl SearchSpace for BitSpace<'_> {
 }
 
 impl SearchSpace for SetSpace<'_> {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         // Ranking elements, and then looking up a share of them.
         (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let limit = match self.form() {
             Form::Similarity => Limit::Similarity(join.limit),
             Form::Distance => Limit::Distance(join.limit),
@@ -285,7 +293,7 @@ impl SearchSpace for SetSpace<'_> {
         let pair = |&SetPair { a, b, shared }: &SetPair| {
             let [first, second] = [a, b].map(|set| sets[set as usize].len());
             let overlap = Measure::overlap(shared as usize, first, second);
-            Found { a, b, value: verifier.value(overlap) }
+            ClosePair { a, b, value: verifier.value(overlap) }
         };
         let counts = pairs(&sets, &search, &|hits| {
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -297,7 +305,7 @@ impl SearchSpace for SetSpace<'_> {
         Ok((found, counts.verified))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
         top::brute_force(self, top)
     }
 
@@ -339,18 +347,18 @@ pub(crate) fn no_tables(query: &SpaceQuery<'_>) -> Result<()> {
 }
 
 impl SearchSpace for StringSpace {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = strings::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
     /// Within one edit, two and so on, until there are enough, and for those that have not enough within eight by comparing
     /// all.
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         const LIMITS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
         let limit = limit.unwrap_or(f64::INFINITY);
         let mut open: Vec<u32> = top.asking(self.len()).collect();
@@ -358,8 +366,8 @@ impl SearchSpace for StringSpace {
         let below = LIMITS.iter().copied().filter(|&at| at < limit);
         let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
         for at in below.chain(last) {
-            let join = Join { limit: at, split: top.split, stopped: top.stopped };
-            let rows = Ranked::new(strings::join(self, &join)?.0, self.len(), top.split);
+            let join = JoinQuery { limit: at, split: top.split, stopped: top.stopped };
+            let rows = PairsByItem::new(strings::join(self, &join)?.0, self.len(), top.split);
             open.retain(|&item| {
                 let row = rows.closest(item, top.count, self.form());
                 let enough = row.len() == top.count || Some(at) == last;
@@ -403,19 +411,19 @@ impl SearchSpace for StringSpace {
 }
 
 impl SearchSpace for SparseSpace {
-    fn prepare(&self, _: &Join<'_>) -> (VectorJoin<'_>, f64) {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &Join<'_>) -> Result<(Vec<Found>, u64)> {
+    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
         let (found, counts) = sparse::join(self, join)?;
         Ok((found, counts.candidates))
     }
 
-    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<Found>> {
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
-        let join = Join { limit, split: top.split, stopped: top.stopped };
-        let rows = Ranked::new(sparse::join(self, &join)?.0, self.len(), top.split);
+        let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
+        let rows = PairsByItem::new(sparse::join(self, &join)?.0, self.len(), top.split);
         let row = |item| rows.closest(item, top.count, self.form());
         Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())
     }
@@ -447,16 +455,16 @@ impl SearchSpace for SparseSpace {
 }
 
 /// Pairs looked up by either of their items.
-struct Ranked {
+struct PairsByItem {
     /// Each pair from both its ends, or with two collections from the first alone, by that item.
-    pairs: Vec<Found>,
+    pairs: Vec<ClosePair>,
     starts: Vec<usize>,
 }
 
-impl Ranked {
-    fn new(found: Vec<Found>, items: usize, split: Option<u32>) -> Self {
-        let turned = |pair: &Found| Found { a: pair.b, b: pair.a, value: pair.value };
-        let back: Vec<Found> = match split {
+impl PairsByItem {
+    fn new(found: Vec<ClosePair>, items: usize, split: Option<u32>) -> Self {
+        let turned = |pair: &ClosePair| ClosePair { a: pair.b, b: pair.a, value: pair.value };
+        let back: Vec<ClosePair> = match split {
             None => found.iter().map(turned).collect(),
             Some(_) => Vec::new(),
         };
@@ -468,7 +476,7 @@ impl Ranked {
     }
 
     /// Up to `count` of an item's pairs, from close to far, and of equally close ones those that come first.
-    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<Found> {
+    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<ClosePair> {
         let range = self.starts[item as usize]..self.starts[item as usize + 1];
         let mut row = self.pairs[range].to_vec();
         row.sort_by(|x, y| form.order(x.value, y.value).then(x.b.cmp(&y.b)));

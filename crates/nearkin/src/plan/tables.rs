@@ -4,6 +4,8 @@
 //! how many pairs will meet by accident at each number of rows. Times are those of one core of the machine on
 //! which the constants were measured; only their relation decides, and it is the same on every machine and in
 //! every run, for the choice decides which pairs may be missed.
+//!
+//! For dense vectors the complete way is nearly always expected to win. For L1, where the bound is weak, tables are.
 
 use rayon::prelude::*;
 
@@ -35,12 +37,12 @@ const ENTRY: f64 = 60.0;
 /// What is ready to run.
 pub(crate) enum ReadySearch<'a> {
     Complete(VectorJoin<'a>),
-    Tables(Expression, Vec<Named<'a>>),
-    Probed(TableShape, Named<'a>),
+    Tables(Expression, Vec<NamedFamily<'a>>),
+    Probed(TableShape, NamedFamily<'a>),
 }
 
 /// Functions and what they are called.
-type Named<'a> = (String, Box<dyn Family + 'a>);
+type NamedFamily<'a> = (String, Box<dyn Family + 'a>);
 
 /// The plan for a space of distinct items.
 pub(crate) fn plan<'a, S: SearchSpace>(
@@ -172,7 +174,7 @@ fn asked_probed<'a, S: SearchSpace>(
 fn expectation<S: SearchSpace>(
     space: &S,
     expression: &Expression,
-    families: &[Named<'_>],
+    families: &[NamedFamily<'_>],
     query: &SpaceQuery<'_>,
     sample: &PairSample,
 ) -> TablesPlan {
@@ -214,7 +216,7 @@ pub(crate) fn work<S: SearchSpace>(space: &S) -> WorkCosts {
 }
 
 /// The chance that a function of a name agrees at a distance.
-fn agreement<'f>(families: &'f [Named<'_>], distance: f64) -> impl Fn(&str) -> f64 + 'f {
+fn agreement<'f>(families: &'f [NamedFamily<'_>], distance: f64) -> impl Fn(&str) -> f64 + 'f {
     move |name| {
         let family = families.iter().find(|(known, _)| known == name);
         family.map_or(0.0, |(_, family)| family.agreement(distance))

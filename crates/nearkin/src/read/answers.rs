@@ -39,7 +39,9 @@ pub fn load_answers(
     for place in places {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
-        naming.read(&input, &mut |naming, position, row| survey.take(naming, position, row))?;
+        naming.read(&input, &|| false, &mut |naming, position, row| {
+            survey.take(naming, position, row)
+        })?;
     }
     survey.finish(naming.finish())
 }

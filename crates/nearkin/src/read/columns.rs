@@ -13,11 +13,11 @@ use serde_json::{Map, Value as Json};
 use std::{cell::RefCell, collections::HashSet, sync::Arc};
 
 /// Says which records are kept, by their position.
-pub type IsKept<'a> = &'a (dyn Fn(u64) -> bool + Sync);
+pub type PositionFilter<'a> = &'a (dyn Fn(u64) -> bool + Sync);
 
 impl Input {
     /// The format to copy records to, when one file of the given format is to hold them all.
-    pub fn record_format(&self, format: Format, kept: IsKept) -> Result<RecordFormat> {
+    pub fn record_format(&self, format: Format, kept: PositionFilter) -> Result<RecordFormat> {
         Ok(match format {
             Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
             Format::Txt => RecordFormat::Txt,
@@ -116,7 +116,7 @@ fn names(schema: &Schema) -> Vec<String> {
 /// The kept records of the JSON files, one after the other.
 fn json_records<'a>(
     input: &'a Input,
-    kept: IsKept<'a>,
+    kept: PositionFilter<'a>,
 ) -> Result<impl Iterator<Item = Result<Map<String, Json>>> + 'a> {
     let mut position = 0;
     Ok(input.scan(None)?.flat_map(move |chunk| {
@@ -144,7 +144,7 @@ fn json_records<'a>(
 }
 
 /// The keys of the JSON records, as they first appear.
-fn json_keys(input: &Input, kept: IsKept) -> Result<Vec<String>> {
+fn json_keys(input: &Input, kept: PositionFilter) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     let mut keys = Vec::new();
     for object in json_records(input, kept)? {
@@ -158,7 +158,7 @@ fn json_keys(input: &Input, kept: IsKept) -> Result<Vec<String>> {
 }
 
 /// The columns of the JSON records with the narrowest types that hold them all.
-fn json_schema(input: &Input, kept: IsKept) -> Result<SchemaRef> {
+fn json_schema(input: &Input, kept: PositionFilter) -> Result<SchemaRef> {
     let order = RefCell::new(Vec::new());
     let failed = RefCell::new(None);
     let mut seen = HashSet::new();

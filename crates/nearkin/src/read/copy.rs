@@ -4,7 +4,7 @@
 //! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
 use super::{
-    Chunk, InputFile, Kind, Syntax, Wanted, batch_builder::ReadRequest, csv, folder, lines,
+    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
     scan::Data,
 };
 use crate::{Error, Result};
@@ -101,7 +101,7 @@ pub(super) fn copy(
     source: &InputFile,
     asked: ReadRequest,
     data: &Data,
-    wanted: Wanted,
+    wanted: RecordFilter,
     to: &RecordFormat,
 ) -> Result<CopiedRecords> {
     if let Some(records) = as_it_came(source, asked, data, wanted, to)? {
@@ -130,7 +130,7 @@ fn as_it_came(
     source: &InputFile,
     asked: ReadRequest,
     data: &Data,
-    wanted: Wanted,
+    wanted: RecordFilter,
     to: &RecordFormat,
 ) -> Result<Option<CopiedRecords>> {
     let mut rows = Stretches::new(b"\r\n");
@@ -189,7 +189,7 @@ fn json_lines(
     source: &InputFile,
     asked: ReadRequest,
     data: &Data,
-    wanted: Wanted,
+    wanted: RecordFilter,
     out: &mut Vec<u8>,
 ) -> Result<u32> {
     match (&source.kind, data) {
@@ -234,7 +234,7 @@ fn txt_as_json(
     bytes: &[u8],
     first: u64,
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
     out: &mut Vec<u8>,
 ) -> Result<u32> {
     let mut ordinal = 0;

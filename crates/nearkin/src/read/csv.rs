@@ -8,7 +8,7 @@
 //! characters like others and every line is a record.
 
 use super::{
-    IdSource, ReadOptions, Wanted,
+    IdSource, ReadOptions, RecordFilter,
     batch_builder::{BatchBuilder, ReadRequest},
     buffer::BufferPool,
     chunker::{self, Ends},
@@ -305,7 +305,7 @@ pub(super) fn decode(
     data: &[u8],
     first: u64,
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
 ) -> Result<Batch<'static>> {
     let mut gather = BatchBuilder::new(asked, data.len());
     let count = records(header, data, |ordinal, line, record, _| {
@@ -381,7 +381,7 @@ pub(super) fn not_a_number(field: &str) -> Problem {
 pub(super) fn copy(
     header: &Header,
     data: &[u8],
-    wanted: Wanted,
+    wanted: RecordFilter,
     out: &mut Stretches,
 ) -> Result<u32> {
     records(header, data, |ordinal, _, _, at| {
@@ -398,7 +398,7 @@ pub(super) fn rows(
     data: &[u8],
     first: u64,
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
     mut each: impl FnMut(&[&str]),
 ) -> Result<u32> {
     records(header, data, |ordinal, line, record, _| {

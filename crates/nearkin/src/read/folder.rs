@@ -5,7 +5,7 @@
 //! order of their paths' bytes.
 
 use super::{
-    IdSource, Wanted,
+    IdSource, RecordFilter,
     batch_builder::{BatchBuilder, ReadRequest},
     rereadable::{FileCursor, Rereadable, unreadable},
 };
@@ -84,7 +84,7 @@ pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize
 pub(super) fn decode(
     documents: &[Document],
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
 ) -> Result<Batch<'static>> {
     let mut gather = BatchBuilder::new(asked, 0);
     for (document, ordinal) in documents.iter().zip(0..) {

@@ -9,7 +9,7 @@
 
 use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
 use crate::error::{Error, Problem, Result};
-use crate::item::{Batch, Id, Interned, Item, Source, TextColumn, Values};
+use crate::item::{Batch, Id, Interner, Item, Source, TextColumn, Values};
 use crate::shingle::elements::{push_element, start_list};
 use std::{
     collections::HashMap,
@@ -198,7 +198,7 @@ struct GroupsBuilder<'a> {
     groups: HashMap<Id, u32>,
     ids: Vec<Id>,
     lines: Vec<u64>,
-    names: Interned,
+    names: Interner,
     /// The group, the element and its count.
     entries: Vec<(u32, u32, u32)>,
     rows: Vec<[u32; 2]>,
@@ -212,7 +212,7 @@ impl<'a> GroupsBuilder<'a> {
             groups: HashMap::new(),
             ids: Vec::new(),
             lines: Vec::new(),
-            names: Interned::default(),
+            names: Interner::default(),
             entries: Vec::new(),
             rows: Vec::new(),
             bad: Vec::new(),

@@ -1,7 +1,7 @@
 //! Formats with one record per line: JSON objects, and plain texts.
 
 use super::{
-    IdSource, Wanted,
+    IdSource, RecordFilter,
     batch_builder::{BatchBuilder, ReadRequest},
     copy::Stretches,
     fields::{self, FieldValues, JsonProblem, Scalar, WantedNames},
@@ -51,7 +51,12 @@ pub(super) fn lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8]
 }
 
 /// Where the wanted records lie; blank lines are records or nothing. Returns how many there are in all.
-pub(super) fn copy(data: &[u8], with_blank: bool, wanted: Wanted, out: &mut Stretches) -> u32 {
+pub(super) fn copy(
+    data: &[u8],
+    with_blank: bool,
+    wanted: RecordFilter,
+    out: &mut Stretches,
+) -> u32 {
     let (mut start, mut ordinal) = (0, 0);
     for (_, line) in whole_lines(data, 1) {
         let end = start + line.len();
@@ -82,7 +87,7 @@ pub(super) fn decode_txt(
     data: &[u8],
     first: u64,
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
 ) -> Result<Batch<'static>> {
     let mut gather = BatchBuilder::new(asked, data.len());
     let mut ordinal = 0;
@@ -107,7 +112,7 @@ pub(super) fn decode_jsonl(
     data: &[u8],
     first: u64,
     asked: ReadRequest,
-    wanted: Wanted,
+    wanted: RecordFilter,
 ) -> Result<Batch<'static>> {
     // All texts are checked for UTF-8 at once. Only if one is not, or something else is wrong, each line is
     // checked on its own, to say what is wrong and where.
@@ -137,7 +142,12 @@ impl<'a> Jsonl<'a> {
     }
 
     /// The batch; `None` if a trusted text is not UTF-8.
-    fn decode(mut self, data: &[u8], first: u64, wanted: Wanted) -> Result<Option<Batch<'static>>> {
+    fn decode(
+        mut self,
+        data: &[u8],
+        first: u64,
+        wanted: RecordFilter,
+    ) -> Result<Option<Batch<'static>>> {
         let (mut at, mut number, mut ordinal) = (0, first, 0);
         while at < data.len() {
             let rest = &data[at..];

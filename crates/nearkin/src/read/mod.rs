@@ -44,7 +44,7 @@ mod text;
 mod vector_files;
 
 pub use answers::{Answers, load_answers};
-pub use columns::IsKept;
+pub use columns::PositionFilter;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
@@ -55,6 +55,7 @@ pub use numbers::Digits;
 pub use pieces::Pieces;
 pub use place::{MemoryTable, Place};
 pub use records::load_records;
+pub(crate) use rows::ALL as ALL_COLUMNS;
 pub use scan::{Chunk, Scan, Skip};
 pub use shape::Shape;
 pub use source::{AnyChunk, AnyInput};
@@ -76,7 +77,7 @@ use std::{
 use table::ArrowTable;
 
 /// Says which records of a chunk are needed, by their number in it.
-pub type Wanted<'a> = &'a dyn Fn(u32) -> bool;
+pub type RecordFilter<'a> = &'a dyn Fn(u32) -> bool;
 
 /// What to read, and how.
 #[derive(Clone, Debug)]
@@ -289,7 +290,7 @@ impl Input {
     }
 
     /// Takes the wanted records of a chunk apart.
-    pub fn decode(&self, chunk: &Chunk, wanted: Wanted) -> Result<Batch<'static>> {
+    pub fn decode(&self, chunk: &Chunk, wanted: RecordFilter) -> Result<Batch<'static>> {
         let source = &self.sources[chunk.source];
         let asked = self.asked(source);
         let batch = match (&source.kind, &chunk.data) {
@@ -329,7 +330,12 @@ impl Input {
     }
 
     /// The wanted records of a chunk with all their fields, as they came or in another format.
-    pub fn copy(&self, chunk: &Chunk, wanted: Wanted, to: &RecordFormat) -> Result<CopiedRecords> {
+    pub fn copy(
+        &self,
+        chunk: &Chunk,
+        wanted: RecordFilter,
+        to: &RecordFormat,
+    ) -> Result<CopiedRecords> {
         let source = &self.sources[chunk.source];
         copy::copy(source, self.asked(source), &chunk.data, wanted, to)
     }

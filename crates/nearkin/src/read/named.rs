@@ -127,12 +127,21 @@ pub(super) struct NamesBuilder {
 pub(super) type TakeRow<'t> = &'t mut dyn FnMut(&mut NamesBuilder, u64, Row) -> Result<(), Refusal>;
 
 impl NamesBuilder {
-    /// Hands every row of a table to `take`. A row that it refuses ends the run, or is skipped.
-    pub(super) fn read(&mut self, input: &Input, take: TakeRow) -> Result<()> {
+    /// Hands every row of a table to `take`. A row that it refuses ends the run, or is skipped. Ends with an error when it
+    /// is stopped.
+    pub(super) fn read(
+        &mut self,
+        input: &Input,
+        stopped: &dyn Fn() -> bool,
+        take: TakeRow,
+    ) -> Result<()> {
         let Some(source) = input.sources.first() else { return Ok(()) };
         let path = &source.name;
         self.file(path);
         for chunk in input.scan(None)? {
+            if stopped() {
+                return Err(Error::Interrupted);
+            }
             let first = self.position;
             let count = rows::rows(input, &chunk?, &mut |line, row| {
                 let taken = row.map_err(Refusal::Record).and_then(|row| {

@@ -2,7 +2,7 @@
 //!
 //! Threads decode stretches of rows on their own; pages before a stretch are passed over, not decompressed.
 
-use super::Wanted;
+use super::RecordFilter;
 use super::rereadable::{FileCursor, Rereadable};
 use super::table::Stretch;
 use crate::{Error, Result};
@@ -73,7 +73,7 @@ impl Parquet {
         stored: &Rereadable,
         stretch: &Stretch,
         columns: Option<&[usize]>,
-        wanted: Wanted,
+        wanted: RecordFilter,
     ) -> Result<Option<RecordBatch>> {
         let mut selectors = vec![RowSelector::skip(stretch.start)];
         selectors.extend((0..stretch.rows as u32).map(|row| match wanted(row) {

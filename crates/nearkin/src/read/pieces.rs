@@ -1,7 +1,7 @@
 //! Pieces of files with one record per line. A machine that reads only its part of a file uses them.
 
 use super::{
-    Format, IdSource, OnError, ReadOptions, Wanted,
+    Format, IdSource, OnError, ReadOptions, RecordFilter,
     batch_builder::ReadRequest,
     copy::Stretches,
     lines,
@@ -42,7 +42,7 @@ impl Pieces {
     ///
     /// # Errors
     /// When a record cannot be used, unless such are skipped.
-    pub fn decode(&self, piece: &[u8], first: u64, wanted: Wanted) -> Result<Batch<'static>> {
+    pub fn decode(&self, piece: &[u8], first: u64, wanted: RecordFilter) -> Result<Batch<'static>> {
         let asked = ReadRequest { path: &self.path, options: &self.options, ids: &self.ids };
         match self.is_text {
             true => lines::decode_txt(piece, first, asked, wanted),
@@ -51,7 +51,7 @@ impl Pieces {
     }
 
     /// Appends the wanted records as they came, and says how many the piece has.
-    pub fn copy(&self, piece: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> u32 {
+    pub fn copy(&self, piece: &[u8], wanted: RecordFilter, out: &mut Vec<u8>) -> u32 {
         let mut stretches = Stretches::new(b"\n");
         let records = lines::copy(piece, self.is_text, wanted, &mut stretches);
         stretches.of(piece).for_each(|stretch| out.extend_from_slice(stretch));

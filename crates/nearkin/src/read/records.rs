@@ -13,10 +13,11 @@ use std::collections::HashMap;
 /// count; a value that is null, empty or not there is missing; a list is its JSON.
 ///
 /// # Errors
-/// When a file cannot be read, or a record is bad and bad ones are not to be skipped.
+/// When a file cannot be read, a record is bad and bad ones are not to be skipped, or it was stopped.
 pub fn load_records(
-    places: &[impl Into<Place> + Clone],
+    places: &[Place],
     options: &ReadOptions,
+    stopped: &dyn Fn() -> bool,
 ) -> Result<NamedItems<RecordTable>> {
     let mut loading = TableBuilder::default();
     let mut naming = NamesBuilder::default();
@@ -24,7 +25,9 @@ pub fn load_records(
         let options =
             ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
-        naming.read(&input, &mut |naming, position, row| loading.take(naming, position, row))?;
+        naming.read(&input, stopped, &mut |naming, position, row| {
+            loading.take(naming, position, row)
+        })?;
     }
     Ok(NamedItems { items: loading.finish(), names: naming.finish() })
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
 /// What stands for all columns.
-pub(super) const ALL: &str = "*";
+pub(crate) const ALL: &str = "*";
 
 /// A row of a table.
 pub(super) struct Row<'a> {

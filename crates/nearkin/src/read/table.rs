@@ -4,7 +4,7 @@
 //! copied when they are read a second time.
 
 use super::{
-    IdSource, ReadOptions, Wanted,
+    IdSource, ReadOptions, RecordFilter,
     arrow_lists::{ElementRows, holds_elements, is_element},
     batch_builder::{BatchBuilder, ReadRequest},
     csv::{columns, no_column, not_a_number},
@@ -177,7 +177,7 @@ impl ArrowTable {
         stored: &Rereadable,
         stretch: &Stretch,
         all_columns: bool,
-        wanted: Wanted,
+        wanted: RecordFilter,
     ) -> Result<Option<RecordBatch>> {
         let columns = (!all_columns).then(|| self.read_columns());
         match &self.rows {
@@ -193,7 +193,7 @@ impl ArrowTable {
         stored: &Rereadable,
         stretch: &Stretch,
         asked: ReadRequest,
-        wanted: Wanted,
+        wanted: RecordFilter,
     ) -> Result<Batch<'static>> {
         let mut gather = BatchBuilder::new(asked, 0);
         let Some(rows) = self.read(stored, stretch, false, wanted)? else {
@@ -313,7 +313,7 @@ impl ArrowTable {
         &self,
         stored: &Rereadable,
         stretch: &Stretch,
-        wanted: Wanted,
+        wanted: RecordFilter,
     ) -> Result<(u32, Option<RecordBatch>)> {
         let batch = self.read(stored, stretch, true, wanted)?;
         Ok((stretch.rows as u32, batch))
@@ -365,7 +365,7 @@ impl MemoryTable {
         &self,
         stretch: &Stretch,
         columns: Option<&[usize]>,
-        wanted: Wanted,
+        wanted: RecordFilter,
     ) -> Result<Option<RecordBatch>, ArrowError> {
         let batch = self.batches[stretch.group].slice(stretch.start, stretch.rows);
         let batch = columns.map_or(Ok(batch.clone()), |columns| batch.project(columns))?;

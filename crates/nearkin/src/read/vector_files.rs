@@ -85,7 +85,7 @@ impl NumberType {
     }
 
     /// Appends the components of a row as 32-bit floats, the nearest where they are of another type.
-    pub(super) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), Problem> {
+    pub(crate) fn floats(self, row: &[u8], out: &mut Vec<f32>) -> Result<(), Problem> {
         if self == Self::little(Number::Float(4)) {
             let (words, _) = row.as_chunks::<4>();
             out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
@@ -130,6 +130,10 @@ fn half(bits: u16) -> f32 {
     }
 }
 
+/// Takes the number of a row over all files, from 0, the type of its components, its bytes, and its file.
+pub(crate) type EachVectorOfFiles<'a> =
+    &'a mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>;
+
 /// Files of vectors, all of one format, whose rows are copied as they came.
 #[derive(Debug)]
 pub struct VectorFiles {
@@ -162,7 +166,7 @@ impl VectorFiles {
         match other.or(others) {
             Some(name) => {
                 let what = format!(
-                    "is no {format} file like the first, and what is kept is written to one file"
+                    "is not .{format} like the first file, and what is kept goes to one file"
                 );
                 Err(Error::file(&name, Problem::new(what).or("give files of one format")))
             }
@@ -184,10 +188,7 @@ impl VectorFiles {
     ///
     /// # Errors
     /// When a file is damaged, and those of `each`.
-    pub(crate) fn each_row(
-        &self,
-        each: &mut dyn FnMut(u64, NumberType, &[u8], &Path) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn each_row(&self, each: EachVectorOfFiles<'_>) -> Result<()> {
         let mut number = 0;
         for (stored, compression) in &self.files {
             rows(stored, *compression, self.format, &mut |_, element, bytes| {

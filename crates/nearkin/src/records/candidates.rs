@@ -3,18 +3,21 @@
 //! An alternative is a list of conditions that hold together. One of them, or the equal fields together, finds pairs of
 //! values: equal ones by sorting, similar ones by the joins of sets, strings and vectors, which miss none. The others
 //! are checked pair by pair. A pair that more than one alternative finds is looked at once, for the first of them.
+//!
+//! Conditions are exact, so an alternative need not remember what an earlier one found: the values are asked again
+//! whether an earlier alternative holds for the pair.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use super::fields::{Field, jaccard, sets};
-use super::rules::{Alternative, Distance, FieldCondition, How, Rules};
+use super::rules::{Alternative, Distance, FieldCondition, Rules, ValueRelation};
 use super::{Match, Scorer, sorted, too_many};
 use crate::item::{MISSING, Sets, Sparse, Strings};
 use crate::search::{Items, close_pairs};
 use crate::shingle::{Case, Shingling};
-use crate::space::{Form, Found, Join, SparseMeasure, StringMeasure};
+use crate::space::{ClosePair, Form, JoinQuery, SparseMeasure, StringMeasure};
 use crate::verify::Measure;
 use crate::{Error, Result};
 
@@ -52,7 +55,7 @@ enum PairBlock<'a> {
 }
 
 /// Records by the number of their value, on one side.
-struct ByValue {
+struct RecordsByValue {
     records: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -61,6 +64,8 @@ struct ByValue {
 const MOST_CANDIDATES: u64 = 30_000_000_000;
 /// Pairs that one thread looks at before it takes others, about.
 const TASK: usize = 1 << 14;
+/// Pairs that are scored before it is asked whether to stop: two long texts take a tenth of a millisecond.
+const LOOK: u64 = 256;
 /// If an alternative has conditions on equal and on similar fields, the equal fields find its pairs, as long as they find
 /// at most this many per record.
 const FEW: u64 = 50;
@@ -118,7 +123,8 @@ impl<'a> CandidateSearch<'a> {
                         block.pairs(from, to, |a, b| {
                             if go_on && self.is_new(number, a, b) {
                                 count += 1;
-                                go_on = each(&mut own, a, b);
+                                go_on = each(&mut own, a, b)
+                                    && (count % LOOK != 0 || !(self.stopped)());
                             }
                             go_on
                         });
@@ -242,7 +248,7 @@ impl<'a> CandidateSearch<'a> {
     ) -> Result<R> {
         let field = &self.scorer.fields[condition.field];
         let split = self.split.unwrap_or(u32::MAX);
-        let of = |wanted: &dyn Fn(u32) -> bool| ByValue::new(field, &self.distinct, wanted);
+        let of = |wanted: &dyn Fn(u32) -> bool| RecordsByValue::new(field, &self.distinct, wanted);
         let first = of(&|record| record < split);
         let second = self.split.map(|_| of(&|record| record >= split));
         let pairs = self.value_pairs(condition, field, &first, second.as_ref())?;
@@ -262,12 +268,12 @@ impl<'a> CandidateSearch<'a> {
         &self,
         condition: &Condition,
         field: &Field,
-        first: &ByValue,
-        second: Option<&ByValue>,
+        first: &RecordsByValue,
+        second: Option<&RecordsByValue>,
     ) -> Result<Vec<(u32, u32)>> {
         let mut values: Vec<u32> = first.values().collect();
         let split = second.map(|_| values.len() as u32);
-        values.extend(second.into_iter().flat_map(ByValue::values));
+        values.extend(second.into_iter().flat_map(RecordsByValue::values));
         let in_both = |value: u32| {
             !first.of(value).is_empty() && second.is_none_or(|second| !second.of(value).is_empty())
         };
@@ -295,8 +301,8 @@ impl<'a> CandidateSearch<'a> {
                 (Items::Strings(strings, StringMeasure::Mutation), *most as f64)
             }
         };
-        let found = close_pairs(items, &Join { limit, split, stopped: self.stopped })?;
-        let pair = |found: &Found| (values[found.a as usize], values[found.b as usize]);
+        let found = close_pairs(items, &JoinQuery { limit, split, stopped: self.stopped })?;
+        let pair = |found: &ClosePair| (values[found.a as usize], values[found.b as usize]);
         let mut pairs: Vec<(u32, u32)> = found.iter().map(pair).collect();
         // Equal values fulfil every condition, also those without a shingle.
         pairs.extend(values.iter().filter(|&&value| in_both(value)).map(|&value| (value, value)));
@@ -334,17 +340,19 @@ impl<'a> CandidateSearch<'a> {
 impl Condition {
     fn new(term: &FieldCondition, field: &Field) -> Self {
         let test = match (&term.how, field.kind()) {
-            (How::Equal, _) => Test::Equal,
-            (How::Similar(least, None), Distance::Words) => Test::Cosine(*least),
-            (How::Similar(least, shingling), kind) => {
+            (ValueRelation::Equal, _) => Test::Equal,
+            (ValueRelation::Similar(least, None), Distance::Words) => Test::Cosine(*least),
+            (ValueRelation::Similar(least, shingling), kind) => {
                 let shingling = shingling.clone().unwrap_or_else(|| match kind {
                     Distance::Shingles(shingling) => shingling.clone(),
                     _ => Shingling { case: Case::Fold, ..Shingling::chars(3) },
                 });
                 Test::Jaccard(*least, sets(&field.values, &shingling))
             }
-            (How::Within(most), Distance::Edit | Distance::Digits) => Test::Edits(*most as usize),
-            (How::Within(most), _) => Test::Apart(*most),
+            (ValueRelation::Within(most), Distance::Edit | Distance::Digits) => {
+                Test::Edits(*most as usize)
+            }
+            (ValueRelation::Within(most), _) => Test::Apart(*most),
         };
         Self { field: term.field, test }
     }
@@ -433,7 +441,7 @@ fn batches<'a>(blocks: &[PairBlock<'a>]) -> Vec<Vec<Task<'a>>> {
     batches
 }
 
-impl ByValue {
+impl RecordsByValue {
     fn new(field: &Field, records: &[u32], wanted: &dyn Fn(u32) -> bool) -> Self {
         let (codes, values) = (&field.codes, field.values.len());
         let having = |record: &&u32| wanted(**record) && codes[**record as usize] != MISSING;

@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::Records;
 use super::dates::Date;
-use super::rules::{Distance, LostAt};
+use super::rules::{Distance, LossDistance};
 use super::synonyms::Synonyms;
 use crate::item::{
-    ColumnBuilder, Interned, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
+    ColumnBuilder, Interner, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
 };
 use crate::measure::edit;
 use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
@@ -27,7 +27,7 @@ pub struct Field {
     /// Records whose value is none of the kind, and counts as missing.
     pub unread: u64,
     distance: Distance,
-    lost_at: LostAt,
+    lost_at: LossDistance,
     tables: Vec<Synonyms>,
     forms: Forms,
 }
@@ -55,7 +55,7 @@ impl Field {
         records: &Records<'_>,
         columns: &[String; 2],
         distance: &Distance,
-        lost_at: LostAt,
+        lost_at: LossDistance,
         tables: &[Synonyms],
         missing: &[String],
     ) -> Result<Self> {
@@ -89,15 +89,15 @@ impl Field {
 
     fn share_of(&self, a: u32, b: u32) -> f64 {
         let lost = match (self.lost_at, &self.forms) {
-            (LostAt::Distance(distance), _) => distance,
-            (LostAt::Share(share), Forms::Strings { space, .. }) => {
+            (LossDistance::Distance(distance), _) => distance,
+            (LossDistance::Share(share), Forms::Strings { space, .. }) => {
                 let length = |value: u32| space.strings().length(value as usize);
                 share * length(a).max(length(b)) as f64
             }
-            (LostAt::Share(share), Forms::Numbers(numbers)) => {
+            (LossDistance::Share(share), Forms::Numbers(numbers)) => {
                 share * numbers[a as usize].abs().max(numbers[b as usize].abs())
             }
-            (LostAt::Share(share), _) => share,
+            (LossDistance::Share(share), _) => share,
         };
         // The limit saves time: farther apart is all the same.
         let distance = match &self.forms {
@@ -398,7 +398,7 @@ fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
     for &code in codes.iter().filter(|&&code| code != MISSING) {
         often[code as usize] += 1;
     }
-    let mut words = Interned::default();
+    let mut words = Interner::default();
     let mut having: Vec<u64> = Vec::new();
     let of_values: Vec<Vec<u32>> = values
         .iter()
@@ -482,7 +482,7 @@ mod tests {
     fn a_nickname_differs_in_one_letter() {
         // Five edits apart, of which one is left when they are known to be the same.
         let mut rule = FieldRule::new("name", Distance::Edit);
-        rule.lost_at = LostAt::Distance(10.0);
+        rule.lost_at = LossDistance::Distance(10.0);
         assert_eq!(share(&rule, "bill jones", "william jones"), Some(0.4));
         rule.tables = vec![Synonyms::shipped("nicknames").expect("it is shipped")];
         assert_eq!(share(&rule, "bill jones", "william jones"), Some(0.1));
@@ -501,7 +501,7 @@ mod tests {
                 tables: nicknames(),
                 ..FieldRule::new("it", distance.parse().expect("valid"))
             };
-            let rule = FieldRule { lost_at: LostAt::Distance(20.0), ..rule };
+            let rule = FieldRule { lost_at: LossDistance::Distance(20.0), ..rule };
             for (a, b) in values.iter().flat_map(|a| values.map(move |b| (a, b))) {
                 assert_eq!(share(&rule, a, b), share(&rule, b, a), "{distance}: {a}, {b}");
             }
@@ -524,20 +524,25 @@ mod tests {
             ..FieldRule::new("it", distance.parse().expect("a distance"))
         };
         for (rule, a, b, expected) in [
-            (rule("edit", LostAt::Share(0.5)), "abcd", "abxd", Some(0.5)),
-            (rule("edit", LostAt::Distance(4.0)), "abcd", "badc", Some(0.5)),
-            (rule("number", LostAt::Share(0.1)), "100", "$95.00", Some(0.5)),
-            (rule("number", LostAt::Distance(10.0)), "100", "95", Some(0.5)),
-            (rule("days", LostAt::Distance(10.0)), "2020-01-01", "6.1.2020", Some(0.5)),
-            (rule("date", LostAt::Distance(2.0)), "2020-01-01", "20200102", Some(0.5)),
-            (rule("digits", LostAt::Distance(2.0)), "(033) 871-6662", "0338716663", Some(0.5)),
-            (rule("digits", LostAt::Distance(2.0)), "033 871", "+33871", Some(0.5)),
-            (rule("equal", LostAt::Distance(1.0)), "a", "b", Some(1.0)),
-            (rule("equal", LostAt::Distance(1.0)), "a", " A.", Some(0.0)),
-            (rule("chars:2", LostAt::Distance(1.0)), "abc", "abd", Some(2.0 / 3.0)),
-            (rule("edit", LostAt::Share(0.5)), "abcd", "", None),
-            (rule("number", LostAt::Share(0.5)), "12", "twelve", None),
-            (rule("days", LostAt::Share(0.5)), "2020-01-01", "soon", None),
+            (rule("edit", LossDistance::Share(0.5)), "abcd", "abxd", Some(0.5)),
+            (rule("edit", LossDistance::Distance(4.0)), "abcd", "badc", Some(0.5)),
+            (rule("number", LossDistance::Share(0.1)), "100", "$95.00", Some(0.5)),
+            (rule("number", LossDistance::Distance(10.0)), "100", "95", Some(0.5)),
+            (rule("days", LossDistance::Distance(10.0)), "2020-01-01", "6.1.2020", Some(0.5)),
+            (rule("date", LossDistance::Distance(2.0)), "2020-01-01", "20200102", Some(0.5)),
+            (
+                rule("digits", LossDistance::Distance(2.0)),
+                "(033) 871-6662",
+                "0338716663",
+                Some(0.5),
+            ),
+            (rule("digits", LossDistance::Distance(2.0)), "033 871", "+33871", Some(0.5)),
+            (rule("equal", LossDistance::Distance(1.0)), "a", "b", Some(1.0)),
+            (rule("equal", LossDistance::Distance(1.0)), "a", " A.", Some(0.0)),
+            (rule("chars:2", LossDistance::Distance(1.0)), "abc", "abd", Some(2.0 / 3.0)),
+            (rule("edit", LossDistance::Share(0.5)), "abcd", "", None),
+            (rule("number", LossDistance::Share(0.5)), "12", "twelve", None),
+            (rule("days", LossDistance::Share(0.5)), "2020-01-01", "soon", None),
         ] {
             let found = share(&rule, a, b);
             let same = match (found, expected) {

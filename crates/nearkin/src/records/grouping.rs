@@ -43,6 +43,10 @@ const LOOKED_AT: usize = 10_000;
 /// a cluster. Scores below 0 count 0 there, so that one odd record does not split what the others hold together, and
 /// records that are equal in all that is compared count once.
 ///
+/// On Cora's citations, at the threshold at which pairs are best (precision 0.88), clusters by chains of matches had a
+/// precision of 0.10. Joining by the average was as good as average linkage over all pairs (F1 0.864 against 0.863 on Cora,
+/// 0.967 against 0.967 on fake_1000). It needs no matrix, and looks at 10,000 pairs of two clusters at most.
+///
 /// # Errors
 /// When it was stopped.
 pub fn clusters(

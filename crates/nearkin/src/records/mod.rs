@@ -32,7 +32,8 @@ pub mod synonyms;
 
 pub use copies::EqualRecords;
 pub use rules::{
-    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, How, LostAt, Rules,
+    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, LossDistance, Rules,
+    ValueRelation,
 };
 pub use score::Scorer;
 

@@ -50,12 +50,12 @@ pub struct FieldCondition {
     /// The field, by its place among the fields.
     pub field: usize,
     /// The condition.
-    pub how: How,
+    pub how: ValueRelation,
 }
 
 /// What is asked of the values of a field in two records.
 #[derive(Debug, Clone)]
-pub enum How {
+pub enum ValueRelation {
     /// They are equal.
     Equal,
     /// They reach this similarity, by the field's own measure or by these shingles.
@@ -74,7 +74,7 @@ pub struct FieldRule {
     /// How far apart two values are.
     pub distance: Distance,
     /// The distance at which all of the penalty is due.
-    pub lost_at: LostAt,
+    pub lost_at: LossDistance,
     /// What equal values score; none where the field is for candidates only.
     pub points: f64,
     /// What is taken off where the values are entirely different.
@@ -108,7 +108,7 @@ pub enum Distance {
 
 /// The distance at which all of the penalty is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LostAt {
+pub enum LossDistance {
     /// This distance.
     Distance(f64),
     /// This share of the length of the longer value, or of the larger number.
@@ -135,14 +135,14 @@ impl Distance {
     }
 
     /// Where all of the penalty is due unless the user says otherwise.
-    pub fn lost_at(&self) -> LostAt {
+    pub fn lost_at(&self) -> LossDistance {
         match self {
-            Self::Edit => LostAt::Share(0.4),
-            Self::Words | Self::Shingles(_) => LostAt::Distance(0.8),
-            Self::Number => LostAt::Share(0.1),
-            Self::Days => LostAt::Distance(31.0),
-            Self::Date | Self::Digits => LostAt::Distance(3.0),
-            Self::Equal => LostAt::Distance(1.0),
+            Self::Edit => LossDistance::Share(0.4),
+            Self::Words | Self::Shingles(_) => LossDistance::Distance(0.8),
+            Self::Number => LossDistance::Share(0.1),
+            Self::Days => LossDistance::Distance(31.0),
+            Self::Date | Self::Digits => LossDistance::Distance(3.0),
+            Self::Equal => LossDistance::Distance(1.0),
         }
     }
 }
@@ -183,7 +183,7 @@ impl fmt::Display for Distance {
     }
 }
 
-impl fmt::Display for LostAt {
+impl fmt::Display for LossDistance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Distance(distance) => distance.fmt(f),
@@ -231,10 +231,12 @@ impl Alternative {
         let terms = self.0.iter().map(|term| {
             let name = &fields[term.field].name;
             match &term.how {
-                How::Equal => name.clone(),
-                How::Similar(least, None) => format!("{name} ~ {least}"),
-                How::Similar(least, Some(shingling)) => format!("{name} ~ {least} by {shingling}"),
-                How::Within(most) => format!("{name} within {most}"),
+                ValueRelation::Equal => name.clone(),
+                ValueRelation::Similar(least, None) => format!("{name} ~ {least}"),
+                ValueRelation::Similar(least, Some(shingling)) => {
+                    format!("{name} ~ {least} by {shingling}")
+                }
+                ValueRelation::Within(most) => format!("{name} within {most}"),
             }
         });
         terms.collect::<Vec<_>>().join(" & ")
@@ -258,15 +260,15 @@ impl FieldCondition {
             }
             let shingling =
                 shingling.map(|by| by.parse().map_err(|error: Error| error.to_string()));
-            (name, How::Similar(least, shingling.transpose()?))
+            (name, ValueRelation::Similar(least, shingling.transpose()?))
         } else if let Some((name, most)) = text.split_once(" within ") {
             let most = number(most)?;
             if most < 0.0 {
                 return Err(format!("{most} is no distance; write one from 0 on"));
             }
-            (name, How::Within(most))
+            (name, ValueRelation::Within(most))
         } else {
-            (text, How::Equal)
+            (text, ValueRelation::Equal)
         };
         let name = name.trim();
         let field = fields.iter().position(|field| field.name == name).ok_or_else(|| {
@@ -287,22 +289,22 @@ impl FieldCondition {
         let (name, distance) = (&field.name, &field.distance);
         match (&self.how, distance) {
             (
-                How::Within(_),
+                ValueRelation::Within(_),
                 Distance::Edit | Distance::Digits | Distance::Number | Distance::Days,
             )
-            | (How::Equal, _)
+            | (ValueRelation::Equal, _)
             | (
-                How::Similar(..),
+                ValueRelation::Similar(..),
                 Distance::Edit
                 | Distance::Words
                 | Distance::Digits
                 | Distance::Shingles(_)
                 | Distance::Equal,
             ) => Ok(()),
-            (How::Within(_), _) => Err(format!(
+            (ValueRelation::Within(_), _) => Err(format!(
                 "`{name}` is compared by {distance}; `within` is for edit, digits, number and days, write `{name} ~ 0.5`"
             )),
-            (How::Similar(..), _) => Err(format!(
+            (ValueRelation::Similar(..), _) => Err(format!(
                 "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"
             )),
         }

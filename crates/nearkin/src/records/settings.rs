@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::rules::{
-    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LostAt, Rules, SIGNS, TAKEN,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LossDistance, Rules, SIGNS, TAKEN,
 };
 use super::synonyms::Synonyms;
 use crate::error::{Advice, Error, Result};
@@ -34,7 +34,7 @@ struct Fields(Vec<(String, Spanned<FieldFile>)>);
 struct FieldFile {
     column: Option<ColumnNames>,
     distance: Option<Spanned<String>>,
-    lost_at: Option<Spanned<Lost>>,
+    lost_at: Option<Spanned<LossForm>>,
     points: Option<f64>,
     penalty: Option<f64>,
     missing: Option<f64>,
@@ -60,15 +60,15 @@ enum ColumnNames {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a distance such as 3, or a share of the length such as \"40%\"")]
-enum Lost {
+enum LossForm {
     At(f64),
     Share(String),
 }
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
+        struct FieldsVisitor;
+        impl<'de> Visitor<'de> for FieldsVisitor {
             type Value = Fields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for Fields {
                 Ok(Fields(fields))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(FieldsVisitor)
     }
 }
 
@@ -100,13 +100,19 @@ impl Rules {
             Error::file(path, format!("cannot read: {error}"))
                 .or(Advice::with("suggest", "have one written"))
         })?;
-        Self::parse(&text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
+        Self::from_toml(&text, path, two_tables)
+    }
+
+    /// Reads rules from the text of such a file, for one table or for two. Messages call it `path`; tables of words that it
+    /// names lie beside that path.
+    ///
+    /// # Errors
+    /// With the line where something is wrong.
+    pub fn from_toml(text: &str, path: &Path, two_tables: bool) -> Result<Self> {
+        Self::parse(text, two_tables, path.parent().unwrap_or(Path::new(""))).map_err(
             |(span, what)| {
-                Error::input(
-                    path,
-                    1 + text[..span.start.min(text.len())].matches('\n').count() as u64,
-                    what,
-                )
+                let line = 1 + text[..span.start.min(text.len())].matches('\n').count() as u64;
+                Error::input(path, line, what)
             },
         )
     }
@@ -234,16 +240,18 @@ fn field_rule(
     Ok(rule)
 }
 
-fn lost_at(lost: &Spanned<Lost>) -> Result<LostAt, RuleProblem> {
+fn lost_at(lost: &Spanned<LossForm>) -> Result<LossDistance, RuleProblem> {
     let read = match lost.get_ref() {
-        Lost::At(distance) => Some(LostAt::Distance(*distance)),
-        Lost::Share(text) => {
+        LossForm::At(distance) => Some(LossDistance::Distance(*distance)),
+        LossForm::Share(text) => {
             let percent = text.strip_suffix('%').and_then(|text| text.trim().parse::<f64>().ok());
-            percent.map(|percent| LostAt::Share(percent / 100.0))
+            percent.map(|percent| LossDistance::Share(percent / 100.0))
         }
     };
-    let positive = |lost: &LostAt| match *lost {
-        LostAt::Distance(value) | LostAt::Share(value) => value.is_finite() && value > 0.0,
+    let positive = |lost: &LossDistance| match *lost {
+        LossDistance::Distance(value) | LossDistance::Share(value) => {
+            value.is_finite() && value > 0.0
+        }
     };
     read.filter(positive).ok_or_else(|| {
         let what = "lost_at must be a distance above 0, such as 3, or a share such as \"40%\"";
@@ -287,8 +295,8 @@ mod tests {
         assert_eq!(names, ["name", "phone", "born"]);
         assert_eq!(rules.fields[0].columns, ["full name", "name"]);
         assert_eq!((rules.fields[1].points, rules.fields[1].penalty), (80.0, 120.0));
-        assert_eq!(rules.fields[1].lost_at, LostAt::Distance(3.0));
-        assert_eq!(rules.fields[2].lost_at, LostAt::Share(0.5));
+        assert_eq!(rules.fields[1].lost_at, LossDistance::Distance(3.0));
+        assert_eq!(rules.fields[2].lost_at, LossDistance::Share(0.5));
         assert_eq!((rules.fields[2].penalty, rules.fields[2].missing), (100.0, -5.0));
         assert_eq!(rules.grouping, GroupingRule::OneToOne);
         assert_eq!(rules.check.expect("a check").share, 0.5);

@@ -10,6 +10,9 @@
 //! 4. a field's points and penalty are those of the quadratic that comes closest to the logarithm of the ratio of the
 //!    two, ten points a factor of two, and the threshold is where matches and others are equally likely;
 //! 5. candidates are found by the conditions that hold for most of the likely matches at the least cost.
+//!
+//! The pairs come from rare words, not from the rules' own candidates. Those are chosen by the very fields that are to
+//! be judged, and expectation maximisation over them failed: F1 was 0.21 on products and 0.73 on citations.
 
 mod columns;
 mod mixture;
@@ -22,7 +25,9 @@ use rayon::prelude::*;
 use self::columns::{ColumnPair, ColumnPairs};
 use self::mixture::Mixture;
 use super::candidates::CandidateSearch;
-use super::rules::{Alternative, Distance, FieldCondition, FieldRule, GroupingRule, How, Rules};
+use super::rules::{
+    Alternative, Distance, FieldCondition, FieldRule, GroupingRule, Rules, ValueRelation,
+};
 use super::{Records, Scorer};
 use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
@@ -182,7 +187,7 @@ fn sources(
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<CandidateSource>> {
     let count = rules.fields.len();
-    let equal = |field| FieldCondition { field, how: How::Equal };
+    let equal = |field| FieldCondition { field, how: ValueRelation::Equal };
     let mut alternatives: Vec<Alternative> =
         (0..count).map(|field| Alternative(vec![equal(field)])).collect();
     for first in 0..count {
@@ -196,7 +201,7 @@ fn sources(
             _ => &[],
         };
         let similar = |&least: &f64| {
-            Alternative(vec![FieldCondition { field, how: How::Similar(least, None) }])
+            Alternative(vec![FieldCondition { field, how: ValueRelation::Similar(least, None) }])
         };
         alternatives.extend(least.iter().map(similar));
     }

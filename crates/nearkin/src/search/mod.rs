@@ -4,9 +4,9 @@
 //! read → fold copies → plan → candidates → compare exactly → audit → cluster
 //! ```
 //!
-//! There is one search for every kind of item. Two implementations stand behind it: [`Scanned`] texts, sets and bags are
-//! read from their source in passes and may exceed memory ([`disk`]); vectors, bit strings, strings and sparse vectors
-//! are [held in memory](MemoryItems). Both end in a [`Comparison`], and from there on everything is the same.
+//! There is one search for every kind of item. Two implementations stand behind it: [`SourceItems`] texts, sets and bags are
+//! read from their source in passes and may exceed memory (`disk`); vectors, bit strings, strings and sparse vectors
+//! are [held in memory](MemoryItems). Both end in a `Comparison`, and from there on everything is the same.
 
 mod disk;
 pub(crate) mod job;
@@ -155,11 +155,11 @@ pub trait Searchable {
 }
 
 /// Texts, sets or bags that are read from their source in passes.
-pub struct Scanned<'s, S> {
+pub struct SourceItems<'s, S> {
     sources: Vec<&'s S>,
 }
 
-impl<'s, S: Source> Scanned<'s, S> {
+impl<'s, S: Source> SourceItems<'s, S> {
     /// The items of a collection, to be paired among themselves.
     pub fn new(source: &'s S) -> Self {
         Self { sources: vec![source] }
@@ -172,7 +172,7 @@ impl<'s, S: Source> Scanned<'s, S> {
     }
 }
 
-impl<S: Source> Searchable for Scanned<'_, S> {
+impl<S: Source> Searchable for SourceItems<'_, S> {
     fn pairs(self, search: Search<'_>) -> Result<Matches> {
         let run = DiskRun::new(&self.sources, search, Goal::Pairs)?;
         let pool = pool(search.settings.threads)?;

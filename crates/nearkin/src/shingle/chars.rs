@@ -6,21 +6,21 @@
 
 use nearkin_kernels::{PADDING, hash_padded};
 
-use super::fold::{Case, Space, fold_case};
+use super::fold::{Case, Whitespace, fold_case};
 
 /// Appends the hash of every run of `k` characters.
 pub(super) fn shingle(
     text: &str,
     k: usize,
     case: Case,
-    space: Space,
+    space: Whitespace,
     folded: &mut Vec<u8>,
     out: &mut Vec<u64>,
 ) {
     fold_case(text, case, folded);
     fold_space(folded, space);
     let end = folded.len();
-    let blank = space != Space::Keep && folded[..] == *b" ";
+    let blank = space != Whitespace::Keep && folded[..] == *b" ";
     if end == 0 || blank {
         return;
     }
@@ -63,8 +63,8 @@ fn character_length(first: u8) -> usize {
 }
 
 /// Folds or drops white space in place.
-fn fold_space(text: &mut Vec<u8>, space: Space) {
-    if space == Space::Keep {
+fn fold_space(text: &mut Vec<u8>, space: Whitespace) {
+    if space == Whitespace::Keep {
         return;
     }
     let whole = String::from_utf8(std::mem::take(text)).expect("folding case keeps UTF-8");
@@ -73,7 +73,7 @@ fn fold_space(text: &mut Vec<u8>, space: Space) {
     for c in whole.chars() {
         if !c.is_whitespace() {
             bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        } else if space == Space::Fold && !in_space {
+        } else if space == Whitespace::Fold && !in_space {
             bytes.push(b' ');
         }
         in_space = c.is_whitespace();

@@ -18,7 +18,7 @@ pub enum Case {
 
 /// What becomes of white space before characters are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Space {
+pub enum Whitespace {
     /// A run of white space becomes one blank.
     Fold,
     /// White space is dropped.

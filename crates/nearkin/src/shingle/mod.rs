@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use advice::{ShingleLength, advise};
 pub(crate) use fold::fold_case;
-pub use fold::{Case, NormalForm, Space, is_word_character};
+pub use fold::{Case, NormalForm, Whitespace, is_word_character};
 pub use grid::Grid;
 pub use hash::hash_bytes;
 pub use stop_words::StopWords;
@@ -65,7 +65,7 @@ pub struct Shingling {
     /// Whether upper and lower case differ. Words are lower-cased unless this says otherwise.
     pub case: Case,
     /// What becomes of white space between characters. Words do not see it.
-    pub space: Space,
+    pub space: Whitespace,
     /// The Unicode normal form that the text is brought into first. Elements stay as they are.
     pub normal_form: Option<NormalForm>,
     /// Bits kept of a shingle's hash, 32 or 64.
@@ -120,7 +120,7 @@ impl Shingling {
         Self {
             unit,
             case,
-            space: Space::Fold,
+            space: Whitespace::Fold,
             normal_form: None,
             bits: HashBits::default(),
             tokenizer: None,

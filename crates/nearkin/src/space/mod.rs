@@ -73,7 +73,7 @@ pub trait Space: Sync {
 
 /// Two items and their exact similarity or distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct ClosePair {
     /// The item that comes first.
     pub a: u32,
     /// The other.
@@ -84,7 +84,7 @@ pub struct Found {
 
 /// Which pairs of a space are looked for.
 #[derive(Clone, Copy)]
-pub struct Join<'a> {
+pub struct JoinQuery<'a> {
     /// Pairs that reach this similarity or distance.
     pub limit: f64,
     /// Where the second collection begins, when pairs of one item of each are looked for.

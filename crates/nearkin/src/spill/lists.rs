@@ -22,12 +22,12 @@ pub(crate) struct Lists<T> {
 
 /// Lists one after the other, and how long each is.
 #[derive(Debug)]
-pub(crate) struct Joined<T> {
+pub(crate) struct Concatenation<T> {
     pub(crate) list: Vec<T>,
     pub(crate) lengths: Vec<u32>,
 }
 
-impl<T> Default for Joined<T> {
+impl<T> Default for Concatenation<T> {
     fn default() -> Self {
         Self { list: Vec::new(), lengths: Vec::new() }
     }
@@ -88,7 +88,10 @@ impl<T: Plain> Lists<T> {
     }
 
     /// Appends lists that lie one after the other.
-    pub(crate) fn push_all(&mut self, Joined { list, lengths }: Joined<T>) -> Result<()> {
+    pub(crate) fn push_all(
+        &mut self,
+        Concatenation { list, lengths }: Concatenation<T>,
+    ) -> Result<()> {
         if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
             self.write()?;
         }

@@ -4,6 +4,9 @@
 //! back partition by partition, so that each can be sorted on its own. [`Lists`] takes lists and gives each
 //! back by its number. Both hold data in memory up to a limit. Beyond it they write to a temporary file, in
 //! large pieces, once.
+//!
+//! Which part is in memory does not change the work. So results, and even the number of comparisons, are the same at
+//! every memory limit. For the exact join, which works in blocks, only the results are.
 
 mod budget;
 mod file;
@@ -14,7 +17,7 @@ mod saved;
 pub(crate) use budget::{Budget, folder};
 pub use budget::{LEAST_MEMORY, fair_share};
 pub(crate) use file::{Temp, TempFile};
-pub(crate) use lists::{Cache, Joined, Lists};
+pub(crate) use lists::{Cache, Concatenation, Lists};
 pub(crate) use partitions::{Block, Partitions};
 pub(crate) use saved::{Loader, Saver, load, save};
 

@@ -1,8 +1,8 @@
 //! Classic minhash signatures, in one pass over the elements.
 //!
-//! The elements of a set come in, one minimum a hash function goes out (Broder 1997; *Mining of
-//! Massive Datasets*, 3.3.5). With a cut only hash values below it are looked at, which is the
-//! truncated scan of 3.3.6: the rows that come late in the permuted order are never examined.
+//! The elements of a set come in, one minimum per hash function goes out (Broder 1997; *Mining of Massive Datasets*, 3.3.5).
+//! With a cut, only hash values below it are looked at. That is the truncated scan of 3.3.6: rows that come late in the
+//! permuted order are never examined.
 
 use super::hash_family::HashFamily;
 use super::signature::Signature;
@@ -21,8 +21,7 @@ impl<F: HashFamily> MinHash<F> {
         Self { family, cut: INFINITY }
     }
 
-    /// The same, but blind to hash values of `cut` and above. With permutations as the family this
-    /// looks at the first `cut` rows of each.
+    /// Ignores hash values of `cut` and above. With permutations as the family, this looks at the first `cut` rows of each.
     #[must_use]
     pub fn truncated(self, cut: u64) -> Self {
         Self { cut, ..self }

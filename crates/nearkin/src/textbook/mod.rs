@@ -1,20 +1,20 @@
 //! What serves the study of the subject and no run.
 //!
-//! Nothing here is on the way of the data: a run has a faster way for each of these, or no use for it. They are the
-//! definitions that the faster ways are tested against, and what a course on the subject asks for. The rows are those of the
-//! tests, which carry them in their names.
+//! No search uses these: each has a faster replacement, or a search does not need it. They are the definitions that the
+//! faster ways are tested against, and what a course on the subject asks for. A row is a row of the subject's syllabus;
+//! tests carry it in their names (`s3_1_…`).
 //!
-//! | file | what | row | what a run uses instead |
+//! | file | what | row | what a search uses instead |
 //! |---|---|---|---|
 //! | [`permutation`] | minhash by an explicit permutation | S3.1 | [`OnePermutation`](crate::family::OnePermutation) |
-//! | [`minhash`] | signatures in one pass, by hash functions; the truncated scan | S3.2, S3.4 | the same |
+//! | [`minhash`] | signatures in one pass, by hash functions; the truncated scan | S3.2, S3.4 | `OnePermutation` |
 //! | [`hash_family`] | hash functions to choose from: ax + b mod p, and a stronger one | S3.3 | [`mix64`](crate::family::hash::mix64) |
 //! | [`min_wise`] | how far a family is from min-wise; families that are exactly so | S3.3 | |
-//! | [`signature`] | signatures and the three rules of ∞ | S3.4, S3.7 | sketches of 32 bits a value |
+//! | [`signature`] | signatures and the three rules of ∞ | S3.4, S3.7 | sketches with 32 bits per value |
 //! | [`group_minima`] | plain one-permutation hashing, and its variance | S3.5 | the form that fills groups |
 //! | [`unary`] | L1 as a Hamming distance | S6.4 | [`Lines`](crate::family::Lines) |
 //! | [`near_neighbour`] | the (c, r) near-neighbour index | S6.5 | joins that are complete or have a stated recall |
-//! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps and sorted tables |
+//! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps, and [`BucketTable`](crate::candidates::bucket_table::BucketTable) |
 
 pub mod group_minima;
 pub mod hash_family;

@@ -1,12 +1,13 @@
 //! The (c, r) near-neighbour index of Indyk and Motwani (1998).
 //!
-//! Asked for an item, it gives one within c·r whenever there is one within r, but for a chance: it misses with at most
-//! 1/e and gives up with at most 1/2, which leaves 1/2 − 1/e for the worst of collections; where few items lie just
-//! beyond c·r it is 1 − 1/e and more.
-//! Its tables have keys of k functions each. With P₁ and P₂ for the chances that a function agrees on items at
-//! r and at c·r, and n items:
+//! If there is an item within r of a query, the index gives one within c·r, with a known chance. It misses with a chance of
+//! at most 1/e and gives up with a chance of at most 1/2. That leaves at least 1/2 − 1/e for the worst of collections, and
+//! 1 − 1/e and more where few items lie just beyond c·r.
 //!
-//! - k = ln n / ln(1/P₂) makes P₂ᵏ = 1/n, so that a table brings no more than one far item along, on average;
+//! Its tables have keys of k functions each. Let P₁ and P₂ be the chances that a function agrees on items at r and at c·r,
+//! and n the number of items:
+//!
+//! - k = ln n / ln(1/P₂) makes P₂ᵏ = 1/n, so a table gives no more than one far item, on average;
 //! - L = P₁⁻ᵏ tables, which is n^ρ with ρ = ln(1/P₁) / ln(1/P₂), miss a near item with a chance of at most 1/e;
 //! - a search gives up after 2L far items: more are met with a chance of at most 1/2.
 
@@ -17,7 +18,7 @@ use crate::candidates::bucket_table::BucketTable;
 use crate::family::hash::mix64;
 use crate::family::{Family, INFINITY};
 use crate::join::go_on;
-use crate::space::{Form, Found, Space};
+use crate::space::{ClosePair, Form, Space};
 use crate::{Error, Result};
 
 /// How many functions and tables an index has, and why.
@@ -75,7 +76,7 @@ pub struct NearIndex<'a, S, F> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearAnswer {
     /// The item asked for, an item within c·r, and their distance.
-    pub found: Option<Found>,
+    pub found: Option<ClosePair>,
     /// Items farther than c·r that were looked at.
     pub far: usize,
     /// Whether the search gave up because they were too many.
@@ -141,7 +142,7 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
             let bucket = table.items(key).map(|entered| self.items - 1 - entered);
             for other in bucket.filter(|&other| other != item) {
                 if let Some(value) = self.space.reaching(item, other, self.far) {
-                    answer.found = Some(Found { a: item, b: other, value });
+                    answer.found = Some(ClosePair { a: item, b: other, value });
                     return answer;
                 }
                 answer.far += 1;

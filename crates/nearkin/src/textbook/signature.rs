@@ -25,7 +25,7 @@ impl Signature {
         Self { values, empty }
     }
 
-    /// The values, one a function; [`INFINITY`] where nothing was seen.
+    /// The values, one per function; [`INFINITY`] where nothing was seen.
     pub fn values(&self) -> &[u64] {
         &self.values
     }

@@ -1,10 +1,10 @@
 //! The L1 distance as a Hamming distance.
 //!
-//! Written in unary, a whole number x from 0 to m is x ones and m − x zeros, so that two numbers differ in as many
-//! bits as they are apart, and vectors in as many as their L1 distance is (Indyk and Motwani 1998). [`code`] writes
-//! the codes out, for everything that takes bit strings. [`UnaryLevels`] samples bits of codes that are never written: bit
-//! l of coordinate i says whether vᵢ ≥ l. Nothing in that needs whole numbers, so it takes any, each coordinate with a
-//! range of its own: levels are spread evenly over the ranges of all coordinates laid end to end.
+//! In unary, a whole number x from 0 to m is x ones and m − x zeros. So the codes of two numbers differ in as many bits as
+//! the numbers are apart, and the codes of two vectors in as many bits as their L1 distance (Indyk and Motwani 1998).
+//! [`code`] writes the codes out, for everything that takes bit strings. [`UnaryLevels`] samples bits of codes that are
+//! never written: bit l of coordinate i says whether vᵢ ≥ l. That does not need whole numbers, so it takes any numbers, and
+//! each coordinate has its own range: levels are spread evenly over the ranges of all coordinates laid end to end.
 
 use crate::family::Family;
 use crate::family::draw::{place, unit};
@@ -12,7 +12,7 @@ use crate::family::hash::mix64;
 use crate::item::{Bits, Vectors};
 use crate::{Error, Result};
 
-/// The unary codes of vectors of whole numbers from 0 to `maximum`: `maximum` bits a component.
+/// The unary codes of vectors of whole numbers from 0 to `maximum`: `maximum` bits per component.
 ///
 /// # Errors
 /// When `maximum` is 0, or a component is no whole number from 0 to `maximum`.

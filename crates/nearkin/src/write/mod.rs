@@ -8,7 +8,7 @@ mod records;
 mod table;
 mod vectors;
 
-pub use output::{Output, Ready, check, check_table, remove_temporary_files};
+pub use output::{CompleteOutput, Output, check, check_table, remove_temporary_files};
 pub use records::{batches, records};
 pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};
-pub use vectors::{check_vectors, vectors};
+pub use vectors::{check_vectors, vector_batches, vectors};

@@ -66,7 +66,7 @@ impl Output {
     }
 
     /// Writes everything to disk, under a temporary name still.
-    pub fn ready(self) -> Result<Ready> {
+    pub fn ready(self) -> Result<CompleteOutput> {
         let Self { name, target, sink } = self;
         let flush = || -> io::Result<Option<NamedTempFile>> {
             let buffered = match sink {
@@ -85,7 +85,7 @@ impl Output {
             }
         };
         let file = flush().map_err(|error| cannot_write(&name, &error))?;
-        Ok(Ready { name, target, file })
+        Ok(CompleteOutput { name, target, file })
     }
 
     /// Writes everything out; the file appears under its name now.
@@ -108,13 +108,13 @@ impl Output {
 /// complete.
 #[must_use = "the file does not appear without a call to appear"]
 #[derive(Debug)]
-pub struct Ready {
+pub struct CompleteOutput {
     name: PathBuf,
     target: PathBuf,
     file: Option<NamedTempFile>,
 }
 
-impl Ready {
+impl CompleteOutput {
     /// The file appears under its name now.
     pub fn appear(self) -> Result<()> {
         let Some(file) = self.file else { return Ok(()) };

@@ -1,13 +1,13 @@
 //! The records that are kept, with all their fields as they came.
 
 use super::{
-    output::{Output, Ready},
+    output::{CompleteOutput, Output},
     table::{output_format, parquet_failed, parquet_ready, parquet_writer},
 };
 use crate::{
     Result,
     parallel::in_order,
-    read::{Chunk, Format, Input, IsKept, RecordBody, RecordFormat},
+    read::{Chunk, Format, Input, PositionFilter, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -23,10 +23,10 @@ use std::{
 pub fn records(
     input: &Input,
     target: Option<&Path>,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
-) -> Result<Ready> {
+) -> Result<CompleteOutput> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
@@ -41,7 +41,7 @@ pub fn records(
 /// The kept records as columns in memory, in input order; `progress` as in [`records`].
 pub fn batches(
     input: &Input,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
@@ -66,7 +66,7 @@ pub fn batches(
 fn each_kept(
     input: &Input,
     format: &RecordFormat,
-    kept: IsKept,
+    kept: PositionFilter,
     threads: usize,
     mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
 ) -> Result<()> {
@@ -128,7 +128,7 @@ impl RecordWriter {
         }
     }
 
-    fn ready(self) -> Result<Ready> {
+    fn ready(self) -> Result<CompleteOutput> {
         match self {
             Self::Bytes(output) => output.ready(),
             Self::Parquet(writer, name) => parquet_ready(*writer, &name),

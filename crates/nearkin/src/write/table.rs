@@ -1,6 +1,6 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
-use super::output::{Output, Ready, cannot_write};
+use super::output::{CompleteOutput, Output, cannot_write};
 use crate::item::{Id, IdRef};
 use crate::{
     Error, Result,
@@ -230,7 +230,7 @@ impl TableWriter {
     }
 
     /// Writes everything to disk, under a temporary name still.
-    pub fn ready(self) -> Result<Ready> {
+    pub fn ready(self) -> Result<CompleteOutput> {
         match self.body {
             TableSink::Text(mut output, _, mut buffer) => {
                 drain(&mut output, &mut buffer, 0)?;
@@ -461,7 +461,7 @@ pub(super) fn parquet_writer(output: Output, schema: SchemaRef) -> Result<ArrowW
 }
 
 /// Writes the footer.
-pub(super) fn parquet_ready(writer: ArrowWriter<Output>, name: &Path) -> Result<Ready> {
+pub(super) fn parquet_ready(writer: ArrowWriter<Output>, name: &Path) -> Result<CompleteOutput> {
     writer.into_inner().map_err(|error| parquet_failed(name, error))?.ready()
 }
 

@@ -1,10 +1,13 @@
 //! The vectors that are kept, in the format they came in.
 
-use super::output::{Output, Ready};
+use super::output::{CompleteOutput, Output};
 use crate::error::{Error, Problem, Result};
 use crate::read::format::by_extension;
 use crate::read::{Format, VectorFiles};
+use arrow_array::{Array, FixedSizeListArray, Float32Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::path::Path;
+use std::sync::Arc;
 
 /// An error where vectors of a format cannot be written to this file.
 ///
@@ -34,7 +37,7 @@ pub fn vectors(
     kept: &dyn Fn(u64) -> bool,
     count: u64,
     progress: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<Ready> {
+) -> Result<CompleteOutput> {
     check_vectors(target, files.format())?;
     let mut output = Output::create(target)?;
     let mut first = None;
@@ -62,6 +65,37 @@ pub fn vectors(
         output.put(&npy_header("<f4", 0, 1))?;
     }
     output.ready()
+}
+
+/// The kept rows of files of vectors as a column `vector` in memory, in input order; `progress` as in [`vectors`].
+///
+/// # Errors
+/// When a file is damaged or has changed, or its vectors are not all equally long.
+pub fn vector_batches(
+    files: &VectorFiles,
+    kept: &dyn Fn(u64) -> bool,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let (mut values, mut dimension) = (Vec::new(), None);
+    files.each_row(&mut |row, element, bytes, name| {
+        progress(bytes.len() as u64)?;
+        let columns = bytes.len() / element.bytes();
+        if *dimension.get_or_insert(columns) != columns {
+            return Err(Error::file(name, "its vectors are not all equally long"));
+        }
+        match kept(row) {
+            true => element.floats(bytes, &mut values).map_err(|wrong| Error::file(name, wrong)),
+            false => Ok(()),
+        }
+    })?;
+    let field = Arc::new(Field::new("item", DataType::Float32, false));
+    let size = dimension.unwrap_or(1) as i32;
+    let column = FixedSizeListArray::new(field, size, Arc::new(Float32Array::from(values)), None);
+    let schema = Schema::new(vec![Field::new("vector", column.data_type().clone(), false)]);
+    let schema = Arc::new(schema);
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(column)])
+        .map_err(|error| Error::file("<vectors>", error.to_string()))?;
+    Ok((schema, vec![batch]))
 }
 
 /// The header of version 1 of the `.npy` format (NEP 1), a multiple of 64 bytes long.

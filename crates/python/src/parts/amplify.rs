@@ -8,7 +8,7 @@ use nearkin::Error;
 use nearkin::amplify::Expression as Inner;
 use pyo3::prelude::*;
 
-use super::Asked;
+use super::BandSettings;
 use super::columns::{Column, doubles, handed_out};
 use crate::error::{Raise, raised};
 
@@ -163,8 +163,16 @@ pub(crate) fn planned(
     measure: &str,
     bands: Option<(usize, usize)>,
 ) -> PyResult<(usize, usize, f64, f64)> {
-    let asked =
-        Asked { threshold, within, recall, shingle, measure, bands, seed: 1, threads: Some(1) };
+    let asked = BandSettings {
+        threshold,
+        within,
+        recall,
+        shingle,
+        measure,
+        bands,
+        seed: 1,
+        threads: Some(1),
+    };
     py.detach(|| {
         let settings = asked.settings()?;
         if !settings.measure.follows_jaccard() {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::columns::{Column, Texts, handed_out, ids};
-use super::{Asked, threads_of};
+use super::{BandSettings, threads_of};
 use crate::error::{Raise, raised};
 
 /// Items between two looks for Ctrl-C.
@@ -90,7 +90,8 @@ impl Index {
         seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let asked = Asked { threshold, within, recall, shingle, measure, bands, seed, threads };
+        let asked =
+            BandSettings { threshold, within, recall, shingle, measure, bands, seed, threads };
         let inner = asked.settings().and_then(Inner::new).raise(py)?;
         Ok(Self::new_from(inner))
     }

@@ -11,7 +11,7 @@ use nearkin::cluster::{Keep, Linkage};
 use nearkin::distributed;
 use nearkin::family::OnePermutation;
 use nearkin::item::Texts;
-use nearkin::search::{Scanned, Search};
+use nearkin::search::{Search, SourceItems};
 use nearkin::settings::Settings;
 use pyo3::prelude::*;
 
@@ -71,7 +71,7 @@ pub(crate) fn pairs(
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
-        let similar = Search::new(&settings).pairs(Scanned::new(&Texts(&texts)))?;
+        let similar = Search::new(&settings).pairs(SourceItems::new(&Texts(&texts)))?;
         let mut matches = Matches::default();
         similar.each(|one, other, value| {
             matches.push(positions[one as usize], positions[other as usize], value);
@@ -94,7 +94,7 @@ pub(crate) fn clusters(
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = Search::new(&settings).dedup(
-            Scanned::new(&Texts(&texts)),
+            SourceItems::new(&Texts(&texts)),
             &Keep::First,
             Linkage::Chains,
         )?;

@@ -99,8 +99,8 @@ impl TablePlan {
         self.tables.len()
     }
 
-    /// The keys of consecutive items, one a table and item by item. Where a function of a table has no value,
-    /// the key is one that no other item has.
+    /// Writes the keys of consecutive items, item by item, one per table. If a function of a table has no value, the key is
+    /// one that no other item has.
     pub(super) fn keys(
         &self,
         families: &Families<'_>,
@@ -144,8 +144,8 @@ fn key_of<'a>(values: impl Iterator<Item = &'a u64>) -> Option<u64> {
     Some(hash.key())
 }
 
-/// Makes a key of several values. One multiplication each, as there may be thousands for an item, and
-/// proper mixing at the end; values that share a key by accident cost a look and change no result.
+/// Makes a key of several values. An item may have thousands, so each takes one multiplication, with proper mixing at the
+/// end. Values that share a key by accident cost a look and change no result.
 #[derive(Default)]
 pub(super) struct KeyHash(u64);
 

@@ -1,13 +1,13 @@
 //! Running an expression: which pairs does it make candidates?
 //!
-//! An [`Expression`] and the families it names come in, all pairs that satisfy it go out, or those that a
-//! query satisfies it with. Each part without an OR in it is a table, in which an item has one key, a hash of
-//! the values of the functions in that part. An OR is a union of tables, an AND of ORs an intersection.
+//! An [`Expression`] and the families it names come in. All pairs that satisfy it go out, or the items that satisfy it with
+//! a query. Each part without an OR is a table. An item has one key per table: a hash of the values of the functions in that
+//! part. An OR is a union of tables, an AND of ORs an intersection.
 //!
-//! No set of pairs is ever stored. All keys of an item lie together, so that the whole expression can be
-//! evaluated on two rows of keys. What remains is to meet every pair that could satisfy it, by sorting: for an OR
-//! all its parts are searched, for an AND the part in which the fewest pairs meet, or several parts by the
-//! combinations of their tables. A pair is met in the first place that it shares.
+//! No set of pairs is ever stored. All keys of an item lie together, so the whole expression can be evaluated on two rows of
+//! keys. What remains is to meet every pair that could satisfy it, by sorting. For an OR all its parts are searched. For an
+//! AND the part is searched in which the fewest pairs meet, or several parts by the combinations of their tables. A pair is
+//! met in the first place that it shares.
 
 mod formula;
 mod search;
@@ -24,7 +24,7 @@ use search::{KeySample, TableChoice, TableSearch};
 use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
-use crate::space::{Found, Join, Space};
+use crate::space::{ClosePair, JoinQuery, Space};
 use crate::{Error, Result};
 
 /// Pairs that one thread looks at before it asks whether to stop.
@@ -42,7 +42,7 @@ pub struct Cascade {
     search: TableSearch,
     places: Vec<TableChoice>,
     items: usize,
-    /// Row by row, a row an item.
+    /// One row of keys per item.
     keys: Vec<u64>,
     lookup: OnceLock<Vec<BucketTable>>,
 }
@@ -98,8 +98,7 @@ impl Cascade {
         self.plan.tables()
     }
 
-    /// How often the items are sorted by their keys: once for each table of a plain OR, less or more where
-    /// there are ANDs.
+    /// How often the items are sorted by their keys: once for each table of a plain OR, less or more often with ANDs.
     pub fn searched(&self) -> usize {
         self.places.len()
     }
@@ -159,8 +158,8 @@ impl Cascade {
     pub fn join(
         &self,
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as were hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
@@ -183,7 +182,7 @@ impl Cascade {
                 .iter()
                 .flat_map(|(place, buckets)| portions(place, buckets, join.split))
                 .collect();
-            let results: Vec<(Vec<Found>, CandidateCounts)> = portions
+            let results: Vec<(Vec<ClosePair>, CandidateCounts)> = portions
                 .par_chunks(64)
                 .map(|portions| self.compare(portions, space, join))
                 .collect::<Result<_>>()?;
@@ -220,8 +219,8 @@ impl Cascade {
         &self,
         portions: &[BucketPortion<'_>],
         space: &dyn Space,
-        join: &Join<'_>,
-    ) -> Result<(Vec<Found>, CandidateCounts)> {
+        join: &JoinQuery<'_>,
+    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
         let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
         for portion in portions {
             if (join.stopped)() {
@@ -241,7 +240,7 @@ impl Cascade {
                     }
                     counts.verified += 1;
                     let value = space.reaching(a, b, join.limit);
-                    found.extend(value.map(|value| Found { a, b, value }));
+                    found.extend(value.map(|value| ClosePair { a, b, value }));
                 }
             }
         }

@@ -1,12 +1,11 @@
 //! Where to look for the pairs that satisfy a formula.
 //!
-//! A [`TableRanges`] is an AND of ranges of tables: a pair belongs to it that shares a table of each range. Its
-//! pairs are found by sorting once for each choice of a table from each range, by the keys of those tables
-//! together. One range is the plain search of its tables; each more takes more sorting and lets fewer pairs
-//! meet: of 200,000 random items, 96 million instead of 840 under
-//! `or(10, and(and(8, bits), or(6, and(6, bits))))`.
-//! Formulas are covered by groups such that no pair is left out, at the least cost that a sample of
-//! the items lets expect.
+//! A [`TableRanges`] is an AND of ranges of tables, called a group: its pairs share a table of each range. They are found by
+//! one sort for each choice of a table from each range, by the keys of these tables together. One range is the plain search
+//! of its tables. Each further range takes more sorting and lets fewer pairs meet: of 200,000 random items, 96 million
+//! instead of 840 million under `or(10, and(and(8, bits), or(6, and(6, bits))))`.
+//!
+//! A formula is covered by groups such that no pair is left out, at the least cost that a sample of the items predicts.
 
 use std::ops::Range;
 
@@ -35,7 +34,7 @@ pub(super) struct TableSearch {
 }
 
 impl TableSearch {
-    /// All of so many tables.
+    /// Searches all of `tables` tables.
     pub(super) fn whole(tables: usize) -> Self {
         Self { groups: vec![vec![0..tables]], exact: true, cost: 0.0 }
     }
@@ -83,7 +82,7 @@ impl TableSearch {
         (cost < self.cost).then_some(Self { groups, exact, cost })
     }
 
-    /// The same as a search for a part of what is asked.
+    /// This search, as one that finds more than what is asked for.
     fn without(self) -> Self {
         Self { exact: false, ..self }
     }
@@ -165,8 +164,7 @@ impl KeySample {
         (4 * self.tables).max(64)
     }
 
-    /// What it costs to search a group: a look at every pair that meets, and for each choice an entry an
-    /// item.
+    /// What it costs to search a group: a look at every pair that meets, and for each choice one entry per item.
     fn cost(&self, group: &TableRanges) -> f64 {
         let all = choices(group);
         let counted = all.min(COUNTED);

@@ -1,8 +1,8 @@
 //! What sizes and places alone say about two sets.
 //!
-//! Two sets are similar when they share at least `need(a, b)` elements, where a and b are their sizes. Everything
-//! here follows from that number alone, which is exact, so no pair is lost or gained to rounding, and it holds for
-//! every measure for which `need` is the same for (b, a), never falls as b grows, and grows no faster than b.
+//! Two sets are similar when they share at least `need(a, b)` elements, where a and b are their sizes. Everything here
+//! follows from that number, which is exact, so rounding neither loses nor adds a pair. It holds for every measure whose
+//! `need` is the same for (b, a), never falls as b grows, and grows no faster than b.
 
 use std::ops::RangeInclusive;
 
@@ -40,13 +40,13 @@ impl<'a> Bounds<'a> {
         from..=behind - 1
     }
 
-    /// The prefix: so many symbols of a string of `length`, and as many as this says of the other, have one in common
-    /// when the sets are similar. 0 when nothing is similar to the set.
+    /// The length of the prefix: if two sets are similar, their prefixes share a symbol. 0 when nothing is similar to a set
+    /// of `length` elements.
     pub fn prefix(&self, length: usize) -> usize {
         self.prefix_for(length, *self.sizes(length).start())
     }
 
-    /// The prefix when the other string is not shorter: that of what is in the index, when sets come by size.
+    /// The prefix when the other string is not shorter: that of sets in the index, when sets come by size.
     pub fn prefix_of_smaller(&self, length: usize) -> usize {
         self.prefix_for(length, length)
     }

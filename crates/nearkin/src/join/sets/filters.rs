@@ -5,19 +5,19 @@ use std::str::FromStr;
 
 use crate::{Error, Result};
 
-/// What is looked at before two sets are compared. Whatever is chosen, the pairs are the same; only how many are
-/// compared to find them differs. The default is the fastest.
+/// What is looked at before two sets are compared. The choice changes how many pairs are compared, never which pairs are
+/// found. The default is the fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filters {
     /// Sets whose sizes alone rule them out are not looked at.
     pub length: bool,
     /// Only sets that have a symbol of their prefixes in common are looked at.
     pub prefix: bool,
-    /// Where in its string such a symbol stands must allow for enough behind it, however long the other string is.
+    /// The position of such a symbol must leave enough behind it, however long the other string is.
     pub position: bool,
-    /// The same with the length of what follows the symbol in both.
+    /// What follows the symbol in both strings must be long enough.
     pub suffix: bool,
-    /// Bitmaps, a bit turned for each element, must not differ in too many bits.
+    /// Bitmaps, in which each element turns one bit, must not differ in too many bits.
     pub bitmap: bool,
     /// Halves, quarters and eighths of what follows the symbol must allow for enough.
     pub full_suffix: bool,

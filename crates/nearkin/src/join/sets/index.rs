@@ -1,8 +1,8 @@
 //! Sets held in memory, and others compared with them one by one.
 //!
-//! Elements that no held set has are the rarest of all, so they come first in a query's string. As soon as there are
-//! more of them than the query may lack, nothing can be similar, and the rest is not even looked up. A filter of bits
-//! stands before the dictionary, so that this costs a nanosecond or two an element.
+//! Elements that no held set has are the rarest of all, so they come first in a query's string. As soon as there are more
+//! of them than the query may lack, nothing can be similar, and the rest is not looked up. A filter of bits stands before
+//! the dictionary, so this costs a nanosecond or two per element.
 
 use super::bounds::Bounds;
 use super::postings::Postings;
@@ -23,7 +23,7 @@ pub struct SetIndex {
     slack: Vec<u32>,
 }
 
-/// What queries need room for. One for each thread.
+/// Buffers for queries, one per thread.
 #[derive(Debug, Default)]
 pub struct QueryScratch {
     memory: ProbeMemory,

@@ -1,19 +1,27 @@
 //! Sets that share enough, every one of them.
 //!
-//! Sets are written as strings of symbols, rarest first, and those that are similar have a symbol of their short
-//! prefixes in common, so an index of the prefixes finds them (Leskovec, Rajaraman, Ullman, *Mining of Massive
-//! Datasets*, 3.9; the method is AllPairs of Bayardo, Ma and Srikant 2007 and PPJoin of Xiao and others 2008, with
-//! what Mann, Augsten and Bouros found to win in 2016: verify at first sight, and stop early).
+//! Sets are written as strings of symbols, rarest first. Similar sets share a symbol of their short prefixes, so an index
+//! of the prefixes finds them (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.9). The method is AllPairs of
+//! Bayardo, Ma and Srikant (2007) and PPJoin of Xiao and others (2008), with what Mann, Augsten and Bouros found to win in
+//! 2016: verify at first sight, and stop early.
 //!
 //! | file | answers |
 //! |---|---|
 //! | [`bounds`] | what do sizes and places alone say about two sets? |
 //! | `rank`, [`strings`] | which string is this set? |
-//! | `postings` | who has this symbol in the prefix? |
+//! | `postings` | which sets have this symbol in their prefix? |
 //! | `probe`, `suffix` | which of them pass the filters, and are similar? |
 //! | [`index`] | the same for sets that come later, one by one |
 //!
-//! Any measure goes that says of two sizes how much must be shared: see [`Verifier`].
+//! It works for any measure that says how much two sets of given sizes must share: see [`Verifier`].
+//!
+//! **A pair is verified at first sight.** A set looks its prefix up among the sets before it. A pair is judged at the
+//! first symbol it shares, by sizes, positions and bitmaps, and is then merged from there on. Nothing is counted or
+//! remembered between two looks, so there is no need to count hits over the whole prefix first, as PPJoin does.
+//!
+//! Most of the time goes into ranking: two thirds on licence texts. Elements that only one set has become no symbol,
+//! but count as positions. Sets with equal prefixes are not grouped: about a quarter of the time is left for probing,
+//! so that could gain little.
 
 pub mod bounds;
 mod filters;
@@ -55,7 +63,7 @@ pub struct SetPair {
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetJoinCounts {
-    /// Pairs that the index brought up and whose sizes and positions did not rule out.
+    /// Pairs from the index that sizes and positions did not rule out.
     pub candidates: u64,
     /// Those of them whose elements were compared.
     pub verified: u64,
@@ -115,9 +123,9 @@ pub struct PrefixIndex {
 const PROBES: usize = 64;
 /// Pairs that are handed over together, at least.
 const HITS: usize = 4096;
-/// Probes between which it is found out what is connected, at least. Two of one round may be compared although a
-/// third connects them, so it is short; but finding out takes time for each set before it, so later ones are one of
-/// so many parts of these.
+/// Probes of a round, at least: after each round the connected sets are found again. Two sets of one round may be compared
+/// although a third connects them, so rounds are short. But finding connections takes time for each set before the round,
+/// so a later round has at least one of [`ROUNDS`] parts of those sets.
 const ROUND: usize = 512;
 const ROUNDS: usize = 64;
 
@@ -232,7 +240,7 @@ impl PrefixIndex {
     }
 }
 
-/// What threads keep between probes, for as many as there are at a time.
+/// What threads keep between probes, one for each thread at work.
 #[derive(Default)]
 struct ProbeMemories(Mutex<Vec<ProbeMemory>>);
 

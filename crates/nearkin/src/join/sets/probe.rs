@@ -1,4 +1,4 @@
-//! One set against the index: through the filters, and what passes is compared.
+//! Looks one set up in the index: candidates go through the filters, and what passes is compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -85,7 +85,7 @@ impl ProbeLimits {
         let end = if filters.length { strings.first_of_size(largest + 1) } else { strings.len() };
         limits.resize(prefix, (end as u32, u32::MAX));
         if filters.length && filters.position {
-            // A set of this size may share its first symbol at so many of the positions.
+            // At this many positions a set of this size may share its first symbol.
             let mut from = 0;
             for (other, end) in strings.sizes_within(&sizes).rev() {
                 let last = bounds.need(size, other).map_or(0, |need| size + 1 - need.max(1));
@@ -181,7 +181,7 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
         }
     }
 
-    /// Goes through those who share a symbol of the prefix.
+    /// Goes through the sets that share a symbol of the prefix.
     fn look_up(&mut self, plan: &ProbeLimits) {
         let x = &self.probe.text;
         let limits = plan.limits.iter().skip(x.unshared);

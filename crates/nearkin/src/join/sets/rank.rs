@@ -1,12 +1,12 @@
 //! Elements become symbols: 64-bit numbers come in, ranks by frequency go out, rarest first.
 //!
-//! The elements of all sets are first parted by their hash, so that the table in which a part's elements are counted
-//! stays in a near cache, then read again from there: every list is written and read from one end to the other, and
-//! only a part's table is looked up at random. What is done does not depend on the number of threads.
+//! The elements of all sets are first divided into parts by their hash, so that the table in which a part's elements are
+//! counted stays in a near cache. Then they are read again from there: every list is written and read from one end to the
+//! other, and only a part's table is accessed at random. The result does not depend on the number of threads.
 //!
-//! On 37,000 licence texts (5.5 million elements of 1.2 million kinds, one thread of a busy machine) parting took 23 ms
+//! On 37,000 licence texts (5.5 million elements of 1.2 million kinds, one thread of a busy machine) dividing took 23 ms
 //! of processor time, counting 46, ranks 8, and putting them back in order 67, of which 50 for sorting. Looking up ranks
-//! in the last step instead of replacing numbers by them part by part took 130 ms more.
+//! in the last step, instead of replacing numbers by ranks part by part, took 130 ms more.
 
 use rayon::prelude::*;
 
@@ -202,7 +202,7 @@ impl Ranking<'_> {
     /// Puts the symbols of a portion's sets where they belong, sorted. (Sorting by digits, set by set or all of a
     /// portion together, took as long.)
     fn gather(&self, portion: &SetPortion, bits: u32, symbols: &mut [u32], lengths: &mut [u32]) {
-        // Read in order into a near cache, for what follows is not.
+        // Read in order into a near cache, because the next loop does not read in order.
         let ranks = portion.numbers.clone();
         let mut heads = portion.starts.clone();
         let mut rest = symbols;
@@ -261,8 +261,7 @@ pub(super) fn starts_of(counts: &[usize]) -> Vec<usize> {
 pub(super) struct HashNumbers {
     slots: Vec<HashSlot>,
     used: u32,
-    /// The number of this part: what stands in the table from another is as good as not there, so that it need not be
-    /// cleared.
+    /// The number of this part. Slots with another number count as free, so the table need not be cleared.
     part: u32,
 }
 

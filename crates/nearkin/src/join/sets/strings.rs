@@ -1,8 +1,8 @@
 //! Sets as strings of symbols, rarest first (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.9.2).
 //!
-//! Sets of 64-bit elements in any order come in; one list of 32-bit symbols goes out, each set's sorted, with the sets
-//! in order of size. Elements that nothing can share are only counted: they come before all others in the order, and
-//! where they stand among themselves changes nothing.
+//! Sets of 64-bit elements in any order come in. One list of 32-bit symbols goes out, sorted within each set, with the sets
+//! in order of size. Elements that nothing can share are only counted: they come before all others, and their order among
+//! themselves changes nothing.
 
 use std::ops::RangeInclusive;
 
@@ -53,7 +53,7 @@ impl SymbolStrings {
         Self::ranked(sets, split, false)
     }
 
-    /// The same for sets that others will be compared with which are not known yet.
+    /// [`new`](Self::new) for sets that queries will be compared with: no element is left out as unshared.
     pub(super) fn for_queries(sets: &[&[u64]]) -> Result<Self> {
         Self::ranked(sets, None, true)
     }
@@ -161,7 +161,7 @@ impl SymbolStrings {
         self.sizes.last().map_or(0, |&(size, _)| size as usize)
     }
 
-    /// The number of the first set that has at least so many elements.
+    /// The number of the first set that has at least `size` elements.
     pub(super) fn first_of_size(&self, size: usize) -> usize {
         let at = self.sizes.partition_point(|&(other, _)| (other as usize) < size);
         self.sizes.get(at).map_or(self.len(), |&(_, first)| first as usize)
@@ -219,7 +219,7 @@ fn by_size(sets: &[&[u64]]) -> Vec<u32> {
     keys.into_iter().map(|key| key as u32).collect()
 }
 
-/// Words of the bitmap of a set of so many elements: two to four bits each, or one word.
+/// Words of the bitmap of a set of `size` elements: two to four bits per element, or one word.
 pub(super) fn bitmap_words(size: usize) -> usize {
     (size / 32).next_power_of_two()
 }
@@ -234,7 +234,7 @@ pub(super) fn fill_bitmap(symbols: &[u32], bitmap: &mut [u64]) {
 }
 
 impl SymbolString<'_> {
-    /// Elements that are in one of the two and not in the other: not fewer than this.
+    /// A lower bound of the number of elements that only one of the two has.
     #[inline]
     pub(super) fn least_difference(&self, other: &SymbolString<'_>) -> usize {
         let (short, long) = match self.bitmap.len() <= other.bitmap.len() {

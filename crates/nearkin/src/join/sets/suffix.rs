@@ -17,7 +17,7 @@ pub(super) fn suffixes_differ(a: &[u32], b: &[u32], need: usize) -> bool {
     least_difference(a, b, most, DEPTH) > most
 }
 
-/// How many elements are in one of two lists only: not fewer than this. `most` is the number above which nobody asks.
+/// A lower bound of the number of elements that only one of two lists has. Above `most` it need not be exact.
 fn least_difference(a: &[u32], b: &[u32], most: usize, depth: u32) -> usize {
     let lengths = a.len().abs_diff(b.len());
     if depth == 0 || lengths > most || a.is_empty() || b.is_empty() {

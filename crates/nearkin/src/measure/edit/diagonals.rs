@@ -1,12 +1,11 @@
 //! Edit distances of strings that are few edits apart: how far does each diagonal of the edit grid get?
 //!
-//! A diagonal is where x and y have used up numbers of symbols with a fixed difference. With each further
-//! edit it is enough to know the furthest point of every diagonal, for from there on everything that a
-//! nearer point can reach is reached as well: Ukkonen, "Algorithms for Approximate String Matching" (1985),
-//! and Myers (1986).
+//! On a diagonal, the numbers of symbols used up of x and y have a fixed difference. With each further edit it is enough to
+//! know the furthest point of every diagonal, because from there everything is reached that a nearer point can reach:
+//! Ukkonen, "Algorithms for Approximate String Matching" (1985), and Myers (1986).
 
-/// Up to so many edits, the points of [`furthest_swapping`] fit on the stack. It is also the number up to
-/// which diagonals are faster than words, however short the strings are.
+/// Up to this many edits, the points of [`furthest_swapping`] fit on the stack, and diagonals are faster than words, however
+/// short the strings are.
 pub(super) const FEW_EDITS: usize = 8;
 
 const DIAGONALS: usize = 2 * FEW_EDITS + 1;
@@ -111,7 +110,7 @@ fn furthest<T: Eq>(
     best
 }
 
-/// Whether each of the symbols at these places of x and y stands in the other string as well, with so many
+/// Whether each of the symbols at these places of x and y stands in the other string as well, with `in_x` and `in_y`
 /// symbols between.
 #[inline]
 fn swapped<T: Eq>(x: &[T], y: &[T], [i, j]: [isize; 2], [in_x, in_y]: [isize; 2]) -> bool {

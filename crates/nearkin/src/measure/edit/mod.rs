@@ -11,8 +11,8 @@
 //!   Difference Algorithm and Its Variations" (1986).
 //! - [`mutation_distance`] also allows replacing a symbol and swapping two neighbours. It is the
 //!   unrestricted Damerau–Levenshtein distance. The better known "optimal string alignment" is not
-//!   a distance, for it never edits between two swapped symbols: it finds 3 between CA and ABC,
-//!   where CA → AC → ABC takes 2 steps. Three rows of memory do, after Zhao and
+//!   a distance, because it never edits between two swapped symbols: it finds 3 between CA and ABC,
+//!   where CA → AC → ABC takes 2 steps. Three rows of memory are enough, after Zhao and
 //!   Sahni, "String correction using the Damerau-Levenshtein distance" (2019). [`mutation_within`]
 //!   answers only up to a limit.
 
@@ -178,8 +178,7 @@ fn number<T: Eq + Hash>(x: &[T], y: &[T]) -> (Vec<u32>, Vec<u32>, usize) {
     (of_x, of_y, known.len())
 }
 
-/// One multiplication a word, the upper bits being the good ones. Its values order nothing and reach
-/// no result.
+/// One multiplication per word; the upper bits are the good ones. Its values order nothing and reach no result.
 #[derive(Default)]
 struct SymbolHasher(u64);
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::super::fields::Field;
-use super::super::rules::{Distance, LostAt, Rules};
+use super::super::rules::{Distance, LossDistance, Rules};
 use super::{Records, TableSample};
 use crate::Result;
 use crate::family::hash::mix64;
@@ -80,7 +80,7 @@ pub(super) fn find(
 ) -> Result<Neighbours> {
     let (first, all) = (sample.len(), records.len() as u32);
     let words = |rule: &super::FieldRule| {
-        let lost_at = LostAt::Distance(1.0);
+        let lost_at = LossDistance::Distance(1.0);
         let field = Field::new(records, &rule.columns, &Distance::Words, lost_at, &[], &[])?;
         Ok(WordIndex::new(field, first, all))
     };

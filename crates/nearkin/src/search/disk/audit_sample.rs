@@ -1,4 +1,9 @@
 //! The items that an audit draws from texts: before the first pass, or from texts that are all in memory after it.
+//!
+//! Items are drawn before anyone knows what the run finds, and partners are found in the pass that reads the texts
+//! anyway, so nothing is read or cut into shingles twice. Large files are drawn from some of their chunks. Of the other
+//! chunks only the ends are read, to see where the next chunk starts (`Source::glance`). Collections that fit in memory
+//! are looked at while they are sketched.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,26 @@
 //! From buckets to matches: every pair that shares a key is compared, once, exactly.
+//!
+//! **A pair is met in the first table it shares, and never again.** Looking at two rows of keys is cheaper than
+//! remembering pairs, so candidates are never stored.
+//!
+//! **The first look** rules most candidates out before their elements are touched. A record has one byte of every value
+//! of its sketch. If far fewer bytes agree than for a pair at the threshold, the pair is dropped. There are no halves
+//! of bands, so bands that keep a promise of 0.99 find a pair at the threshold a little more surely (0.9923 at 0.8).
+//! This surplus, and at least a hundredth of the allowed misses, is what the first look may lose, so the promise
+//! stands. With that hundredth alone, 417,598 pairs of the licence texts at 0.8 had to be compared instead of 318,161,
+//! and the same pairs were found. Then bitmaps rule out most of the other pairs for certain. On the licence texts at
+//! 0.8, 863,649 pairs share a key, 318,161 of them agree in enough bytes, and about 98,000 are similar.
+//!
+//! **Buckets are compared in tiles.** The heads of up to 128 members (keys and bytes, 160 bytes for 16 bands of 6) are
+//! brought together. One kernel compares a head with all of them, both the keys of earlier tables and the bytes,
+//! without a branch. It looks at 32 bits of each key, so one pair in 2³² is taken for one that was met before, and is
+//! lost.
+//!
+//! A head is the start of its record and is fetched from there shortly before it is needed. Only records that may be on
+//! disk have a second copy of their head in memory. Earlier, one thread copied all heads in the order of the first
+//! table's buckets, so that members of a bucket lay together. Without that copy, and with the other changes made at the
+//! same time, loading the candidates of the licence texts took 12 ms instead of 15, and comparing them took no longer
+//! than before.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +32,7 @@ use rayon::prelude::*;
 use crate::candidates::{KEY_PARTS, each_bucket};
 use crate::cluster::UnionFind;
 use crate::item::Sides;
-use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::parallel::in_any_order;
 use crate::spill::{Budget, Cache, Lists};
@@ -125,7 +147,7 @@ impl BucketJoin {
                 }
                 self.compare(tile, &mut at, &mut found, &mut compared)?;
                 if found.len() > HANDFUL {
-                    builder.add(&mut found, Listed::Both)?;
+                    builder.add(&mut found, PairOwners::Both)?;
                 }
             }
             lock().push((at, found, compared));
@@ -134,11 +156,11 @@ impl BucketJoin {
         let mut next = 0;
         while let Some(round) = self.round(&mut next, 1 << 20)? {
             let all = round.iter().flat_map(|(table, buckets)| self.tiles(*table, buckets));
-            in_any_order(self.threads, Together { all }.map(Ok), compare)?;
+            in_any_order(self.threads, TileBatches { all }.map(Ok), compare)?;
         }
         let mut compared = Comparisons::default();
         for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            builder.add(&mut found, Listed::Both)?;
+            builder.add(&mut found, PairOwners::Both)?;
             compared += some;
         }
         self.count(stats, compared, builder.pairs());
@@ -418,11 +440,11 @@ impl Tile<'_> {
 
 /// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
 /// long.
-struct Together<I> {
+struct TileBatches<I> {
     all: I,
 }
 
-impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for Together<I> {
+impl<'a, I: Iterator<Item = Tile<'a>>> Iterator for TileBatches<I> {
     type Item = Vec<Tile<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::candidates::element_record::{RecordBody, RecordLayout};
+use crate::candidates::element_record::{ElementBody, RecordLayout};
 use crate::cluster::Closeness;
 use crate::search::job::{RECORDS, StageResult, start_of_system};
 use crate::spill::{Budget, Cache, Lists, Loader, Saver};
@@ -113,7 +113,7 @@ impl CandidateStore {
         &'a self,
         group: u32,
         cache: &'a mut Cache<u64>,
-    ) -> Result<RecordBody<'a>> {
+    ) -> Result<ElementBody<'a>> {
         let words = self.records.get(self.places[group as usize] as usize, cache)?;
         Ok(self.layout.body(words))
     }
@@ -126,7 +126,7 @@ impl CandidateStore {
     }
 
     /// The record of a group, if it is in memory.
-    pub(super) fn in_memory(&self, group: u32) -> Option<RecordBody<'_>> {
+    pub(super) fn in_memory(&self, group: u32) -> Option<ElementBody<'_>> {
         let words = self.records.in_memory(self.places[group as usize] as usize)?;
         Some(self.layout.body(words))
     }

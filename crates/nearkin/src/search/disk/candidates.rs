@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::plan::elements::{ElementSample, ElementSearch, OF_OTHERS, drawn_groups};
 use crate::search::job::StageResult;
 use crate::settings::SetStrategy;
-use crate::spill::{Budget, Cache, Joined, Lists, Loader, Partitions, Saver};
+use crate::spill::{Budget, Cache, Concatenation, Lists, Loader, Partitions, Saver};
 
 use rayon::prelude::*;
 
@@ -165,7 +165,7 @@ fn all_buckets<S: Source>(
     keys: &Partitions<1>,
 ) -> Result<Lists<u32>> {
     let mut lists = Lists::new(run.budget.share(2), &run.budget.temp);
-    let find = |_, entries: Vec<[u64; 1]>, found: &mut Joined<u32>| {
+    let find = |_, entries: Vec<[u64; 1]>, found: &mut Concatenation<u32>| {
         run.search.go_on()?;
         let entries = entries.into_iter().filter_map(|[entry]| {
             let group = collection.group_of(entry as u32)?;

@@ -1,4 +1,19 @@
 //! The pairs that are compared element by element.
+//!
+//! **Sets as bits.** The pairs of a tile that pass the bitmaps are gathered. If there are at least two pairs per set,
+//! each element gets its own bit, from a table that is read like a sorted list. What two sets share is then counted by
+//! ANDs of some hundred or thousand bits. Laying a set out takes about as long as three lookups of it. From then on a
+//! pair costs some tens of nanoseconds, so bitmaps are not even asked any more. 115,310 pairs of the licence texts at
+//! 0.8 have 89 million elements (counted when more pairs passed the first look than now). 78 million of these are in
+//! such tiles, whose sets have 4.3 million elements.
+//!
+//! **Lookups.** Elsewhere, a set that meets several others is laid out for lookups: each element stands in one of four
+//! places that its first bits name, so one load finds or misses an element of another set. Laying it out takes about as
+//! long as one merge, and a lookup takes half as long.
+//!
+//! Verifying the candidates of the licence texts took 66 ms with this, and 98 ms before, in runs that took turns. What
+//! did not help: merging two halves of the sets at a time, sorting in one pass, larger tiles, smaller tiles for longer
+//! sets, other allocators, more places in the table of bits, fetching the next set while one is laid out.
 
 use nearkin_kernels::{BitSets, Lookup, shared_at_least};
 
@@ -11,9 +26,6 @@ use crate::matches::NOWHERE;
 use super::bucket_join::{BucketJoin, Tile};
 
 /// Pairs of a tile's sets, gathered to be compared together.
-///
-/// Where many pairs are of few sets, those are laid out as bits: that takes a set about as long as three lookups, and then
-/// any two are compared at once.
 #[derive(Default)]
 pub(super) struct ExactBatch {
     /// Row by row.
@@ -108,7 +120,7 @@ impl BucketJoin {
         Ok(())
     }
 
-    /// Lays the sets out as bits. Whether that makes sense.
+    /// Lays the sets out as bits; returns false if that would not pay.
     fn as_bits(
         &self,
         tile: &Tile<'_>,

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::cluster::UnionFind;
 use crate::item::Sides;
 use crate::join::sets::{self, Filters, QueryScratch, SetIndex, SetJoin, SetJoinCounts, SetPair};
-use crate::matches::{CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::spill::{Budget, Cache};
 use crate::verify::{Measure, Overlap, Verifier};
@@ -38,7 +38,7 @@ fn joins(components: &[u32]) -> u64 {
 }
 
 /// A similar pair of groups.
-type Pair = (u32, u32, Overlap);
+type GroupPair = (u32, u32, Overlap);
 
 impl ExactJoin {
     /// Every similar pair of groups.
@@ -49,8 +49,8 @@ impl ExactJoin {
     ) -> Result<SimilarGroups> {
         let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
         let counts = self.each_pair(observer, &|found| {
-            let value = |&(a, b, overlap): &Pair| (a, b, self.verifier.value(overlap));
-            builder.add(&mut found.iter().map(value).collect(), Listed::Both)
+            let value = |&(a, b, overlap): &GroupPair| (a, b, self.verifier.value(overlap));
+            builder.add(&mut found.iter().map(value).collect(), PairOwners::Both)
         })?;
         self.count(stats, counts, builder.pairs());
         builder.finish(self.copy_values()?, self.threads)
@@ -112,7 +112,7 @@ impl ExactJoin {
     fn each_pair(
         &self,
         observer: &dyn Observer,
-        found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
+        found: &(dyn Fn(&[GroupPair]) -> Result<()> + Sync),
     ) -> Result<SetJoinCounts> {
         let stopped = || observer.stopped();
         let mut counts = SetJoinCounts::default();
@@ -136,7 +136,7 @@ impl ExactJoin {
             };
             let join = SetJoin { split, ..self.join(&stopped) };
             let within = sets::pairs(&ordered, &join, &|hits| {
-                found(&hits.iter().filter_map(pair).collect::<Vec<Pair>>())
+                found(&hits.iter().filter_map(pair).collect::<Vec<GroupPair>>())
             })?;
             let across = self.look_up_rest(&block, &sets, observer, found)?;
             counts = counts.plus(within).plus(across);
@@ -167,7 +167,7 @@ impl ExactJoin {
         block: &Range<usize>,
         sets: &[&[u64]],
         observer: &dyn Observer,
-        found: &(dyn Fn(&[Pair]) -> Result<()> + Sync),
+        found: &(dyn Fn(&[GroupPair]) -> Result<()> + Sync),
     ) -> Result<SetJoinCounts> {
         /// Groups that a thread looks up at a time.
         const PORTION: usize = 1 << 10;

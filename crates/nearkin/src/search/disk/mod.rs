@@ -6,10 +6,19 @@
 //!                        └─────────────→ second_pass → exact_join
 //! ```
 //!
-//! [`first_pass`] gives every text a fingerprint, by which [`fold`] finds copies, and its bucket keys. Small collections
-//! stay in memory ([`record_cache`]) and are sketched when it is decided how pairs are found. [`second_pass`] reads
-//! the candidates again that were not kept ([`candidate_store`]); [`bucket_join`] compares those that share a
-//! key, [`exact_join`] all. Which of it is in memory changes nothing in the result.
+//! [`first_pass`] gives every text a fingerprint, by which [`fold`] finds copies, and its bucket keys. Small
+//! collections stay in memory ([`record_cache`]) and are sketched when it is decided how pairs are found.
+//! [`second_pass`] reads the candidates again that were not kept ([`candidate_store`]); [`bucket_join`] compares those
+//! that share a key, [`exact_join`] all. Which of it is in memory changes nothing in the result.
+//!
+//! `pairs` takes two passes over the input and `dedup` three: the third copies the kept records as they came. Texts of
+//! up to 128 MiB get their keys only after all of them are read and the way is chosen. The second pass reads only the
+//! chunks that hold a candidate whose elements were not kept from the first; 256 MiB may be kept, so small collections
+//! are read once.
+//!
+//! A few 32-bit numbers per record always stay in memory: its group, the group's first record, its place among the
+//! candidates, its cluster. Everything else that grows (keys, fingerprints, hashes of ids, ids, values, elements of
+//! candidates, matches) stays in memory up to its share of the limit and goes to temporary files beyond it.
 
 mod audit_sample;
 mod bucket_join;

@@ -9,7 +9,6 @@ mod space_search;
 pub use items::{ItemNames, Items, MemoryItems};
 pub(crate) use space_search::close_pairs;
 
-use crate::Result;
 use crate::cluster::{Deduplication, Keep, Linkage};
 use crate::matches::{Collection, Matches, Stats};
 use crate::observe::{Clock, Stage};
@@ -20,6 +19,8 @@ use crate::plan::tables;
 use crate::settings::Goal;
 use crate::space::{BitSpace, Form, SetSpace, SparseSpace, StringSpace, VectorSpace};
 use crate::spill::{self, Budget, Temp};
+use crate::verify::Limit;
+use crate::{Error, Result};
 use space_search::SpaceSearch;
 
 use super::{Search, Searchable, cluster, compare};
@@ -39,6 +40,22 @@ struct MemoryRun<'a> {
 }
 
 impl MemoryItems {
+    /// An error where a similarity is asked for of items that are compared by a distance, or the other way round.
+    fn check_limit(&self, search: Search<'_>) -> Result<()> {
+        match (self.items.form(), search.settings.limit()) {
+            (Form::Similarity, Limit::Similarity(_)) | (Form::Distance, Limit::Distance(_)) => {
+                Ok(())
+            }
+            (Form::Distance, Limit::Similarity(_)) => {
+                Err(Error::missing("within", "the largest distance of a pair"))
+            }
+            (Form::Similarity, Limit::Distance(most)) => {
+                let must = "left out: these items are compared by their similarity";
+                Err(Error::parameter("within", most, must))
+            }
+        }
+    }
+
     /// Folds copies and does a job with the distinct items.
     fn with_space<J: SpaceJob>(
         self,
@@ -46,6 +63,7 @@ impl MemoryItems {
         lengths: bool,
         job: J,
     ) -> Result<J::Output> {
+        self.check_limit(search)?;
         let temp = Temp::passing(spill::folder(search.settings.temp.as_ref()));
         let budget = Budget::new(search.settings.memory, temp);
         let (collection, items) = self.fold(lengths, &budget)?;
@@ -94,12 +112,12 @@ impl Searchable for MemoryItems {
 struct PairsJob;
 
 /// What a search gives, but for its threads.
-type Found = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
+type MatchParts = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
 
 impl SpaceJob for PairsJob {
-    type Output = Found;
+    type Output = MatchParts;
 
-    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Found> {
+    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);
@@ -115,9 +133,9 @@ impl SpaceJob for PairsJob {
 struct ClosestJob(usize);
 
 impl SpaceJob for ClosestJob {
-    type Output = Found;
+    type Output = MatchParts;
 
-    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Found> {
+    fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);

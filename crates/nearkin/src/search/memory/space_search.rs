@@ -11,12 +11,16 @@ use crate::cluster::{Closeness, Comparison, UnionFind};
 use crate::family::Family;
 use crate::item::{Copies, Members};
 use crate::join::{TopQuery, pairs_of};
-use crate::matches::{Collection, CopyValues, Listed, SimilarGroups, SimilarGroupsBuilder, Stats};
+use crate::matches::{
+    Collection, CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats,
+};
 use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
-use crate::space::{BitSpace, Form, Found, Join, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{
+    BitSpace, ClosePair, Form, JoinQuery, SetSpace, SparseSpace, StringSpace, VectorSpace,
+};
 use crate::spill::Budget;
 use crate::{Error, Result};
 
@@ -147,9 +151,9 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
     }
 
     /// Every similar pair.
-    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<Found>> {
+    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<ClosePair>> {
         let stopped = || observer.stopped();
-        let join = Join { limit: self.limit, split: self.split, stopped: &stopped };
+        let join = JoinQuery { limit: self.limit, split: self.split, stopped: &stopped };
         let (found, compared) = match &self.ready {
             ReadySearch::Complete(prepared) => self.space.complete(prepared, &join)?,
             ReadySearch::Tables(expression, families) => {
@@ -188,7 +192,7 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
         let found = self.find(observer, stats)?;
         let copies = copy_values(self.space, &self.copied, Some(self.limit));
         let threads = self.search.settings.threads;
-        gather(found, self.space.len(), copies, self.budget, threads, Listed::Both)
+        gather(found, self.space.len(), copies, self.budget, threads, PairOwners::Both)
     }
 
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
@@ -230,12 +234,12 @@ fn copy_values(space: &impl SearchSpace, copied: &[bool], limit: Option<f64>) ->
 
 /// Puts pairs together as lists of each group.
 fn gather(
-    found: Vec<Found>,
+    found: Vec<ClosePair>,
     groups: usize,
     copies: CopyValues,
     budget: &Budget,
     threads: usize,
-    listed: Listed,
+    listed: PairOwners,
 ) -> Result<SimilarGroups> {
     /// Pairs that are handed over together.
     const SOME: usize = 1 << 16;
@@ -267,12 +271,12 @@ pub(super) fn closest<S: SearchSpace>(
     }
     let copies = copy_values(space, &has_copies(collection.copies()), limit);
     let (groups, threads) = (space.len(), search.settings.threads);
-    gather(found, groups, copies, budget, threads, Listed::First)
+    gather(found, groups, copies, budget, threads, PairOwners::First)
 }
 
 /// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
-pub(crate) fn close_pairs(items: Items, join: &Join<'_>) -> Result<Vec<Found>> {
-    fn all<S: SearchSpace>(space: &S, join: &Join<'_>) -> Result<Vec<Found>> {
+pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
+    fn all<S: SearchSpace>(space: &S, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
         let (prepared, _) = space.prepare(join);
         Ok(space.complete(&prepared, join)?.0)
     }

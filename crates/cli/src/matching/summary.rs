@@ -1,0 +1,153 @@
+//! What is told of a run at its end: how many records, candidates, matches and clusters there were.
+
+use nearkin::observe::StageTime;
+use nearkin::records::check::Shares;
+use nearkin::records::{Alternative, GroupingRule, MatchResult, Rules, Scorer};
+use serde_json::{Value, json};
+
+use super::tables::RecordTables;
+use crate::report::{self, RunReport};
+
+/// What there is to tell.
+pub(super) struct Summary<'a> {
+    pub(super) tables: &'a RecordTables,
+    pub(super) rules: &'a Rules,
+    pub(super) outcome: &'a MatchResult,
+    pub(super) scorer: &'a Scorer,
+    /// How many pairs there are, where they are wanted.
+    pub(super) pairs: Option<u64>,
+    pub(super) stages: &'a [StageTime],
+}
+
+/// What is told of a run that found rules.
+pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> RunReport {
+    let stats = json!({
+        "items": tables.records().len(),
+        "records": tables.sizes(),
+        "skipped": tables.skipped(),
+        "stages": report::stages_json(stages),
+        "peak_memory": report::peak_memory(),
+    });
+    let funnel = format!("{}  took {:.1} s", report::lines(&tables.summary()), seconds(stages));
+    RunReport::new(stats, funnel, tables.errors())
+}
+
+fn seconds(stages: &[StageTime]) -> f64 {
+    stages.iter().map(|stage| stage.seconds).sum()
+}
+
+/// How many records each cluster has; 0 for records that are not the first of one.
+pub(super) fn sizes_of(clusters: &[u32]) -> impl Iterator<Item = u64> {
+    let mut sizes = vec![0; clusters.len()];
+    clusters.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
+    sizes.into_iter()
+}
+
+/// How many clusters have two records or more.
+fn count_clusters(clusters: &[u32]) -> u64 {
+    sizes_of(clusters).filter(|&size| size > 1).count() as u64
+}
+
+impl Summary<'_> {
+    pub(super) fn report(&self) -> RunReport {
+        RunReport::new(self.as_json(), self.funnel(), self.tables.errors())
+    }
+
+    /// How many survived each step, a line each.
+    fn funnel(&self) -> String {
+        let Self { rules, outcome, .. } = self;
+        let mut rows = self.tables.summary();
+        for (number, (alternative, &count)) in
+            rules.candidates.iter().zip(&outcome.candidates).enumerate()
+        {
+            let name = alternative.display(&rules.fields);
+            let more = if number > 0 { "more " } else { "" };
+            rows.push((count, format!("{more}pairs scored because of `{name}`")));
+        }
+        for (field, rule) in self.scorer.fields.iter().zip(&rules.fields) {
+            if field.unread > 0 {
+                let what = if rule.distance.is_of_dates() { "dates" } else { "numbers" };
+                let name = &rule.name;
+                rows.push((
+                    field.unread,
+                    format!("values of `{name}` are no {what}, and count as missing"),
+                ));
+            }
+        }
+        let threshold = outcome.threshold;
+        rows.push((outcome.reached, format!("pairs of {threshold} points or more")));
+        if let Some(clusters) = outcome.matches.clusters() {
+            rows.push((count_clusters(clusters), "clusters of two or more".into()));
+        }
+        match (self.pairs, rules.grouping) {
+            (Some(pairs), GroupingRule::Clusters) => {
+                rows.push((pairs, "pairs of two records of one cluster".into()));
+            }
+            (Some(pairs), GroupingRule::OneToOne) => {
+                rows.push((pairs, "pairs taken, each record in at most one".into()));
+            }
+            _ => {}
+        }
+        let shares = outcome.shares.as_ref().map_or(String::new(), shares_table);
+        format!("{}{shares}  took {:.1} s", report::lines(&rows), seconds(self.stages))
+    }
+
+    /// The run as JSON.
+    fn as_json(&self) -> Value {
+        let Self { tables, rules, outcome, .. } = self;
+        let candidates = rules.candidates.iter().zip(&outcome.candidates);
+        let candidate = |(alternative, pairs): (&Alternative, &u64)| json!({ "rule": alternative.display(&rules.fields), "pairs": pairs });
+        json!({
+            "items": tables.records().len(),
+            "records": tables.sizes(),
+            "skipped": tables.skipped(),
+            "candidates": outcome.candidates.iter().sum::<u64>(),
+            "candidates_by_rule": candidates.map(candidate).collect::<Vec<_>>(),
+            "reached": outcome.reached,
+            "pairs": self.pairs,
+            "clusters": outcome.matches.clusters().map(count_clusters),
+            "match": rules.grouping.name(),
+            "threshold": outcome.threshold,
+            "most": rules.most(),
+            "shares": outcome.shares.as_ref().map(shares_json),
+            "stages": report::stages_json(self.stages),
+            "peak_memory": report::peak_memory(),
+        })
+    }
+}
+
+/// The share of true matches at each score, as JSON.
+fn shares_json(shares: &Shares) -> Value {
+    json!({
+        "random": shares.random,
+        "certain": shares.certain,
+        "certain_from": shares.certain_from,
+        "certain_pairs": shares.certain_pairs,
+        "rows": shares.rows.iter().map(|row| json!({
+            "from": row.from, "to": row.to, "pairs": row.pairs,
+            "mean": row.mean, "share": row.share, "error": row.error,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// The share of true matches at each score, as a table.
+fn shares_table(shares: &Shares) -> String {
+    let mut text = format!(
+        "  share of true matches: the field is {:.4} apart in random pairs, {:.4} in the {} from {} points on\n",
+        shares.random,
+        shares.certain,
+        report::grouped(shares.certain_pairs),
+        shares.certain_from,
+    );
+    for row in &shares.rows {
+        let bar = "#".repeat((row.share * 40.0).round() as usize);
+        text.push_str(&format!(
+            "    {:>7} {:>10} pairs  {:.3} ±{:.3} {bar}\n",
+            row.from,
+            report::grouped(row.pairs),
+            row.share,
+            row.error,
+        ));
+    }
+    text
+}

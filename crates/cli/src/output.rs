@@ -1,0 +1,16 @@
+//! Where a table of results goes: into a file, or into memory for a caller that is no command.
+
+use std::path::Path;
+
+use nearkin::Result;
+use nearkin::write::{Column, TableWriter};
+
+/// Makes a table in this file, or on standard output.
+pub(crate) fn to_file(path: Option<&Path>) -> impl FnOnce(&[Column<'_>]) -> Result<TableWriter> {
+    move |columns| TableWriter::create(path, None, columns)
+}
+
+/// Makes a table that is handed to the caller.
+pub(crate) fn in_memory(columns: &[Column<'_>]) -> Result<TableWriter> {
+    Ok(TableWriter::in_memory(columns))
+}

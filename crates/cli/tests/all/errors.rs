@@ -1,0 +1,371 @@
+//! What bad input gets: one line that names the file and the line and says what to do, exit status 1,
+//! and no output.
+
+use std::fs;
+use std::io::Write;
+
+use crate::common::{Place, record, three};
+use crate::data::skipped;
+
+const RUN: &str = "dedup in.jsonl -o out.jsonl --clusters clusters.csv --stats stats.json";
+
+fn lines_with(bad: &[u8]) -> Vec<u8> {
+    let mut content = three().into_bytes();
+    content.extend_from_slice(bad);
+    content.push(b'\n');
+    content.extend_from_slice(record("d", "one more good record at the end").as_bytes());
+    content
+}
+
+/// Each bad fourth line, and what its message contains.
+fn bad_lines() -> Vec<(&'static [u8], Vec<&'static str>)> {
+    vec![
+        (br#"{"id": "x", "text": "broken"#, vec!["not valid JSON"]),
+        (br#"{"id": "x", "text": "a"} trailing"#, vec!["not valid JSON"]),
+        (b"nonsense", vec!["not valid JSON"]),
+        (br#"["a", "list"]"#, vec!["object"]),
+        (br#"{"id": "x", "body": "a"}"#, vec!["no field `text`", "`body`", "--text"]),
+        (br#"{"id": "x", "text": 7}"#, vec!["`text` is a whole number"]),
+        (br#"{"id": "x", "text": null}"#, vec!["`text` is null"]),
+        (br#"{"id": "x", "text": ["a"]}"#, vec!["`text` is a list"]),
+        (b"{\"id\": \"x\", \"text\": \"caf\xe9\"}", vec!["not valid UTF-8"]),
+        (br#"{"id": "x", "text": "\ud800"}"#, vec!["not valid JSON"]),
+        (br#"{"text": "no id"}"#, vec!["`id`"]),
+        (br#"{"id": 1.5, "text": "a"}"#, vec!["`id`", "whole number"]),
+        (br#"{"id": "a", "text": "again"}"#, vec!["\"a\" was there before"]),
+    ]
+}
+
+#[test]
+fn bad_lines_are_named() {
+    for (bad, mut parts) in bad_lines() {
+        let place = Place::new();
+        place.write("in.jsonl", lines_with(bad));
+        parts.extend(["in.jsonl:4: ", "; "]);
+        place.fails(RUN, &parts);
+    }
+}
+
+#[test]
+fn bad_lines_are_skipped_and_counted() {
+    for (bad, _) in bad_lines() {
+        let place = Place::new();
+        place.write("in.jsonl", lines_with(bad));
+        let outcome = place.ok(&format!("{RUN} --on-error skip"));
+        assert!(outcome.stderr.contains("1  records skipped"), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("in.jsonl:4: "),
+            "the message is shown: {}",
+            outcome.stderr
+        );
+        let kept = place.read("out.jsonl");
+        assert_eq!(kept.lines().count(), 3, "{kept}");
+        assert!(kept.ends_with(&record("d", "one more good record at the end")));
+        let stats: serde_json::Value = serde_json::from_str(&place.read("stats.json")).unwrap();
+        assert_eq!((&stats["items"], &stats["skipped"]), (&4.into(), &1.into()));
+    }
+}
+
+#[test]
+fn many_bad_lines_are_counted_not_listed() {
+    let place = Place::new();
+    place.write("in.jsonl", "nonsense\n".repeat(50_000) + &three());
+    let outcome = place.ok("dedup in.jsonl -o out.jsonl --on-error skip");
+    assert!(outcome.stderr.contains("50,000  records skipped"), "{}", outcome.stderr);
+    assert!(outcome.stderr.lines().count() < 30);
+    assert_eq!(place.read("out.jsonl").lines().count(), 2);
+}
+
+#[test]
+fn duplicate_ids_across_files_are_named() {
+    let place = Place::new();
+    place.write("one.jsonl", three());
+    place.write("two.jsonl", record("z", "text of z") + &record("b", "text of b"));
+    place.fails("pairs one.jsonl two.jsonl", &["two.jsonl:2: ", "\"b\" was there before"]);
+    // The two sides of --against have ids of their own.
+    place.ok("pairs one.jsonl --against two.jsonl");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn truncated_and_damaged_compression_is_named_and_never_skipped() {
+    let text = three().into_bytes();
+    // With its checksum: without one, damage to a zstd file may go unseen by any reader.
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(&text).unwrap();
+    let (gz, zst) = (gzip(&text), encoder.finish().unwrap());
+    for (name, whole) in [("in.jsonl.gz", gz), ("in.jsonl.zst", zst)] {
+        for policy in ["stop", "skip"] {
+            let line = format!("dedup {name} -o out.jsonl --on-error {policy}");
+            let place = Place::new();
+            place.write(name, &whole[..whole.len() - 10]);
+            place.fails(&line, &[name, "truncated or corrupt"]);
+            let mut damaged = whole.clone();
+            let middle = damaged.len() / 2;
+            damaged[middle..middle + 8].fill(0xff);
+            place.write(name, damaged);
+            place.fails(&line, &[name, "; "]);
+            place.write(name, &whole);
+            place.ok(&line);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_compressed_file_is_named() {
+    let place = Place::new();
+    place.write("in.jsonl.gz", three());
+    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz"]);
+    place.write("in.jsonl.zst", three());
+    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst"]);
+}
+
+#[test]
+fn a_parquet_file_without_the_column_is_named() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.ok("dedup in.jsonl -o in.parquet");
+    place.fails(
+        "dedup in.parquet --text body -o out.parquet",
+        &["in.parquet", "no column `body`", "`text`"],
+    );
+    place.fails("dedup in.parquet --id number -o out.parquet", &["in.parquet", "`number`"]);
+    let whole = fs::read(place.path("in.parquet")).unwrap();
+    place.write("cut.parquet", &whole[..whole.len() / 2]);
+    place.fails("dedup cut.parquet -o out.parquet", &["cut.parquet"]);
+    place.write("none.parquet", "");
+    place.fails("dedup none.parquet -o out.parquet", &["none.parquet"]);
+}
+
+#[test]
+fn a_csv_row_with_another_number_of_fields_is_named() {
+    let place = Place::new();
+    place.write("in.csv", "id,text\n1,\"two\nlines\"\n2,fine\n3,too,many\n");
+    place.fails("pairs in.csv", &["in.csv:5: "]);
+    let outcome = place.ok("dedup in.csv -o out.csv --on-error skip");
+    assert!(outcome.stderr.contains("1  records skipped"), "{}", outcome.stderr);
+    assert_eq!(place.read("out.csv"), "id,text\n1,\"two\nlines\"\n2,fine\n");
+    place.write("other.csv", "id,body\n1,a\n");
+    place.fails("pairs other.csv", &["other.csv", "`text`", "`body`"]);
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.fails("pairs nowhere.jsonl", &["nowhere.jsonl"]);
+    place.fails("pairs in.jsonl --against nowhere.jsonl", &["nowhere.jsonl"]);
+    place.fails("compare in.jsonl nowhere.txt", &["nowhere.txt"]);
+    place.write("strange.xyz", three());
+    place.fails("pairs strange.xyz", &["strange.xyz", "--format"]);
+    place.ok("pairs strange.xyz --format jsonl");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_folder_is_named() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Place::new();
+    place.write("docs/good.txt", "a good text");
+    // Whoever may read everything is stopped by a link that leads to itself.
+    symlink("loop", place.path("docs/loop")).unwrap();
+    place.fails("pairs docs", &["docs/loop"]);
+    fs::remove_file(place.path("docs/loop")).unwrap();
+    place.write("docs/closed/bad.txt", "never seen");
+    let closed = place.path("docs/closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&closed).is_err() {
+        place.fails("pairs docs", &["docs/closed"]);
+    } else {
+        skipped("in part, for this user may read everything");
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_folder_for_the_output_that_does_not_exist_is_named() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in [
+        "dedup in.jsonl -o nowhere/out.jsonl",
+        "dedup in.jsonl -o out.jsonl --clusters nowhere/c.csv",
+        "dedup in.jsonl -o out.jsonl --stats nowhere/s.json",
+        "pairs in.jsonl -o nowhere/out.csv",
+        "pairs in.jsonl -o nowhere/out.parquet",
+    ] {
+        place.fails(line, &["nowhere", "does not exist"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in [
+        "pairs in.jsonl -o /dev/full --format jsonl",
+        "dedup in.jsonl -o /dev/full --format jsonl",
+        "dedup in.jsonl -o out.jsonl --clusters /dev/full",
+    ] {
+        place.fails(line, &["/dev/full", "No space left"]);
+    }
+}
+
+/// A file system of one megabyte, where this user may mount one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_up_leaves_no_half_file() {
+    let place = Place::new();
+    fs::create_dir(place.path("small")).unwrap();
+    let small = place.path("small").into_os_string().into_string().unwrap();
+    let mount = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs", &small])
+        .output();
+    if !mount.is_ok_and(|output| output.status.success()) {
+        skipped("this user may not mount a small file system");
+        return;
+    }
+    let many: String = (0..5000)
+        .map(|i| record(&i.to_string(), &format!("text number {i} ").repeat(30)))
+        .collect();
+    place.write("in.jsonl", many);
+    for output in ["small/out.jsonl", "small/out.parquet", "small/out.csv"] {
+        // Without compression, so that it cannot fit.
+        let outcome = place.run(&format!("dedup in.jsonl -o {output} -q"));
+        if outcome.code == Some(0) && output.ends_with("parquet") {
+            fs::remove_file(place.path(output)).unwrap();
+            continue; // Parquet compresses
+        }
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(
+            outcome.stderr.contains("No space left") && outcome.stderr.contains("small/out"),
+            "{outcome:?}"
+        );
+        assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "nothing is left on the disk");
+    }
+    let done = std::process::Command::new("umount").arg(&small).status().unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn wrong_usage_exits_2() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in [
+        "",
+        "pairs",
+        "unknown in.jsonl",
+        "pairs in.jsonl --no-such-flag",
+        "pairs in.jsonl --shingle lines:3",
+        "pairs in.jsonl --measure sine",
+        "pairs in.jsonl -t 0.8 --within 0.2",
+        "pairs in.jsonl --threads 0",
+        "pairs in.jsonl -t high",
+        "dedup in.jsonl --keep last",
+        "pairs in.jsonl --format docx",
+    ] {
+        let outcome = place.run(line);
+        assert_eq!(outcome.code, Some(2), "nearkin {line}: {outcome:?}");
+        assert_eq!(outcome.stdout, "");
+    }
+}
+
+#[test]
+fn numbers_out_of_range_say_the_range() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in [
+        "-t 0",
+        "-t 1.5",
+        "-t -1",
+        "-t nan",
+        "--within 1",
+        "--within -0.1",
+        "--recall 1",
+        "--recall 0",
+    ] {
+        place.fails(&format!("pairs in.jsonl {line}"), &["must be"]);
+    }
+    place.fails("pairs in.jsonl -t 0.6 --measure bag-sum", &["0.5"]);
+    place.fails("plan --at 2", &["--at"]);
+}
+
+#[test]
+fn no_output_takes_the_place_of_an_input_or_of_another_output() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.write("other.jsonl", three());
+    for line in [
+        "pairs in.jsonl -o in.jsonl",
+        "pairs in.jsonl -o ./in.jsonl",
+        "pairs in.jsonl --against other.jsonl -o other.jsonl",
+        "pairs in.jsonl -o x.jsonl --stats x.jsonl",
+        "dedup in.jsonl -o x.jsonl --clusters in.jsonl",
+        "dedup in.jsonl -o x.jsonl --clusters x.jsonl",
+        "dedup in.jsonl -o x.jsonl --stats ./x.jsonl",
+        "dedup in.jsonl -o x.jsonl --stats in.jsonl",
+    ] {
+        place.fails(line, &["given twice"]);
+    }
+    assert_eq!(place.read("in.jsonl"), three());
+}
+
+#[test]
+fn names_that_tell_no_format_are_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for line in
+        ["pairs in.jsonl -o out.foo", "dedup in.jsonl -o out", "dedup in.jsonl --clusters c.doc"]
+    {
+        place.fails(line, &["format"]);
+    }
+    place.fails("pairs in.jsonl -o .", &["folder"]);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let place = Place::new();
+    place.fails("pairs - --against -", &["standard input is read once"]);
+    place.fails("dedup - -", &["once"]);
+}
+
+#[test]
+fn a_folder_of_data_files_is_not_taken_for_documents() {
+    let place = Place::new();
+    place.write("shards/a.jsonl", three());
+    place.fails("dedup shards -o out.jsonl", &["shards/a.jsonl", "--format folder"]);
+    place.ok("dedup shards -o out.jsonl --format folder");
+    assert_eq!(place.read("out.jsonl").lines().count(), 1);
+}
+
+#[test]
+fn options_for_characters_are_refused_for_words() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.fails("pairs in.jsonl --ignore-case", &["chars:K"]);
+    place.fails("pairs in.jsonl --space drop", &["chars:K"]);
+    place.ok("pairs in.jsonl --shingle chars:5 --ignore-case --space drop");
+}
+
+/// Whoever does not want to read what is told gets the output all the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_error_is_no_failure() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_nearkin"))
+        .args(["dedup", "in.jsonl", "-o", "out.jsonl"])
+        .current_dir(place.path(""))
+        .stderr(full)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    assert!(place.exists("out.jsonl"));
+}

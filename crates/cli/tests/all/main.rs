@@ -1,0 +1,22 @@
+//! The tests of the command by its real output, in one binary: linking each file on its own takes longer than running most
+//! of them.
+
+#![allow(unreachable_pub, reason = "nothing is reached from outside a test")]
+
+mod common;
+#[path = "../../../nearkin/tests/all/common/data.rs"]
+mod data;
+
+mod dedup_kinds;
+mod errors;
+mod exact;
+mod held;
+mod hosts;
+mod matching;
+mod memory;
+mod outputs;
+mod passages;
+mod plan;
+mod readme;
+mod real_data;
+mod sets;

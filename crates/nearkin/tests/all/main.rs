@@ -1,0 +1,45 @@
+//! The tests of the library through its public functions, in one binary: linking each file on its own takes longer than
+//! running most of them. Files that begin with `s` and a number follow the syllabus of the subject, row by row, and so do the
+//! names of their tests.
+
+#![allow(unreachable_pub, reason = "nothing is reached from outside a test")]
+
+mod common;
+
+// The subject.
+mod s1_measures;
+mod s2_12_tfidf;
+mod s2_shingles;
+mod s3_minhash;
+mod s4_5_audit;
+mod s4_banding;
+mod s4_search;
+mod s5_cascades;
+mod s5_search;
+mod s6_5_near_neighbour;
+mod s6_families;
+mod s7_8_perfect;
+mod s7_exact;
+mod s7_identical;
+mod s8_1_passages;
+mod s8_3_records;
+mod s8_4_fingerprints;
+
+// Whole runs.
+mod index;
+mod memory_dedup;
+mod memory_items;
+mod promise;
+mod resume;
+mod scanned;
+mod scanned_files;
+mod strings;
+mod survey;
+mod vectors;
+
+// Files in, files out.
+mod read_errors;
+mod read_inputs;
+mod read_items;
+mod write_files;
+mod write_records;
