@@ -25,7 +25,7 @@ impl Options {
                 Err(wrong(must).or(Advice::set("as", "bag")))
             }
             (ItemKind::Text, MeasureName::Cosine) => {
-                Err(wrong("another one here: the cosine of texts is for `pairs` and `top`"))
+                Err(wrong("another one here: the cosine of texts is that of their tf-idf vectors"))
             }
             (_, other) => other.of_sets().ok_or_else(|| {
                 let kinds = ["vector", "bits", "string"].map(|kind| Advice::set("as", kind));

@@ -19,7 +19,7 @@ impl Options {
                 Ok(Shingling { bits, ..Shingling::elements() })
             }
             other => {
-                let must = "text, set or bag here; vectors, bits, strings and answers have `pairs` and `top`";
+                let must = "text, set or bag: other items are not cut into elements";
                 Err(Error::parameter("as", other.word(), must))
             }
         }

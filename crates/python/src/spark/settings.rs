@@ -1,7 +1,8 @@
 //! Options as the settings of an executor.
 
-use nearkin::options::Goal;
+use nearkin::options::{Goal, Keyword, Options};
 use nearkin::settings::Settings;
+use nearkin::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
@@ -9,6 +10,19 @@ use crate::run::GivenOptions;
 
 /// The settings that these options stand for, with one thread: an executor has as many tasks as cores.
 pub(super) fn settings(py: Python<'_>, options: &GivenOptions) -> PyResult<Settings> {
+    check_kind(&options.0).raise(py)?;
     let settings = options.0.settings(Goal::Groups).raise(py)?;
     Ok(Settings { audit: Some(0), threads: 1, ..settings })
+}
+
+/// An error for items that are compared in the memory of one machine.
+fn check_kind(options: &Options) -> Result<()> {
+    let kind = options.kind();
+    match options.is_in_memory() {
+        true if kind.is_in_memory() => {
+            Err(Error::parameter("as", kind.word(), "text, set or bag on Spark"))
+        }
+        true => Err(Error::parameter("measure", "cosine", "another one for texts on Spark")),
+        false => Ok(()),
+    }
 }
