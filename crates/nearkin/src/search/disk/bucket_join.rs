@@ -125,6 +125,23 @@ impl BucketJoin {
         Comparisons { candidates, exactly: agreeing.len() as u64 }
     }
 
+    /// Like [`agreeing`](Self::agreeing), for heads that do not stand side by side, each with its number.
+    fn agreeing_of<'h>(
+        &self,
+        table: usize,
+        head: &[u64],
+        heads: impl Iterator<Item = (u32, &'h [u64])>,
+        agreeing: &mut Vec<u32>,
+    ) -> Comparisons {
+        let (mut numbers, mut compared) = (Vec::new(), Comparisons::default());
+        for (number, other) in heads {
+            compared += self.agreeing(table, head, other, agreeing);
+            numbers.extend(agreeing.iter().map(|_| number));
+        }
+        *agreeing = numbers;
+        compared
+    }
+
     /// Every similar pair of groups.
     pub(super) fn similar_groups(
         &self,
@@ -212,15 +229,10 @@ impl BucketJoin {
             *compared += match &self.sides {
                 None => self.agreeing(tile.table, head, heads, agreeing),
                 Some(sides) => {
-                    let all = (0u32..).zip(&columns[from..]).zip(heads.chunks_exact(width));
-                    let across = all.filter(|&((_, &b), _)| sides.across(a, b));
-                    let (mut numbers, mut compared) = (Vec::new(), Comparisons::default());
-                    for ((number, _), other) in across {
-                        compared += self.agreeing(tile.table, head, other, agreeing);
-                        numbers.extend(agreeing.iter().map(|_| number));
-                    }
-                    *agreeing = numbers;
-                    compared
+                    let others = (0u32..).zip(&columns[from..]).zip(heads.chunks_exact(width));
+                    let across = others.filter(|&((_, &b), _)| sides.across(a, b));
+                    let across = across.map(|((number, _), other)| (number, other));
+                    self.agreeing_of(tile.table, head, across, agreeing)
                 }
             };
             if agreeing.is_empty() {
