@@ -355,6 +355,28 @@ mod tests {
         all
     }
 
+    /// The key blocks for each gatherer, of parts of a collection of this size.
+    fn blocks_of_parts(
+        texts: &[&str],
+        size: usize,
+        gatherers: usize,
+        settings: &Settings,
+    ) -> Vec<Vec<Vec<u8>>> {
+        let mut blocks = vec![Vec::new(); gatherers];
+        let mut seen = TextCounts::default();
+        for (part, some) in texts.chunks(size).enumerate() {
+            let mut keys = Keys::new(settings, gatherers, HashMap::new()).unwrap();
+            for (at, text) in some.iter().enumerate() {
+                keys.add((part as u64) << 33 | at as u64, text);
+            }
+            keys.finish().into_iter().for_each(|(to, block)| blocks[to as usize].push(block));
+            seen.texts += keys.seen.texts;
+            seen.empty += keys.seen.empty;
+        }
+        assert_eq!((seen.texts, seen.empty), (300, 1));
+        blocks
+    }
+
     /// Whatever parts a collection falls into and wherever texts meet, what is found is what one machine finds.
     #[test]
     fn what_meets_finds_what_one_machine_finds() {
@@ -380,21 +402,8 @@ mod tests {
             for (parts, gatherers, places, heavy) in
                 [(1, 1, 1, 1000), (7, 5, 4, 1000), (3, 2, 9, 3)]
             {
-                let mut blocks = vec![Vec::new(); gatherers];
-                let mut seen = TextCounts::default();
                 let size = texts.len().div_ceil(parts);
-                for (part, some) in texts.chunks(size).enumerate() {
-                    let mut keys = Keys::new(&settings, gatherers, HashMap::new()).unwrap();
-                    for (at, text) in some.iter().enumerate() {
-                        keys.add((part as u64) << 33 | at as u64, text);
-                    }
-                    keys.finish()
-                        .into_iter()
-                        .for_each(|(to, block)| blocks[to as usize].push(block));
-                    seen.texts += keys.seen.texts;
-                    seen.empty += keys.seen.empty;
-                }
-                assert_eq!((seen.texts, seen.empty), (300, 1));
+                let blocks = blocks_of_parts(&texts, size, gatherers, &settings);
                 let number =
                     |position: u64| (position >> 33) as usize * size + (position as u32 as usize);
                 let mut at_places: Vec<HashSet<u64>> = vec![HashSet::new(); places as usize];
