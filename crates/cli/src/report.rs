@@ -341,7 +341,7 @@ pub(crate) fn stages_json(stages: &[StageTime]) -> Value {
     Value::Object(stages.iter().map(stage).collect())
 }
 
-/// What was written, or nothing when whoever read it has had enough; other outputs are finished then.
+/// What was written, or nothing if the reader closed it; other outputs are finished then.
 pub(crate) fn unless_closed<T>(written: Result<T>) -> Result<Option<T>> {
     match written {
         Err(Error::Closed) => Ok(None),

@@ -118,7 +118,7 @@ impl SearchRequest<'_> {
 pub(crate) enum Rows {
     /// Every similar pair, once.
     Pairs,
-    /// Each item with so many of those most similar to it.
+    /// Each item with this many of its most similar items.
     Closest(usize),
 }
 
@@ -175,7 +175,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
+/// The result of a search: its table, unless the reader closed it, and its report.
 pub(crate) type Outcome = (Option<OutputTable>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
@@ -289,12 +289,12 @@ fn write_rows(
     };
     let columns = columns(numbers, value);
     let mut table = target.create(&columns)?;
-    let found = PairRows { rows, matches: similar, found: similar.rows(), start, observer };
-    let count = match table.row_format().filter(|_| found.found.are_short()) {
-        Some(format) => found.write_formatted(threads, &format, &mut table)?,
+    let rows = PairRows { kind: rows, matches: similar, found: similar.rows(), start, observer };
+    let count = match table.row_format().filter(|_| rows.found.are_short()) {
+        Some(format) => rows.write_formatted(threads, &format, &mut table)?,
         None => {
-            let items = found.found.items();
-            found.each(items, &mut found.ids(threads), &mut |cells| table.row(cells))?
+            let items = rows.found.items();
+            rows.each(items, &mut rows.ids(threads), &mut |cells| table.row(cells))?
         }
     };
     Ok((count, target.finish(table)?))
@@ -302,7 +302,7 @@ fn write_rows(
 
 /// The rows of a table of pairs, with their ids.
 struct PairRows<'a> {
-    rows: Rows,
+    kind: Rows,
     matches: &'a Matches,
     found: matches::Rows<'a>,
     /// Where the second collection starts.
@@ -325,7 +325,7 @@ impl<'a> PairRows<'a> {
         row: &mut dyn FnMut(&[Cell]) -> nearkin::Result<()>,
     ) -> nearkin::Result<u64> {
         let mut first = None; // the rows of one item follow each other
-        self.rows.each(&self.found, items, |a, b, value| {
+        self.kind.each(&self.found, items, |a, b, value| {
             if self.observer.stopped() {
                 return Err(Error::Interrupted);
             }
