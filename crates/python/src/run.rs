@@ -206,7 +206,7 @@ pub(crate) fn take_apart<'py>(
 ) -> PyResult<(&'static str, String, Bound<'py, PyDict>)> {
     let line = engine::command_line(&words).raise(py)?;
     let job = if line.goal == Goal::Groups { "dedup" } else { "pairs" };
-    // As texts, for a path would make one slash of two, which addresses have.
+    // As texts: a path would make one slash of the two that addresses have.
     let names = |places: &[Place]| -> Vec<OsString> {
         places.iter().map(|place| place.name().into()).collect()
     };

@@ -1,4 +1,4 @@
-//! Who has to be brought together: keys of a partition's texts, and what gathered keys say.
+//! Which texts have to be brought together: keys of a partition's texts, and what gathered keys say.
 
 use std::collections::HashMap;
 use std::sync::Arc;
