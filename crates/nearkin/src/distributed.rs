@@ -81,7 +81,7 @@ impl KeyBlock {
 }
 
 impl Keys {
-    /// Keys for a run by these settings, exact or by bands, for so many gatherers. `frequent` are
+    /// Keys for a run by these settings, exact or by bands, for this many gatherers. `frequent` are
     /// elements that are in many texts, and in how many: the same for all parts.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Keys {
         self.keys = keys;
     }
 
-    /// The elements by which whoever is similar to the text at hand is found: of two sets that are similar,
+    /// The elements by which texts similar to this one are found: of two sets that are similar,
     /// one of the first of the one is among the first of the other, in whatever order.
     fn prefix(&mut self, keys: &mut Vec<u64>) {
         let (elements, _) = self.buffers.parts();
@@ -197,7 +197,7 @@ impl Keys {
     }
 }
 
-/// One of so many, as likely as any other, by a name.
+/// A number below `count`, each equally likely, by a name.
 fn one_of(name: u64, count: u64) -> u64 {
     ((u128::from(mix64(name, SEED)) * u128::from(count)) >> 64) as u64
 }
@@ -216,7 +216,7 @@ pub struct Meeting {
 /// An entry: key, fingerprint, position.
 type Entry = (u64, u64, u64);
 
-/// Reads the blocks for one gatherer and finds who has to meet, in one of so many `places`. A bucket with more than
+/// Reads the blocks for one gatherer and finds which texts have to meet, in one of `places` places. A bucket with more than
 /// `heavy` texts is parted, so that every two parts meet somewhere.
 ///
 /// # Errors
@@ -281,7 +281,7 @@ fn unpack(block: &[u8], entries: &mut Vec<Entry>) -> Result<()> {
     Ok(())
 }
 
-/// How similar texts are to one of them.
+/// How similar texts are to one of them, the centre.
 pub struct Likeness {
     settings: Settings,
     verifier: Verifier,

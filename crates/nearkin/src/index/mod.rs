@@ -341,7 +341,7 @@ impl Index {
         contents.par_iter().map(|content| search.prepare(*content, settings)).collect()
     }
 
-    /// Adds items that are not there, one table a thread.
+    /// Adds items that are not there, one table per thread.
     fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<IndexRecord>) {
         self.tables.par_iter_mut().enumerate().for_each(|(number, table)| {
             let keys = prepared.iter().map(|prepared| prepared.keys.get(number).copied());

@@ -299,8 +299,8 @@ impl ElementSearch {
         SearchCost { seconds: 1e-9 * nanoseconds, compared: Some(compared) }
     }
 
-    /// Of so many pairs with so many elements, those that are looked at: where only groups are asked for, few of those
-    /// that are in one.
+    /// How many of the pairs, and of their elements, are looked at. If only groups are asked for, few pairs within a group
+    /// are.
     fn needed(&self, sampled: &ElementSample, (pairs, elements): (f64, f64)) -> (f64, f64) {
         /// Pairs that are looked at for each text, about.
         const EACH: f64 = 30.0;

@@ -1,4 +1,4 @@
-//! The run: from items to who is similar to whom, or to one item of each group kept.
+//! The run: from items to the pairs that are similar, or to one item of each group.
 //!
 //! ```text
 //! read → fold copies → plan → candidates → compare exactly → audit → cluster

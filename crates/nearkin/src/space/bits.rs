@@ -42,7 +42,7 @@ impl<'a> BitSpace<'a> {
         self.scale
     }
 
-    /// The value of two bit strings that differ in so many bits.
+    /// The value of two bit strings that differ in `differing` bits.
     pub fn value_of(&self, differing: u64) -> f64 {
         let differing = differing as f64;
         match self.form {

@@ -140,7 +140,7 @@ impl Draws {
     }
 }
 
-/// The share of chunks to draw so many items from; all where there are few, or they have to be unpacked.
+/// The share of chunks from which `items` items are drawn: all if there are few, or if they have to be unpacked.
 fn share_of_chunks<S: Source>(run: &DiskRun<'_, S>, items: usize) -> Result<f64> {
     let mut chunks = 0.0;
     for source in run.sources {

@@ -42,8 +42,8 @@ use crate::{Error, Result};
 use super::candidate_store::CandidateStore;
 use super::exact_batch::ExactBatch;
 
-/// Members of a bucket of which a thread takes on the comparisons with as many others at a time; more where that would
-/// make more than so many pieces of a side.
+/// A thread compares this many members of a bucket with as many others at a time; more if a side would fall into more than
+/// [`PIECES`] pieces.
 const SIDE: usize = 128;
 const PIECES: usize = 512;
 
@@ -187,8 +187,8 @@ impl BucketJoin {
         builder.finish(copies, self.threads)
     }
 
-    /// The buckets of some more partitions, each with its table, with about so many members: as many at any limit of
-    /// memory.
+    /// The buckets of the next partitions, each with its table, with `about` members in all. The number does not depend on
+    /// the memory limit.
     fn round(&self, next: &mut usize, about: usize) -> Result<Option<Round<'_>>> {
         let (mut round, mut members) = (Vec::new(), 0);
         let mut cache = Cache::one();

@@ -44,7 +44,7 @@ const MANY: usize = 2;
 const FULL: usize = 1 << 14;
 
 impl ExactBatch {
-    /// Whether there are so many pairs that it takes less time to compare another than to look whether it is worth it.
+    /// Whether there are enough pairs that comparing another takes less time than deciding whether it pays.
     pub(super) fn takes_any(&self, tile: &Tile<'_>) -> bool {
         self.pairs.len() >= MANY * tile.sets()
     }

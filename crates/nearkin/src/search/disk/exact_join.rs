@@ -144,7 +144,7 @@ impl ExactJoin {
         Ok(counts)
     }
 
-    /// The numbers, from 0, of so many groups from `start` on: those of the first collection and then those of the
+    /// The numbers, from 0, of `count` groups from `start` on: those of the first collection and then those of the
     /// second, and where these begin. With one collection, just all.
     fn in_order_of_sides(&self, count: usize, start: usize) -> (Vec<u32>, Option<u32>) {
         let all = 0..count as u32;

@@ -56,8 +56,8 @@ pub(super) fn sketch_cached<S: Source>(
     Ok(all)
 }
 
-/// Records to be worked on together: many as long as there are many, for every portion has a cost of its own, and fewer
-/// towards the end, where threads have to wait for each other.
+/// Records to be worked on together. Portions are large at first, because each has a cost of its own, and smaller towards
+/// the end, where threads wait for each other.
 struct RecordPortions<'a, 'b> {
     rest: &'a mut [(u32, &'b mut [u64])],
     /// The words of all that is left.
