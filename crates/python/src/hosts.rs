@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Raise, exception, warnings};
-use crate::run::{Given, GivenOptions, places, table};
+use crate::run::{InputArgument, GivenOptions, places, table};
 use crate::watch::watched;
 
 /// The value of a keyword argument, where it was given.
@@ -56,9 +56,9 @@ pub(crate) struct Mirrors {
 #[pyfunction]
 pub(crate) fn hosts(
     py: Python<'_>,
-    urls: Vec<Given>,
-    pages: Vec<Given>,
-    links: Vec<Given>,
+    urls: Vec<InputArgument>,
+    pages: Vec<InputArgument>,
+    links: Vec<InputArgument>,
     arguments: &Bound<'_, PyDict>,
     options: GivenOptions,
     progress: Option<Py<PyAny>>,

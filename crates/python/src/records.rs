@@ -10,7 +10,7 @@ use nearkin_cli::matching::{self, MatchInput};
 use pyo3::prelude::*;
 
 use crate::error::{Raise, exception, warnings, wording};
-use crate::run::{Given, GivenOptions, places, table};
+use crate::run::{InputArgument, GivenOptions, places, table};
 use crate::watch::watched;
 
 /// Rules: a file, or a text and the keys that its lines stand for.
@@ -41,8 +41,8 @@ impl RulesGiven {
 
 fn input(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
     GivenOptions(options): GivenOptions,
 ) -> PyResult<MatchInput> {
     let (a, b) = (places(py, a)?, b.map(|given| places(py, given)).transpose()?);
@@ -60,8 +60,8 @@ pub(crate) struct Resolution {
 #[pyfunction]
 pub(crate) fn resolve(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
     rules: RulesGiven,
     options: GivenOptions,
     progress: Option<Py<PyAny>>,
@@ -110,8 +110,8 @@ impl Resolution {
 #[pyfunction]
 pub(crate) fn suggest_rules(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
     options: GivenOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {

@@ -23,16 +23,16 @@ use crate::watch::watched;
 
 /// Where items come from: a path, or the name of a table and anything with the Arrow stream interface.
 #[derive(FromPyObject)]
-pub(crate) enum Given {
+pub(crate) enum InputArgument {
     Path(PathBuf),
     Table(String, PyArrowType<RecordBatchStreamReader>),
 }
 
 /// The inputs as the engine takes them.
-pub(crate) fn places(py: Python<'_>, given: Vec<Given>) -> PyResult<Vec<Place>> {
+pub(crate) fn places(py: Python<'_>, given: Vec<InputArgument>) -> PyResult<Vec<Place>> {
     let place = |given| match given {
-        Given::Path(path) => Ok(Place::Path(path)),
-        Given::Table(name, PyArrowType(reader)) => {
+        InputArgument::Path(path) => Ok(Place::Path(path)),
+        InputArgument::Table(name, PyArrowType(reader)) => {
             let schema = reader.schema();
             let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>());
             let batches = batches.map_err(|error| {
@@ -85,8 +85,8 @@ pub(crate) fn search(
     py: Python<'_>,
     job: &str,
     options: GivenOptions,
-    inputs: Vec<Given>,
-    against: Vec<Given>,
+    inputs: Vec<InputArgument>,
+    against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PyArrowType<ArrowTable>, Vec<String>)> {
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
@@ -115,7 +115,7 @@ pub(crate) struct Deduplicated {
 pub(crate) fn dedup(
     py: Python<'_>,
     options: GivenOptions,
-    inputs: Vec<Given>,
+    inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Deduplicated> {
     let inputs = places(py, inputs)?;
@@ -163,7 +163,7 @@ pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
     options: GivenOptions,
-    inputs: Vec<Given>,
+    inputs: Vec<InputArgument>,
 ) -> PyResult<bool> {
     let (goal, inputs) = (goal(job)?, places(py, inputs)?);
     watched(py, None, |observer| engine::is_exact(goal, &options.0, &inputs, observer))?.raise(py)
@@ -171,7 +171,7 @@ pub(crate) fn is_exact(
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<Given>) -> PyResult<String> {
+pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<InputArgument>) -> PyResult<String> {
     let inputs = places(py, inputs)?;
     watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }
