@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Raise, exception, warnings};
-use crate::run::{InputArgument, GivenOptions, places, table};
+use crate::run::{InputArgument, OptionsArgument, places, table};
 use crate::watch::watched;
 
 /// The value of a keyword argument, where it was given.
@@ -60,7 +60,7 @@ pub(crate) fn hosts(
     pages: Vec<InputArgument>,
     links: Vec<InputArgument>,
     arguments: &Bound<'_, PyDict>,
-    options: GivenOptions,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Mirrors> {
     let (urls, pages, links) = (places(py, urls)?, places(py, pages)?, places(py, links)?);

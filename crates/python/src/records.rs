@@ -10,7 +10,7 @@ use nearkin_cli::matching::{self, MatchInput};
 use pyo3::prelude::*;
 
 use crate::error::{Raise, exception, warnings, wording};
-use crate::run::{InputArgument, GivenOptions, places, table};
+use crate::run::{InputArgument, OptionsArgument, places, table};
 use crate::watch::watched;
 
 /// Rules: a file, or a text and the keys that its lines stand for.
@@ -43,7 +43,7 @@ fn input(
     py: Python<'_>,
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
-    GivenOptions(options): GivenOptions,
+    OptionsArgument(options): OptionsArgument,
 ) -> PyResult<MatchInput> {
     let (a, b) = (places(py, a)?, b.map(|given| places(py, given)).transpose()?);
     Ok(MatchInput { a, b, options })
@@ -63,7 +63,7 @@ pub(crate) fn resolve(
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
     rules: RulesGiven,
-    options: GivenOptions,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Resolution> {
     let rules = rules.read(py, b.is_some())?;
@@ -112,7 +112,7 @@ pub(crate) fn suggest_rules(
     py: Python<'_>,
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
-    options: GivenOptions,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let input = input(py, a, b, options)?;

@@ -55,9 +55,9 @@ pub(crate) fn table(
 }
 
 /// Options as Python gives them: a JSON object.
-pub(crate) struct GivenOptions(pub(crate) Options);
+pub(crate) struct OptionsArgument(pub(crate) Options);
 
-impl FromPyObject<'_, '_> for GivenOptions {
+impl FromPyObject<'_, '_> for OptionsArgument {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
@@ -84,7 +84,7 @@ const ACCOUNT: &str = "nearkin";
 pub(crate) fn search(
     py: Python<'_>,
     job: &str,
-    options: GivenOptions,
+    options: OptionsArgument,
     inputs: Vec<InputArgument>,
     against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
@@ -114,7 +114,7 @@ pub(crate) struct Deduplicated {
 #[pyfunction]
 pub(crate) fn dedup(
     py: Python<'_>,
-    options: GivenOptions,
+    options: OptionsArgument,
     inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Deduplicated> {
@@ -162,7 +162,7 @@ impl Deduplicated {
 pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
-    options: GivenOptions,
+    options: OptionsArgument,
     inputs: Vec<InputArgument>,
 ) -> PyResult<bool> {
     let (goal, inputs) = (goal(job)?, places(py, inputs)?);
@@ -171,7 +171,7 @@ pub(crate) fn is_exact(
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<InputArgument>) -> PyResult<String> {
+pub(crate) fn plan(py: Python<'_>, options: OptionsArgument, inputs: Vec<InputArgument>) -> PyResult<String> {
     let inputs = places(py, inputs)?;
     watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }
@@ -181,7 +181,7 @@ pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<InputArgum
 #[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None))]
 pub(crate) fn compare(
     py: Python<'_>,
-    options: GivenOptions,
+    options: OptionsArgument,
     names: [String; 2],
     texts: [String; 2],
     json: bool,
