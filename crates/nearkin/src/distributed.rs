@@ -144,8 +144,8 @@ impl Keys {
         self.keys = keys;
     }
 
-    /// The elements by which texts similar to this one are found: of two sets that are similar,
-    /// one of the first of the one is among the first of the other, in whatever order.
+    /// The elements by which texts similar to this one are found: in any order of all
+    /// elements, two similar sets share one of their first elements.
     fn prefix(&mut self, keys: &mut Vec<u64>) {
         let (elements, _) = self.buffers.parts();
         let size = sort_elements(elements);

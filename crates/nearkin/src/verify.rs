@@ -171,7 +171,7 @@ impl Limit {
 pub struct Verifier {
     measure: Measure,
     limit: Limit,
-    /// The fewest shared elements by the number of elements of both, for as many as are frequent.
+    /// The fewest shared elements by the number of elements of both, for frequent numbers.
     needed: Vec<u32>,
 }
 

@@ -171,7 +171,11 @@ pub(crate) fn is_exact(
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, options: OptionsArgument, inputs: Vec<InputArgument>) -> PyResult<String> {
+pub(crate) fn plan(
+    py: Python<'_>,
+    options: OptionsArgument,
+    inputs: Vec<InputArgument>,
+) -> PyResult<String> {
     let inputs = places(py, inputs)?;
     watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }

@@ -26,7 +26,7 @@ const OVERLOOKED: f64 = 1e-6;
 pub(crate) struct PartnerFinder {
     verifier: Verifier,
     pub(crate) layout: RecordLayout,
-    /// The sets from the smallest on, as finished records, and which of those that were given each is.
+    /// The sets from the smallest on, as finished records, and the number under which each was given.
     records: Vec<Vec<u64>>,
     given: Vec<u32>,
     /// For each, the size of the smallest partner.
@@ -200,8 +200,8 @@ impl PartnerFinder {
         &on_level[..left]
     }
 
-    /// The drawn sets that are similar to the one of this record, which is finished, of those that were found to be
-    /// possible, and how similar.
+    /// The drawn sets that are similar to the set of this finished record, and how similar. Only the possible ones in
+    /// `scratch` are compared.
     pub(crate) fn partners(
         &self,
         scratch: &FinderScratch,

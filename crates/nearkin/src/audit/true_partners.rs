@@ -68,8 +68,8 @@ impl TruePartners {
         Self { positions, partners, from_start: false, scale }
     }
 
-    /// How much of it a run has found, copies counted, given what says of a group which of others were found with
-    /// it.
+    /// The share of these pairs that a run found, copies counted. A function says which other groups were found with a
+    /// group.
     pub(crate) fn audit(
         &self,
         copies: &Copies,

@@ -166,7 +166,8 @@ struct ComparisonScratch {
 }
 
 impl ComparisonScratch {
-    /// Compares one text, which is one of those that were drawn if its number is that of one.
+    /// Compares one text with the drawn ones. If it is one of them, `other` is its number there, and it is not compared with
+    /// itself.
     fn meet(
         &mut self,
         drawn: &[&[u64]],

@@ -282,7 +282,7 @@ impl DrawnGroups {
         Ok(Some(Self { finder, positions, groups, scale: scale(settings) }))
     }
 
-    /// Appends the drawn groups that are similar to a group with this record, which is finished if there may be any.
+    /// Appends the drawn groups that are similar to the group with this record. Finishes the record if there may be any.
     pub(super) fn look(
         &self,
         group: u32,

@@ -450,8 +450,7 @@ impl Tile<'_> {
     }
 }
 
-/// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
-/// long.
+/// Tiles that a thread takes on together: enough to pay, and few enough that no thread waits long for another.
 struct TileBatches<I> {
     all: I,
 }

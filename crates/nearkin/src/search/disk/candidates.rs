@@ -234,7 +234,7 @@ fn plan<S: Source>(
     Ok(ElementSearch { bands, threshold, agreement, goal: run.goal, recall }.plan(&sample))
 }
 
-/// Finishes the records of the first of these groups. Of those, which are as many as are needed.
+/// Finishes the records of the first of these groups, as many as are needed, and returns these groups.
 fn finish_some<'g, S: Source>(
     run: &DiskRun<'_, S>,
     groups: &'g [u32],

@@ -30,7 +30,7 @@ use super::bucket_join::{BucketJoin, Tile};
 pub(super) struct ExactBatch {
     /// Row by row.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// The sets of all pairs, and for every set of the tile which of these it is.
+    /// The sets of all pairs, and for every set of the tile its number among these.
     sets: Vec<u32>,
     numbers: Vec<u32>,
     bits: BitSets,

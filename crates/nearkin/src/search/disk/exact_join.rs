@@ -56,7 +56,7 @@ impl ExactJoin {
         builder.finish(self.copy_values()?, self.threads)
     }
 
-    /// How close copies are: how much they share depends on their size where that is what counts.
+    /// How close copies are. Under some measures that depends on their size.
     fn copy_values(&self) -> Result<CopyValues> {
         let value = |size: u32| {
             let overlap = Overlap::identical(size);

@@ -1,5 +1,4 @@
-//! The first pass over the input: every item is taken up, and its text gets a fingerprint and, where they are needed, its
-//! bucket keys.
+//! The first pass over the input takes up every item and gives its text a fingerprint and, if they are needed, bucket keys.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -254,10 +253,9 @@ impl RecentTexts {
     }
 }
 
-/// Ids are told apart by a hash, which is shorter than most. Those of another input have another hash.
+/// The hash by which ids are told apart; it is shorter than most ids. Equal ids of two inputs have different hashes.
 fn id_hash(id: &Id, input: usize) -> u128 {
-    // A seed does not do: of short ids that differ as two seeds do, one has under the one the hash that the other has
-    // under the other.
+    // The input is no seed: two short ids that differ as two seeds do can have the same hash, each under its seed.
     let (hash, kind) = match id {
         Id::Int(number) => (xxh3_128(&number.to_le_bytes()), 0),
         Id::Text(text) => (xxh3_128(text.as_bytes()), 1),

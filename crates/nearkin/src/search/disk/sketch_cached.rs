@@ -13,8 +13,8 @@ use super::audit_sample::DrawnGroups;
 use super::buffers::with_buffers;
 use super::record_cache::RecordCache;
 
-/// Sketches the texts that were kept without, one of each group, and hands over their keys. While they are at hand,
-/// they are compared with what is looked out for: the groups that are similar to drawn ones.
+/// Sketches the texts that were kept without a sketch, one of each group, and hands over their keys. On the way it compares
+/// them with the drawn groups of an audit.
 pub(super) fn sketch_cached<S: Source>(
     run: &DiskRun<'_, S>,
     cache: &mut RecordCache,
