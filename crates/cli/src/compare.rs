@@ -125,7 +125,7 @@ impl ComparisonRequest<'_> {
     }
 }
 
-/// Passages that are told without being asked for.
+/// Passages that are shown by default.
 const LONGEST: usize = 3;
 
 fn longest_passages(shared: &SharedPassages<'_>) -> String {

@@ -92,7 +92,7 @@ impl Subject {
     }
 }
 
-/// The tables as they are told of.
+/// The tables as the report shows them.
 pub(crate) fn named(tables: &TablesPlan) -> String {
     match tables.probes {
         1 => tables.expression.to_string(),
@@ -356,7 +356,7 @@ pub(crate) fn stopped(error: Error, job: Option<&Job>) -> anyhow::Error {
     if goes_on { error.context("to go on, start it again with the same arguments") } else { error }
 }
 
-/// What is told of a run at its end.
+/// The report at the end of a run.
 #[derive(Debug)]
 pub(crate) struct RunReport {
     pub(crate) stats: Value,

@@ -51,7 +51,7 @@ pub(crate) struct FinderScratch {
     seen: Vec<u32>,
 }
 
-/// What is looked out for of one set.
+/// The picked elements of one set.
 struct PickedElements {
     /// The sizes of the smallest partner and of the largest.
     least: usize,

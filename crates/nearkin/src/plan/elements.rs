@@ -66,7 +66,7 @@ impl ElementSample {
             };
             texts.iter().take(count).take_while(room).count()
         };
-        // Those that were drawn are among the others, for otherwise nobody is left of a small collection.
+        // Drawn texts are among the others: otherwise none would be left of a small collection.
         let (drawn, others) = (within(OF_DRAWN, DRAWN), within(OF_OTHERS, OTHERS));
         let (drawn, others) = (&texts[..drawn], &texts[..others]);
         let entries = (0u32..).zip(drawn).flat_map(|(at, set)| set.iter().map(move |&x| (x, at)));

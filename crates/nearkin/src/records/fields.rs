@@ -337,8 +337,8 @@ pub fn folded(value: &str) -> String {
 }
 
 /// The first number in a text: `$1,299.00`, `12,5`, `1.234,00`, `.99`, `1995.`. If there are a point and a
-/// comma, the last begins the fraction; a comma alone does, unless exactly three digits follow it or it comes again. A blank or an apostrophe
-/// between digits sets thousands apart.
+/// comma, the last begins the fraction; a comma alone does, unless exactly three digits follow it or it comes again. A
+/// blank or an apostrophe between digits sets thousands apart.
 pub fn number(text: &str) -> Option<f64> {
     let joined: String = {
         let chars: Vec<char> = text.chars().collect();

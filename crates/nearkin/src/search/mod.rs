@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
         items.plan(self, goal)
     }
 
-    /// An error where the observer has had enough.
+    /// Returns an error if the observer stops the run.
     fn go_on(&self) -> Result<()> {
         if self.observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -243,7 +243,7 @@ pub(super) fn true_partners_by_reading<S: Source>(
 pub(super) struct DrawnGroups {
     finder: PartnerFinder,
     positions: Vec<u32>,
-    /// The groups of the sets that are looked out for.
+    /// The groups of the drawn sets.
     groups: Vec<u32>,
     scale: AuditScale,
 }
