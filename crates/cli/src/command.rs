@@ -188,7 +188,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
     }
 }
 
-/// Whether whoever read our output has had enough (`nearkin pairs … | head`).
+/// Whether the reader closed our output (`nearkin pairs … | head`).
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(nearkin::Error::Closed))
         || error

@@ -125,7 +125,7 @@ impl ComparisonRequest<'_> {
     }
 }
 
-/// Passages that are told without being asked for.
+/// Passages that are shown by default.
 const LONGEST: usize = 3;
 
 fn longest_passages(shared: &SharedPassages<'_>) -> String {
@@ -348,15 +348,15 @@ fn vectors(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> [Vec<f64
 }
 
 /// A stretch of text that stands in both, in the first only, or in the second only.
-type Piece = (ChangeTag, String);
+type TextChange = (ChangeTag, String);
 
 /// A word-by-word comparison that gives up on perfection before it gives up on time.
-fn pieces(a: &str, b: &str) -> Vec<Piece> {
+fn pieces(a: &str, b: &str) -> Vec<TextChange> {
     let diff = TextDiff::configure()
         .algorithm(Algorithm::Myers)
         .timeout(Duration::from_secs(5))
         .diff_words(a, b);
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<TextChange> = Vec::new();
     for change in diff.iter_all_changes() {
         match pieces.last_mut() {
             Some((tag, piece)) if *tag == change.tag() => piece.push_str(change.value()),
@@ -378,7 +378,7 @@ fn shorten(text: &str, length: usize) -> String {
 }
 
 /// What was taken out and put in, with a few words around each change.
-fn diff(pieces: &[Piece], colour: bool) -> String {
+fn diff(pieces: &[TextChange], colour: bool) -> String {
     const CONTEXT: usize = 60;
     let marks = if colour {
         [("\u{1b}[31m[-", "-]\u{1b}[0m"), ("\u{1b}[32m{+", "+}\u{1b}[0m")]

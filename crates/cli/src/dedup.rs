@@ -84,7 +84,7 @@ impl DedupArgs {
 /// Where the kept records go.
 #[derive(Debug, Clone, Copy, Default)]
 enum KeptTarget<'a> {
-    /// Nowhere: whoever called asks for them, or wants the groups alone.
+    /// Nowhere: the caller asks for them later, or wants only the groups.
     #[default]
     Nowhere,
     Stdout,

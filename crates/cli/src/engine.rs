@@ -64,7 +64,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 /// Columns and rows.
 pub type Table = (SchemaRef, Vec<RecordBatch>);
 
-/// What is told of a run at its end.
+/// The report at the end of a run.
 #[derive(Debug)]
 pub struct Account {
     /// What `--stats` has, as JSON.
@@ -88,7 +88,7 @@ impl From<RunReport> for Account {
 /// The rows of `pairs`, or with [`Goal::Closest`] of `top`.
 ///
 /// # Errors
-/// When the options make no sense or a record cannot be used, as the command has it.
+/// When the options make no sense or a record cannot be used, as in the command.
 pub fn search(
     goal: Goal,
     options: &Options,
@@ -110,7 +110,7 @@ pub struct DedupResult(KeptItems);
 /// Finds the groups of a collection.
 ///
 /// # Errors
-/// When the options make no sense or a record cannot be used, as the command has it.
+/// When the options make no sense or a record cannot be used, as in the command.
 pub fn dedup(
     options: &Options,
     inputs: &[Place],
@@ -156,7 +156,7 @@ impl DedupResult {
     }
 }
 
-/// An error where the observer has had enough.
+/// Returns an error if the observer stops the run.
 pub(crate) fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }

@@ -92,7 +92,7 @@ impl Subject {
     }
 }
 
-/// The tables as they are told of.
+/// The tables as the report shows them.
 pub(crate) fn named(tables: &TablesPlan) -> String {
     match tables.probes {
         1 => tables.expression.to_string(),
@@ -341,7 +341,7 @@ pub(crate) fn stages_json(stages: &[StageTime]) -> Value {
     Value::Object(stages.iter().map(stage).collect())
 }
 
-/// What was written, or nothing when whoever read it has had enough; other outputs are finished then.
+/// What was written, or nothing if the reader closed it; other outputs are finished then.
 pub(crate) fn unless_closed<T>(written: Result<T>) -> Result<Option<T>> {
     match written {
         Err(Error::Closed) => Ok(None),
@@ -356,7 +356,7 @@ pub(crate) fn stopped(error: Error, job: Option<&Job>) -> anyhow::Error {
     if goes_on { error.context("to go on, start it again with the same arguments") } else { error }
 }
 
-/// What is told of a run at its end.
+/// The report at the end of a run.
 #[derive(Debug)]
 pub(crate) struct RunReport {
     pub(crate) stats: Value,

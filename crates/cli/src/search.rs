@@ -15,7 +15,7 @@ use nearkin::read::Place;
 use nearkin::search::{Job, Search, SourceItems};
 use nearkin::settings::Settings;
 use nearkin::space::Form;
-use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, TableWriter};
+use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter};
 use nearkin::{Error, with_threads};
 
 use crate::args::{
@@ -118,7 +118,7 @@ impl SearchRequest<'_> {
 pub(crate) enum Rows {
     /// Every similar pair, once.
     Pairs,
-    /// Each item with so many of those most similar to it.
+    /// Each item with this many of its most similar items.
     Closest(usize),
 }
 
@@ -175,7 +175,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a search leaves: its table, unless whoever read it has had enough, and what there is to tell.
+/// The result of a search: its table, unless the reader closed it, and its report.
 pub(crate) type Outcome = (Option<OutputTable>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
@@ -289,51 +289,85 @@ fn write_rows(
     };
     let columns = columns(numbers, value);
     let mut table = target.create(&columns)?;
-    let found = similar.rows();
-    // Hands the rows of some items to `row`.
-    let each = |items: Range<u32>,
-                (ids, other_ids): &mut (Ids<'_>, Ids<'_>),
-                row: &mut dyn FnMut(&[Cell]) -> nearkin::Result<()>| {
+    let rows = PairRows { kind: rows, matches: similar, found: similar.rows(), start, observer };
+    let count = match table.row_format().filter(|_| rows.found.are_short()) {
+        Some(format) => rows.write_formatted(threads, &format, &mut table)?,
+        None => {
+            let items = rows.found.items();
+            rows.each(items, &mut rows.ids(threads), &mut |cells| table.row(cells))?
+        }
+    };
+    Ok((count, target.finish(table)?))
+}
+
+/// The rows of a table of pairs, with their ids.
+struct PairRows<'a> {
+    kind: Rows,
+    matches: &'a Matches,
+    found: matches::Rows<'a>,
+    /// Where the second collection starts.
+    start: u32,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> PairRows<'a> {
+    /// The ids of the first items of rows, and those of the second.
+    fn ids(&self, threads: usize) -> (Ids<'a>, Ids<'a>) {
+        let collection = &self.matches.collection;
+        (collection.ids_for(threads), collection.ids_for(threads))
+    }
+
+    /// Hands the rows of some items to `row`, and says how many.
+    fn each(
+        &self,
+        items: Range<u32>,
+        (ids, other_ids): &mut (Ids<'_>, Ids<'_>),
+        row: &mut dyn FnMut(&[Cell]) -> nearkin::Result<()>,
+    ) -> nearkin::Result<u64> {
         let mut first = None; // the rows of one item follow each other
-        rows.each(&found, items, |a, b, value| {
-            if observer.stopped() {
+        self.kind.each(&self.found, items, |a, b, value| {
+            if self.observer.stopped() {
                 return Err(Error::Interrupted);
             }
             let (_, a) = match first.take() {
                 Some(known @ (position, _)) if position == a => first.insert(known),
                 _ => first.insert((a, ids.get(a)?)),
             };
-            let b = other_ids.find(b + start)?;
+            let b = other_ids.find(b + self.start)?;
             row(&[Cell::from(&*a), Cell::Id(b), Cell::Float(value)])
         })
-    };
-    let ids = || (collection.ids_for(threads), collection.ids_for(threads));
-    let Some(format) = table.row_format().filter(|_| found.are_short()) else {
-        let count = each(found.items(), &mut ids(), &mut |cells| table.row(cells))?;
-        return Ok((count, target.finish(table)?));
-    };
-    /// Bytes of a portion's rows, as a rule.
-    const PORTION: usize = 1 << 18;
-    // What a thread has at hand of ids that are on disk serves the next portion too.
-    let free = Mutex::new(Vec::new());
-    let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut count = 0;
-    found.in_order(
-        threads,
-        |items| {
-            let mut own = lock().pop().unwrap_or_else(ids);
-            let mut bytes = Vec::with_capacity(PORTION);
-            let count = each(items, &mut own, &mut |cells| {
-                format.row(cells, &mut bytes);
-                Ok(())
-            })?;
-            lock().push(own);
-            Ok((count, bytes))
-        },
-        |(some, bytes)| {
-            count += some;
-            table.formatted(&bytes)
-        },
-    )?;
-    Ok((count, target.finish(table)?))
+    }
+
+    /// Writes all rows, which several threads format, and says how many.
+    fn write_formatted(
+        &self,
+        threads: usize,
+        format: &RowFormat,
+        table: &mut TableWriter,
+    ) -> nearkin::Result<u64> {
+        /// Bytes of a portion's rows, as a rule.
+        const PORTION: usize = 1 << 18;
+        // What a thread has at hand of ids that are on disk serves the next portion too.
+        let free = Mutex::new(Vec::new());
+        let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = 0;
+        self.found.in_order(
+            threads,
+            |items| {
+                let mut own = lock().pop().unwrap_or_else(|| self.ids(threads));
+                let mut bytes = Vec::with_capacity(PORTION);
+                let count = self.each(items, &mut own, &mut |cells| {
+                    format.row(cells, &mut bytes);
+                    Ok(())
+                })?;
+                lock().push(own);
+                Ok((count, bytes))
+            },
+            |(some, bytes)| {
+                count += some;
+                table.formatted(&bytes)
+            },
+        )?;
+        Ok(count)
+    }
 }

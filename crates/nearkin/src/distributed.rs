@@ -81,7 +81,7 @@ impl KeyBlock {
 }
 
 impl Keys {
-    /// Keys for a run by these settings, exact or by bands, for so many gatherers. `frequent` are
+    /// Keys for a run by these settings, exact or by bands, for this many gatherers. `frequent` are
     /// elements that are in many texts, and in how many: the same for all parts.
     ///
     /// # Errors
@@ -144,8 +144,8 @@ impl Keys {
         self.keys = keys;
     }
 
-    /// The elements by which whoever is similar to the text at hand is found: of two sets that are similar,
-    /// one of the first of the one is among the first of the other, in whatever order.
+    /// The elements by which texts similar to this one are found: in any order of all
+    /// elements, two similar sets share one of their first elements.
     fn prefix(&mut self, keys: &mut Vec<u64>) {
         let (elements, _) = self.buffers.parts();
         let size = sort_elements(elements);
@@ -197,7 +197,7 @@ impl Keys {
     }
 }
 
-/// One of so many, as likely as any other, by a name.
+/// A number below `count`, each equally likely, by a name.
 fn one_of(name: u64, count: u64) -> u64 {
     ((u128::from(mix64(name, SEED)) * u128::from(count)) >> 64) as u64
 }
@@ -216,7 +216,7 @@ pub struct Meeting {
 /// An entry: key, fingerprint, position.
 type Entry = (u64, u64, u64);
 
-/// Reads the blocks for one gatherer and finds who has to meet, in one of so many `places`. A bucket with more than
+/// Reads the blocks for one gatherer and finds which texts have to meet, in one of `places` places. A bucket with more than
 /// `heavy` texts is parted, so that every two parts meet somewhere.
 ///
 /// # Errors
@@ -281,7 +281,7 @@ fn unpack(block: &[u8], entries: &mut Vec<Entry>) -> Result<()> {
     Ok(())
 }
 
-/// How similar texts are to one of them.
+/// How similar texts are to one of them, the centre.
 pub struct Likeness {
     settings: Settings,
     verifier: Verifier,
@@ -355,6 +355,28 @@ mod tests {
         all
     }
 
+    /// The key blocks for each gatherer, of parts of a collection of this size.
+    fn blocks_of_parts(
+        texts: &[&str],
+        size: usize,
+        gatherers: usize,
+        settings: &Settings,
+    ) -> Vec<Vec<Vec<u8>>> {
+        let mut blocks = vec![Vec::new(); gatherers];
+        let mut seen = TextCounts::default();
+        for (part, some) in texts.chunks(size).enumerate() {
+            let mut keys = Keys::new(settings, gatherers, HashMap::new()).unwrap();
+            for (at, text) in some.iter().enumerate() {
+                keys.add((part as u64) << 33 | at as u64, text);
+            }
+            keys.finish().into_iter().for_each(|(to, block)| blocks[to as usize].push(block));
+            seen.texts += keys.seen.texts;
+            seen.empty += keys.seen.empty;
+        }
+        assert_eq!((seen.texts, seen.empty), (300, 1));
+        blocks
+    }
+
     /// Whatever parts a collection falls into and wherever texts meet, what is found is what one machine finds.
     #[test]
     fn what_meets_finds_what_one_machine_finds() {
@@ -380,21 +402,8 @@ mod tests {
             for (parts, gatherers, places, heavy) in
                 [(1, 1, 1, 1000), (7, 5, 4, 1000), (3, 2, 9, 3)]
             {
-                let mut blocks = vec![Vec::new(); gatherers];
-                let mut seen = TextCounts::default();
                 let size = texts.len().div_ceil(parts);
-                for (part, some) in texts.chunks(size).enumerate() {
-                    let mut keys = Keys::new(&settings, gatherers, HashMap::new()).unwrap();
-                    for (at, text) in some.iter().enumerate() {
-                        keys.add((part as u64) << 33 | at as u64, text);
-                    }
-                    keys.finish()
-                        .into_iter()
-                        .for_each(|(to, block)| blocks[to as usize].push(block));
-                    seen.texts += keys.seen.texts;
-                    seen.empty += keys.seen.empty;
-                }
-                assert_eq!((seen.texts, seen.empty), (300, 1));
+                let blocks = blocks_of_parts(&texts, size, gatherers, &settings);
                 let number =
                     |position: u64| (position >> 33) as usize * size + (position as u32 as usize);
                 let mut at_places: Vec<HashSet<u64>> = vec![HashSet::new(); places as usize];

@@ -342,7 +342,7 @@ impl Error {
         self
     }
 
-    /// The error without advice about this option. Whoever skipped a record need not be told to skip it.
+    /// The error without advice about this option. After a record was skipped, the advice to skip it is of no use.
     #[must_use]
     pub fn without(mut self, option: &str) -> Self {
         if let Some(list) = self.advice_mut() {

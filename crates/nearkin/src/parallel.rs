@@ -58,7 +58,7 @@ pub(crate) fn in_any_order<J>(
     ahead(usize::MAX / 2, threads, jobs, work, |()| Ok(()))
 }
 
-/// The same with at most so many jobs ahead of the first that is not done.
+/// Like [`in_order`], with at most `window` jobs ahead of the first that is not done.
 fn ahead<J, R>(
     window: usize,
     threads: usize,
@@ -203,7 +203,7 @@ pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     })
 }
 
-/// Runs `work` with so many threads for whatever it does in parallel, or with one per core.
+/// Runs `work`, with `threads` threads for what it does in parallel, or one thread per core.
 ///
 /// # Errors
 /// Those of the work, and when the threads cannot be started.

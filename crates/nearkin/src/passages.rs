@@ -171,7 +171,7 @@ impl<'a> PassageSearch<'a> {
         }
     }
 
-    /// Whether a word of these was taken in this round. Both ends tell, for no fewer words are taken at once.
+    /// Whether a word of these was taken in this round. Looking at both ends is enough, because no fewer words are taken at once.
     fn is_taken(&self, side: usize, at: usize, length: usize) -> bool {
         self.taken[side][at] || self.taken[side][at + length - 1]
     }

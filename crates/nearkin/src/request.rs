@@ -118,7 +118,7 @@ pub struct FoundPairs {
 pub struct KeptItems {
     /// The positions of the kept items, ascending.
     pub kept: Vec<usize>,
-    /// For each item the position of the item that stands for it, itself where it is kept, and how close the two are.
+    /// For each item, the position of the item that stands for it (itself if it is kept), and how close the two are.
     pub stands_for: Vec<(usize, f64)>,
     /// The account of the run.
     pub stats: Stats,

@@ -171,7 +171,7 @@ impl Settings {
         choices.take_while(|bands| bands.functions() <= MAX_FUNCTIONS).collect()
     }
 
-    /// The recall that bands have to reach: some more than was asked for, which is [spent](Self::overlooked) on other things.
+    /// The recall that bands must reach: a little more than was asked for. A run [spends](Self::overlooked) this surplus.
     fn recall_of_bands(&self) -> f64 {
         let in_range = self.recall > 0.0 && self.recall < 1.0;
         self.recall + if in_range { self.least_overlooked() } else { 0.0 }
@@ -193,8 +193,8 @@ impl Settings {
         })
     }
 
-    /// The most that the chance of a pair at just the threshold may lose to a first look at the sketches,
-    /// which spares most other pairs the exact comparison: as much as the bands find more surely than was asked for.
+    /// The most that a first look at the sketches may cost a pair at just the threshold in chance: the surplus of the
+    /// bands over the recall that was asked for. That look spares most other pairs the exact comparison.
     pub(crate) fn overlooked(&self, bands: Bands) -> f64 {
         match self.strategy.bands() {
             Some(_) => 1e-9, // of a promise that is not ours to spend

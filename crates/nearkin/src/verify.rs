@@ -11,9 +11,9 @@ pub enum Measure {
     /// Shared elements over all elements of either, each counted once.
     #[default]
     Jaccard,
-    /// The same with each element counted as often as it occurs, the union by maximum.
+    /// Jaccard with each element counted as often as it occurs, the union by maximum.
     Bag,
-    /// The same with the union by sum: at most 1/2.
+    /// Like `Bag`, with the union by sum: at most 1/2.
     BagSum,
     /// Twice the shared elements over the elements of the one and those of the other.
     Dice,
@@ -117,7 +117,7 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// What an item of so many elements has in common with its copy.
+    /// What an item of `size` elements has in common with its copy.
     pub fn identical(size: u32) -> Self {
         Self { shared: size, a: size, b: size }
     }
@@ -171,7 +171,7 @@ impl Limit {
 pub struct Verifier {
     measure: Measure,
     limit: Limit,
-    /// The fewest shared elements by the number of elements of both, for as many as are frequent.
+    /// The fewest shared elements by the number of elements of both, for frequent numbers.
     needed: Vec<u32>,
 }
 
@@ -212,7 +212,7 @@ impl Verifier {
         self.similar_with(a, b, self.shared_needed(a.len(), b.len())?)
     }
 
-    /// The same, when the fewest elements that they must share are known.
+    /// Like [`similar`](Self::similar), if the fewest elements that they must share are known.
     pub(crate) fn similar_with(&self, a: &[u64], b: &[u64], need: usize) -> Option<Overlap> {
         let shared = shared_at_least(a, b, need)?;
         Some(Measure::overlap(shared, a.len(), b.len()))
@@ -244,13 +244,13 @@ impl Verifier {
         !matches!(self.measure, Measure::Cosine | Measure::Containment | Measure::Overlap)
     }
 
-    /// Whether sets with so many elements, counted together, are similar when they share so many of them.
+    /// Whether sets with `all` elements, counted together, are similar if they share `shared` of them.
     fn reached_by_sum(&self, shared: usize, all: usize) -> bool {
-        // As if one were contained in the other, for no count may be negative.
+        // As if one were contained in the other, because no count may be negative.
         self.limit.reached(self.measure, Measure::overlap(shared, shared, all - shared))
     }
 
-    /// The same for sets of any sizes, were all elements of both shared if need be. Where the sum alone
+    /// The fewest elements that sets of any two sizes must share, even if that is more than they have. If only the sum
     /// counts, it comes as `a`.
     fn compute(&self, a: usize, b: usize) -> usize {
         let all = a + b;

@@ -39,10 +39,10 @@ impl Wording for PythonWording {
     }
 }
 
-/// Whether whoever reads the messages gave flags: a job of Spark is started by a command line.
+/// Whether the reader of the messages gave flags: a job of Spark is started by a command line.
 static FLAGS: AtomicBool = AtomicBool::new(false);
 
-/// The words for whoever reads the messages of this process.
+/// The words for the reader of the messages of this process.
 pub(crate) fn wording() -> &'static dyn Wording {
     if FLAGS.load(Ordering::Relaxed) { &CommandWording } else { &PythonWording }
 }

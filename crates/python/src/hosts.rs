@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Raise, exception, warnings};
-use crate::run::{Given, GivenOptions, places, table};
+use crate::run::{InputArgument, OptionsArgument, places, table};
 use crate::watch::watched;
 
 /// The value of a keyword argument, where it was given.
@@ -56,11 +56,11 @@ pub(crate) struct Mirrors {
 #[pyfunction]
 pub(crate) fn hosts(
     py: Python<'_>,
-    urls: Vec<Given>,
-    pages: Vec<Given>,
-    links: Vec<Given>,
+    urls: Vec<InputArgument>,
+    pages: Vec<InputArgument>,
+    links: Vec<InputArgument>,
     arguments: &Bound<'_, PyDict>,
-    options: GivenOptions,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Mirrors> {
     let (urls, pages, links) = (places(py, urls)?, places(py, pages)?, places(py, links)?);

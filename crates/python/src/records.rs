@@ -10,7 +10,7 @@ use nearkin_cli::matching::{self, MatchInput};
 use pyo3::prelude::*;
 
 use crate::error::{Raise, exception, warnings, wording};
-use crate::run::{Given, GivenOptions, places, table};
+use crate::run::{InputArgument, OptionsArgument, places, table};
 use crate::watch::watched;
 
 /// Rules: a file, or a text and the keys that its lines stand for.
@@ -41,9 +41,9 @@ impl RulesGiven {
 
 fn input(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
-    GivenOptions(options): GivenOptions,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
+    OptionsArgument(options): OptionsArgument,
 ) -> PyResult<MatchInput> {
     let (a, b) = (places(py, a)?, b.map(|given| places(py, given)).transpose()?);
     Ok(MatchInput { a, b, options })
@@ -60,10 +60,10 @@ pub(crate) struct Resolution {
 #[pyfunction]
 pub(crate) fn resolve(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
     rules: RulesGiven,
-    options: GivenOptions,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Resolution> {
     let rules = rules.read(py, b.is_some())?;
@@ -110,9 +110,9 @@ impl Resolution {
 #[pyfunction]
 pub(crate) fn suggest_rules(
     py: Python<'_>,
-    a: Vec<Given>,
-    b: Option<Vec<Given>>,
-    options: GivenOptions,
+    a: Vec<InputArgument>,
+    b: Option<Vec<InputArgument>>,
+    options: OptionsArgument,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let input = input(py, a, b, options)?;

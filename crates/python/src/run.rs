@@ -23,16 +23,16 @@ use crate::watch::watched;
 
 /// Where items come from: a path, or the name of a table and anything with the Arrow stream interface.
 #[derive(FromPyObject)]
-pub(crate) enum Given {
+pub(crate) enum InputArgument {
     Path(PathBuf),
     Table(String, PyArrowType<RecordBatchStreamReader>),
 }
 
 /// The inputs as the engine takes them.
-pub(crate) fn places(py: Python<'_>, given: Vec<Given>) -> PyResult<Vec<Place>> {
+pub(crate) fn places(py: Python<'_>, given: Vec<InputArgument>) -> PyResult<Vec<Place>> {
     let place = |given| match given {
-        Given::Path(path) => Ok(Place::Path(path)),
-        Given::Table(name, PyArrowType(reader)) => {
+        InputArgument::Path(path) => Ok(Place::Path(path)),
+        InputArgument::Table(name, PyArrowType(reader)) => {
             let schema = reader.schema();
             let batches = py.detach(|| reader.collect::<Result<Vec<_>, _>>());
             let batches = batches.map_err(|error| {
@@ -55,9 +55,9 @@ pub(crate) fn table(
 }
 
 /// Options as Python gives them: a JSON object.
-pub(crate) struct GivenOptions(pub(crate) Options);
+pub(crate) struct OptionsArgument(pub(crate) Options);
 
-impl FromPyObject<'_, '_> for GivenOptions {
+impl FromPyObject<'_, '_> for OptionsArgument {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
@@ -84,9 +84,9 @@ const ACCOUNT: &str = "nearkin";
 pub(crate) fn search(
     py: Python<'_>,
     job: &str,
-    options: GivenOptions,
-    inputs: Vec<Given>,
-    against: Vec<Given>,
+    options: OptionsArgument,
+    inputs: Vec<InputArgument>,
+    against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PyArrowType<ArrowTable>, Vec<String>)> {
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
@@ -114,8 +114,8 @@ pub(crate) struct Deduplicated {
 #[pyfunction]
 pub(crate) fn dedup(
     py: Python<'_>,
-    options: GivenOptions,
-    inputs: Vec<Given>,
+    options: OptionsArgument,
+    inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Deduplicated> {
     let inputs = places(py, inputs)?;
@@ -162,8 +162,8 @@ impl Deduplicated {
 pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
-    options: GivenOptions,
-    inputs: Vec<Given>,
+    options: OptionsArgument,
+    inputs: Vec<InputArgument>,
 ) -> PyResult<bool> {
     let (goal, inputs) = (goal(job)?, places(py, inputs)?);
     watched(py, None, |observer| engine::is_exact(goal, &options.0, &inputs, observer))?.raise(py)
@@ -171,7 +171,11 @@ pub(crate) fn is_exact(
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<Given>) -> PyResult<String> {
+pub(crate) fn plan(
+    py: Python<'_>,
+    options: OptionsArgument,
+    inputs: Vec<InputArgument>,
+) -> PyResult<String> {
     let inputs = places(py, inputs)?;
     watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
 }
@@ -181,7 +185,7 @@ pub(crate) fn plan(py: Python<'_>, options: GivenOptions, inputs: Vec<Given>) ->
 #[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None))]
 pub(crate) fn compare(
     py: Python<'_>,
-    options: GivenOptions,
+    options: OptionsArgument,
     names: [String; 2],
     texts: [String; 2],
     json: bool,
@@ -206,7 +210,7 @@ pub(crate) fn take_apart<'py>(
 ) -> PyResult<(&'static str, String, Bound<'py, PyDict>)> {
     let line = engine::command_line(&words).raise(py)?;
     let job = if line.goal == Goal::Groups { "dedup" } else { "pairs" };
-    // As texts, for a path would make one slash of two, which addresses have.
+    // As texts: a path would make one slash of the two that addresses have.
     let names = |places: &[Place]| -> Vec<OsString> {
         places.iter().map(|place| place.name().into()).collect()
     };

@@ -1,4 +1,4 @@
-//! What was found of the hosts: its tables, and what is told at the end.
+//! What was found of the hosts: its tables, and the report at the end.
 
 use nearkin::Result;
 use nearkin::hosts::{
@@ -92,7 +92,7 @@ impl MirrorReport {
         self.write_folds(in_memory)?.map(TableWriter::batches).transpose()
     }
 
-    /// What is told of the run at its end.
+    /// The report at the end of the run.
     pub fn account(&self) -> Account {
         self.report().into()
     }

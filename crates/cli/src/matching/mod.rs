@@ -160,7 +160,7 @@ impl MatchArgs {
         observer: &dyn Observer,
     ) -> anyhow::Result<(Option<u64>, Vec<CompleteOutput>)> {
         let (mut pairs, mut ready) = (None, Vec::new());
-        // Who asks for clusters need not have the pairs as well.
+        // With --clusters alone, no pairs are written.
         if self.output.is_some() || self.clusters.is_none() {
             let written = resolution.write_matches(to_file(self.output()), self.values, observer);
             let written = written.and_then(|(count, table)| Ok((count, table.ready()?)));

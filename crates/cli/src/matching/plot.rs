@@ -11,15 +11,15 @@ use crate::report::grouped;
 
 /// The picture as a file of the kind that the path's extension says.
 pub(super) fn draw(shares: &Shares, threshold: f64, path: &Path) -> anyhow::Result<Vec<u8>> {
-    picture::draw(&Curve { shares, threshold }, path)
+    picture::draw(&ShareFigure { shares, threshold }, path)
 }
 
-struct Curve<'a> {
+struct ShareFigure<'a> {
     shares: &'a Shares,
     threshold: f64,
 }
 
-impl Figure for Curve<'_> {
+impl Figure for ShareFigure<'_> {
     fn heading(&self) -> [String; 2] {
         let Shares { random, certain, .. } = self.shares;
         let pairs: u64 = self.shares.rows.iter().map(|row| row.pairs).sum();

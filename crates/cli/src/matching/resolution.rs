@@ -89,7 +89,7 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// What is told of the run at its end.
+    /// The report at the end of the run.
     pub fn account(&self) -> Account {
         self.report().into()
     }
@@ -140,7 +140,7 @@ impl Resolution {
         table.map(TableWriter::batches).transpose()
     }
 
-    /// What is told of the run at its end.
+    /// The report at the end of the run.
     pub fn account(&self) -> Account {
         self.report(Some(self.pairs())).into()
     }
@@ -156,7 +156,7 @@ impl Resolution {
         }
     }
 
-    /// What is told at the end, given how many pairs were written.
+    /// The report at the end, given how many pairs were written.
     pub(super) fn report(&self, pairs: Option<u64>) -> RunReport {
         let Self { tables, rules, outcome, scorer, stages } = self;
         Summary { tables, rules, outcome, scorer, pairs, stages }.report()

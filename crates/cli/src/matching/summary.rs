@@ -1,4 +1,4 @@
-//! What is told of a run at its end: how many records, candidates, matches and clusters there were.
+//! The report at the end of a run: how many records, candidates, matches and clusters there were.
 
 use nearkin::observe::StageTime;
 use nearkin::records::check::Shares;
@@ -19,7 +19,7 @@ pub(super) struct Summary<'a> {
     pub(super) stages: &'a [StageTime],
 }
 
-/// What is told of a run that found rules.
+/// The report of a run that found rules.
 pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> RunReport {
     let stats = json!({
         "items": tables.records().len(),

@@ -48,7 +48,7 @@ pub(crate) trait Figure {
     fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B>;
 }
 
-/// How large things are drawn: so many times their size.
+/// How large things are drawn: a factor of their size.
 #[derive(Clone, Copy)]
 pub(crate) struct Pen(f64);
 
@@ -179,7 +179,7 @@ where
     body.draw(&Text::new(format!("threshold {}", (at * 1e4).round() / 1e4), place, above))
 }
 
-/// A text cut to so many characters.
+/// A text cut to `most` characters.
 fn fitted(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

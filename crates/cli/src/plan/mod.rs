@@ -240,7 +240,7 @@ struct Plan<'a> {
     options: &'a Options,
     view: &'a ViewArgs,
     expression: Expression,
-    /// The same as bands and rows, where it is of that form.
+    /// The expression as bands and rows, if it has that form.
     bands: Option<Bands>,
     /// The threshold as it was asked for, and as a Jaccard similarity of shingles.
     asked: f64,

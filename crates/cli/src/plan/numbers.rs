@@ -4,7 +4,7 @@ use nearkin::plan::Estimate;
 
 use crate::report::grouped;
 
-/// A chance with so many decimals that one sees how far it is from 0 or 1.
+/// A chance with enough decimals to show how far it is from 0 or 1.
 pub(super) fn chance(p: f64) -> String {
     let rest = p.min(1.0 - p);
     if rest <= 1e-12 {
@@ -18,7 +18,7 @@ pub(super) fn chance(p: f64) -> String {
     }
 }
 
-/// The same in words.
+/// A chance in words.
 pub(super) fn odds(p: f64) -> String {
     let one_in = |p: f64| match 1.0 / p {
         n if n < 9.95 => format!("1 in {n:.1}"),

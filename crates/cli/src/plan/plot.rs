@@ -16,15 +16,15 @@ const BARS: usize = 50;
 
 /// The picture as a file of the kind that the path's extension says.
 pub(super) fn draw(plan: &Plan, path: &Path) -> anyhow::Result<Vec<u8>> {
-    picture::draw(&Curve { plan }, path)
+    picture::draw(&PlanFigure { plan }, path)
 }
 
 /// A drawing of a plan.
-struct Curve<'a> {
+struct PlanFigure<'a> {
     plan: &'a Plan<'a>,
 }
 
-impl Figure for Curve<'_> {
+impl Figure for PlanFigure<'_> {
     fn heading(&self) -> [String; 2] {
         let plan = self.plan;
         let title = match (plan.bands, &plan.options.and_or) {
@@ -116,7 +116,7 @@ impl Figure for Curve<'_> {
     }
 }
 
-impl Curve<'_> {
+impl PlanFigure<'_> {
     fn half_way<B: DrawingBackend, C>(&self, pen: Pen, chart: &mut Chart<'_, B, C>) -> DrawResult<B>
     where
         C: CoordTranslate<From = (f64, f64)>,

@@ -252,22 +252,34 @@ impl Plan<'_> {
 impl Corpus {
     /// What is expected of the collection.
     fn outlook(&self, threshold: f64, text: &mut String) -> fmt::Result {
+        self.sampling(text)?;
+        self.expected_pairs(threshold, text)?;
+        self.expected_items(text)?;
+        writeln!(text, "Copies of a text are counted as pairs here; a run folds them first.")?;
+        self.ways(text)
+    }
+
+    /// How many records were drawn and compared.
+    fn sampling(&self, text: &mut String) -> fmt::Result {
         let survey = &self.survey;
         let (records, drawn) = (grouped(survey.records), grouped(survey.drawn as u64));
         match (survey.is_complete(), survey.compared >= survey.records) {
-            (true, _) => writeln!(text, "\nExpected of these {records} records, all compared:\n")?,
+            (true, _) => writeln!(text, "\nExpected of these {records} records, all compared:\n"),
             (_, true) => writeln!(
                 text,
                 "\nExpected of these {records} records; {drawn} were drawn at random and compared \
                  with all others:\n"
-            )?,
+            ),
             _ => writeln!(
                 text,
                 "\nExpected of these {records} records; {drawn} were drawn at random and compared \
                  with {} others:\n",
                 grouped(survey.compared)
-            )?,
+            ),
         }
+    }
+
+    fn expected_pairs(&self, threshold: f64, text: &mut String) -> fmt::Result {
         let forecast = &self.forecast;
         let rows = [
             (forecast.similar, format!("pairs at or above {threshold}")),
@@ -282,7 +294,13 @@ impl Corpus {
             let off = if error == 0 { String::new() } else { format!(" {off:<error$}") };
             writeln!(text, "  {value:>width$}{off}  {what}")?;
         }
-        writeln!(text)?;
+        writeln!(text)
+    }
+
+    /// How many items have a similar one, and how sure that is.
+    fn expected_items(&self, text: &mut String) -> fmt::Result {
+        let (survey, forecast) = (&self.survey, &self.forecast);
+        let (records, drawn) = (grouped(survey.records), grouped(survey.drawn as u64));
         if forecast.similar.value > 0.0 {
             let recall = 1.0 - forecast.missed.value / forecast.similar.value;
             let items = count(forecast.items);
@@ -303,15 +321,14 @@ impl Corpus {
                 grouped((3.0 * survey.records as f64 / survey.drawn as f64).ceil() as u64)
             )?;
         }
-        if !survey.is_complete() {
-            writeln!(
-                text,
-                "What follows ± is the standard error, from how much the drawn records differ; a few \
-                 large groups of copies that none of them belongs to would not show."
-            )?;
+        if survey.is_complete() {
+            return Ok(());
         }
-        writeln!(text, "Copies of a text are counted as pairs here; a run folds them first.")?;
-        self.ways(text)
+        writeln!(
+            text,
+            "What follows ± is the standard error, from how much the drawn records differ; a few \
+             large groups of copies that none of them belongs to would not show."
+        )
     }
 
     /// What an exact search would take, and what bands.

@@ -106,7 +106,7 @@ impl Audit {
         self.item_with_copies(partners.map(|(similarity, found)| (similarity, found, 1)));
     }
 
-    /// The same where partners are given with the number of their copies, themselves included.
+    /// Counts an item whose partners come with the number of their copies, themselves included.
     pub fn item_with_copies(&mut self, partners: impl Iterator<Item = (f64, bool, u64)>) {
         let mut counts = [(0, 0); BANDS];
         for (similarity, found, copies) in partners {
@@ -185,7 +185,7 @@ struct Tally {
     products: f64,
     /// Σd(d − 1) / n: misses in twos, as often as one of an item's pairs would meet them.
     missed_twos: f64,
-    /// The same of found pairs.
+    /// `missed_twos` for found pairs.
     found_twos: f64,
 }
 

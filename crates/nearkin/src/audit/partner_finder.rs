@@ -26,7 +26,7 @@ const OVERLOOKED: f64 = 1e-6;
 pub(crate) struct PartnerFinder {
     verifier: Verifier,
     pub(crate) layout: RecordLayout,
-    /// The sets from the smallest on, as finished records, and which of those that were given each is.
+    /// The sets from the smallest on, as finished records, and the number under which each was given.
     records: Vec<Vec<u64>>,
     given: Vec<u32>,
     /// For each, the size of the smallest partner.
@@ -51,7 +51,7 @@ pub(crate) struct FinderScratch {
     seen: Vec<u32>,
 }
 
-/// What is looked out for of one set.
+/// The picked elements of one set.
 struct PickedElements {
     /// The sizes of the smallest partner and of the largest.
     least: usize,
@@ -128,7 +128,7 @@ impl PartnerFinder {
         (Self::new(records, self.layout, self.verifier), names)
     }
 
-    /// How many of so many drawn sets cost little: where elements are frequent, every look meets many sets.
+    /// How many of the drawn sets cost little: where elements are frequent, every look meets many sets.
     pub(crate) fn affordable(&self) -> usize {
         /// Sets that are met for each element that is looked up.
         const MET: f64 = 1.0;
@@ -149,7 +149,7 @@ impl PartnerFinder {
     pub(crate) fn look(&self, elements: &[u64], scratch: &mut FinderScratch) -> bool {
         let FinderScratch { on_level, picked, hits, seen } = scratch;
         hits.resize(self.records.len(), 0);
-        // One more than can be seen, for that is written too.
+        // One more than can be seen: the loop writes the next slot in any case.
         seen.resize(self.records.len() + 1, 0);
         let mut count = 0;
         // Those that come later are too large.
@@ -200,8 +200,8 @@ impl PartnerFinder {
         &on_level[..left]
     }
 
-    /// The drawn sets that are similar to the one of this record, which is finished, of those that were found to be
-    /// possible, and how similar.
+    /// The drawn sets that are similar to the set of this finished record, and how similar. Only the possible ones in
+    /// `scratch` are compared.
     pub(crate) fn partners(
         &self,
         scratch: &FinderScratch,
@@ -226,7 +226,7 @@ impl PartnerFinder {
 
 /// How many elements of a set are picked, and how many of those a partner has that shares at least `fewest`.
 fn picks(size: usize, fewest: usize) -> (usize, usize) {
-    /// Picked elements that a partner has, if there are so many.
+    /// Picked elements that a partner has, if the set has that many.
     const LEAST: usize = 3;
     // Whatever a partner lacks, it has the rest of the picked ones.
     let lacking = size - fewest;

@@ -1,7 +1,7 @@
 //! The items that were drawn for an audit, and everything that is similar to them.
 //!
-//! Whoever finds the partners, an index of elements or a comparison with all others, the rest is the same: how many of
-//! them did the run find?
+//! An index of elements or a comparison with all others finds the partners. Either way, the question is how many of
+//! them the run found.
 
 use crate::Result;
 use crate::family::hash::mix64;
@@ -68,8 +68,8 @@ impl TruePartners {
         Self { positions, partners, from_start: false, scale }
     }
 
-    /// How much of it a run has found, copies counted, given what says of a group which of others were found with
-    /// it.
+    /// The share of these pairs that a run found, copies counted. A function says which other groups were found with a
+    /// group.
     pub(crate) fn audit(
         &self,
         copies: &Copies,
@@ -147,7 +147,7 @@ pub(crate) fn draw_order(position: u32) -> u64 {
     mix64(position.into(), SEED)
 }
 
-/// How many of so many records are drawn unless somebody says.
+/// How many of `records` are drawn by default.
 pub(crate) fn unasked(records: u32) -> usize {
     /// A larger share of all takes too long.
     const SHARE: usize = 20;

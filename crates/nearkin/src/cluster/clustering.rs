@@ -44,7 +44,7 @@ pub(crate) struct Clustering {
 }
 
 impl Clustering {
-    /// Groups the items of a collection. With stars, also who is similar to whom.
+    /// Groups the items of a collection. With stars, also keeps which items are similar to which.
     pub(crate) fn new(
         comparison: &impl Comparison,
         collection: &Collection,

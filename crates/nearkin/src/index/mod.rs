@@ -107,8 +107,8 @@ struct IndexRecord {
 const FEW: usize = 64;
 
 impl Index {
-    /// An empty index. Of the settings count shingling, measure, threshold or distance, recall or bands, seed and
-    /// threads; the others say how files are worked off.
+    /// An empty index. It uses these settings: shingling, measure, threshold or distance, recall or bands, seed and
+    /// threads. The others are about runs over files.
     ///
     /// # Errors
     /// When the measure is none that minhashes tell, an exact search is asked for, or a number is out of range.
@@ -341,7 +341,7 @@ impl Index {
         contents.par_iter().map(|content| search.prepare(*content, settings)).collect()
     }
 
-    /// Adds items that are not there, one table a thread.
+    /// Adds items that are not there, one table per thread.
     fn insert_many(&mut self, ids: Vec<Id>, prepared: Vec<IndexRecord>) {
         self.tables.par_iter_mut().enumerate().for_each(|(number, table)| {
             let keys = prepared.iter().map(|prepared| prepared.keys.get(number).copied());
@@ -448,7 +448,7 @@ fn check_as_many(ids: &[Id], contents: &[Content<'_>]) -> Result<()> {
     Err(Error::parameter("the number of ids", ids.len(), must))
 }
 
-/// An error where an id comes twice: which of its items is to stay is not for us to say.
+/// Refuses ids that come twice: only the user can say which of the items is to stay.
 ///
 /// # Errors
 /// For the first id that comes again.

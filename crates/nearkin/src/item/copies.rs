@@ -191,8 +191,8 @@ impl Sides {
     }
 }
 
-/// For every one of so many items in memory, the first that is the same, in each of two collections on its own: `split`
-/// is where the second starts.
+/// The first equal item of each of `items` items in memory. Two collections are looked at separately: the second starts
+/// at `split`.
 pub(crate) fn first_copies(
     items: usize,
     split: Option<usize>,

@@ -92,7 +92,7 @@ impl Collection {
         self.ids_for(1)
     }
 
-    /// The same for each of so many threads.
+    /// The ids for one of `threads` threads, which share the room for ids on disk.
     pub fn ids_for(&self, threads: usize) -> Ids<'_> {
         /// Bytes of ids that are kept at hand where ids are on disk.
         const CACHE: usize = 8 << 20;
@@ -282,7 +282,7 @@ impl Ids<'_> {
         self.find(position).map(Id::from)
     }
 
-    /// The same, where it stands.
+    /// Like [`get`](Self::get), without a copy of the id.
     pub fn find(&mut self, position: u32) -> Result<IdRef<'_>> {
         let start = self.collection.split().filter(|&split| position >= split).unwrap_or(0);
         let given = self.collection.ids.id(position, &mut self.cache)?;

@@ -61,7 +61,7 @@ impl PagedColumn {
         Ok(self.stored(position, cache)?.map(T::from_stored))
     }
 
-    /// The same for an id, where it stands.
+    /// Like [`get`](Self::get) for an id, without a copy of it.
     pub(crate) fn id<'a>(
         &'a self,
         position: u32,

@@ -181,14 +181,14 @@ impl Rows<'_> {
         Ok(portions)
     }
 
-    /// How many rows an item of a group has, were it the first of all.
+    /// How many rows an item of a group would have as the first of all.
     fn rows_of(&self, group: u32, cache: &mut Cache<u32>) -> Result<usize> {
         let partners = self.matches.similar.of(group, cache)?;
         let all = partners.map(|(other, _)| self.members.of(other).len()).sum::<usize>();
         Ok(all + self.members.of(group).len())
     }
 
-    /// Whether no item has so many rows that they had better not be held.
+    /// Whether the rows of each item are few enough to hold in memory.
     pub fn are_short(&self) -> bool {
         const MOST: usize = 1 << 17;
         (0..self.matches.collection.groups()).all(|group| self.most_rows(group) <= MOST)

@@ -53,8 +53,8 @@ impl Options {
         }
     }
 
-    /// Opens a collection of texts, sets or bags for a run with these settings, where there are some. Where the field of
-    /// `keep` decides what is kept, it is read too.
+    /// Opens a collection of texts, sets or bags for a run with these settings, if any. Also reads the field of
+    /// `keep` if it decides what is kept.
     ///
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.

@@ -1,5 +1,5 @@
-//! How the values of options look in JSON, and what is accepted there: whoever writes `"0.5"` for 0.5 or a list for names
-//! with commas between them is understood. Errors say what a value must be; who reads the JSON knows which option it is.
+//! How the values of options look in JSON, and what is accepted there: also `"0.5"` for 0.5, and a list for names with
+//! commas between them. Errors say what a value must be; the reader of the JSON adds which option it is.
 
 use std::fmt;
 

@@ -57,7 +57,7 @@ impl<'a> Words<'a> {
     /// The bytes of the text from the first of these words to the last.
     ///
     /// # Panics
-    /// When there are not so many words.
+    /// When there are fewer words.
     pub fn span(&self, words: Range<usize>) -> Range<usize> {
         match words.is_empty() {
             true => {

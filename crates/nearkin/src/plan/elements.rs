@@ -66,7 +66,7 @@ impl ElementSample {
             };
             texts.iter().take(count).take_while(room).count()
         };
-        // Those that were drawn are among the others, for otherwise nobody is left of a small collection.
+        // Drawn texts are among the others: otherwise none would be left of a small collection.
         let (drawn, others) = (within(OF_DRAWN, DRAWN), within(OF_OTHERS, OTHERS));
         let (drawn, others) = (&texts[..drawn], &texts[..others]);
         let entries = (0u32..).zip(drawn).flat_map(|(at, set)| set.iter().map(move |&x| (x, at)));
@@ -166,7 +166,8 @@ struct ComparisonScratch {
 }
 
 impl ComparisonScratch {
-    /// Compares one text, which is one of those that were drawn if its number is that of one.
+    /// Compares one text with the drawn ones. If it is one of them, `other` is its number there, and it is not compared with
+    /// itself.
     fn meet(
         &mut self,
         drawn: &[&[u64]],
@@ -299,8 +300,8 @@ impl ElementSearch {
         SearchCost { seconds: 1e-9 * nanoseconds, compared: Some(compared) }
     }
 
-    /// Of so many pairs with so many elements, those that are looked at: where only groups are asked for, few of those
-    /// that are in one.
+    /// How many of the pairs, and of their elements, are looked at. If only groups are asked for, few pairs within a group
+    /// are.
     fn needed(&self, sampled: &ElementSample, (pairs, elements): (f64, f64)) -> (f64, f64) {
         /// Pairs that are looked at for each text, about.
         const EACH: f64 = 30.0;

@@ -1,8 +1,8 @@
 //! Which way to the similar pairs is the cheapest that keeps the promise?
 //!
 //! A sample of the collection says what each way would cost: an exact search, or the tables of an AND/OR expression of
-//! locality-sensitive functions. Costs are measured once and then constants, for the choice decides which pairs may be
-//! missed and must not depend on a clock. A [`Plan`] holds what each way is expected to cost and which one is taken.
+//! locality-sensitive functions. Costs were measured once and are constants: the choice decides which pairs may be
+//! missed, so it must not depend on a clock. A [`Plan`] holds what each way is expected to cost and which one is taken.
 //!
 //! | file | answers |
 //! |---|---|

@@ -36,7 +36,7 @@ const CLEARLY: f64 = 0.85;
 /// Nanoseconds that plain tables must take for others to be considered: that alone takes some tens of milliseconds.
 const WORTH: f64 = 2e8;
 
-/// Tables with several probes that cost less than plain ones with so many rows, if there are any.
+/// Tables with several probes that cost less than plain ones with `rows` rows, if there are any.
 pub(crate) fn cheaper<S: SearchSpace>(
     space: &S,
     family: &dyn ProbeFamily,
@@ -78,7 +78,7 @@ fn tables_for(recall: f64, p: f64, rows: usize) -> Option<usize> {
     (tables * rows as f64 <= MOST_FUNCTIONS as f64).then_some(tables as usize)
 }
 
-/// Nanoseconds that such tables take, when so many pairs meet in one.
+/// Nanoseconds that such tables take if `met` pairs meet in each.
 fn cost_of(shape: &TableShape, work: &WorkCosts, met: f64) -> f64 {
     let of_item = work.function * shape.rows as f64 + TABLE + PROBE * shape.probes as f64;
     shape.tables as f64 * (work.items * of_item + work.comparison * met)
@@ -174,7 +174,7 @@ struct DistanceGrid {
 }
 
 impl DistanceGrid {
-    /// For ascending distances. More points are among the small ones, for those are the pairs that meet.
+    /// For ascending distances. More points are among the small ones, because those pairs meet.
     fn new(distances: &[f64], count: usize) -> Self {
         let last = distances.len().saturating_sub(1) as f64;
         let at = |i: usize| (last * (i as f64 / (count - 1) as f64).powi(3)) as usize;
@@ -202,7 +202,7 @@ impl DistanceGrid {
         points.map(|&point| family.probed_agreements(point, rows, probes, samples)).collect()
     }
 
-    /// The chance of each distance with so many probes.
+    /// The chance of each distance with this many probes.
     fn of_each(&self, chances: &[Vec<f64>], probes: usize) -> impl Iterator<Item = f64> {
         let at = |chances: &Vec<f64>| chances.get(probes - 1).or(chances.last()).copied();
         let logs: Vec<f64> =

@@ -23,7 +23,7 @@ use crate::settings::Settings;
 const STEPS: usize = 1000;
 /// Elements that the index of the sample may hold, in some 100 MB.
 const MOST_ELEMENTS: usize = 2 << 20;
-/// Records with which each drawn item is compared; of larger collections, so many are drawn.
+/// Records with which each drawn item is compared at most. From larger collections, this many are drawn.
 const MOST_RECORDS: u64 = 1 << 20;
 
 /// How many pairs of a collection are how similar, by a sample of its items.
@@ -68,7 +68,7 @@ pub struct Forecast {
     pub wasted: Estimate,
     /// All pairs that become candidates.
     pub candidates: Estimate,
-    /// Items that have a similar one; where not all records were compared, at least so many.
+    /// Items that have a similar one; a lower bound if not all records were compared.
     pub items: Estimate,
 }
 
@@ -79,7 +79,7 @@ pub struct Forecast {
 pub fn survey<S: Source>(source: &S, sample: &Sample, settings: &Settings) -> Result<Survey> {
     let index = SampleIndex::of(sample, settings);
     let share = MOST_RECORDS as f64 / sample.records.max(1) as f64;
-    // Another seed than the sample's, or whoever was drawn would be compared with the drawn alone.
+    // Another seed than the sample's, or drawn items would be compared only with drawn ones.
     let (most, seed) = ((share * u64::MAX as f64) as u64, mix64(settings.seed, 0x5eed));
     let taken = |at: u64| share >= 1.0 || mix64(at, seed) <= most;
     let limit = settings.jaccard_threshold();

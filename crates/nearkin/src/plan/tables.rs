@@ -155,7 +155,7 @@ fn asked<'a, S: SearchSpace>(
     Ok((tables, ReadySearch::Tables(expression.clone(), families)))
 }
 
-/// The same, with probes.
+/// Tables with the expression that was asked for, several probes in each.
 fn asked_probed<'a, S: SearchSpace>(
     space: &'a S,
     expression: &Expression,

@@ -77,7 +77,8 @@ impl Field {
         Ok(Self { codes, values, unread, distance, lost_at, tables, forms })
     }
 
-    /// How far apart the values of two records are, as a share of where all is lost; none where one is missing.
+    /// How far apart the values of two records are, as a share of the distance of the full penalty.
+    /// None if a value is missing.
     pub fn share(&self, a: u32, b: u32) -> Option<f64> {
         let [a, b] = [a, b].map(|record| self.codes[record as usize]);
         match (a, b) {
@@ -335,9 +336,9 @@ pub fn folded(value: &str) -> String {
     folded
 }
 
-/// The first number in a text: `$1,299.00`, `12,5`, `1.234,00`, `.99`, `1995.`. Of a point and a comma the last begins
-/// the fraction; a comma alone does unless just three digits follow it, or it comes again. A blank or an apostrophe
-/// between digits sets thousands apart.
+/// The first number in a text: `$1,299.00`, `12,5`, `1.234,00`, `.99`, `1995.`. If there are a point and a
+/// comma, the last begins the fraction; a comma alone does, unless exactly three digits follow it or it comes again. A
+/// blank or an apostrophe between digits sets thousands apart.
 pub fn number(text: &str) -> Option<f64> {
     let joined: String = {
         let chars: Vec<char> = text.chars().collect();

@@ -88,7 +88,7 @@ pub fn clusters(
             members.insert(y, ys);
         }
     }
-    // Copies go with the first of them where that is in a cluster, be it that of its copies.
+    // Copies go with the first of them if it is in a cluster, even one of its copies alone.
     let mut matched = vec![false; of.len()];
     matches.iter().for_each(|pair| matched[of[pair.a as usize] as usize] = true);
     for record in 0..of.len() {

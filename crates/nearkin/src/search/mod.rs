@@ -1,4 +1,4 @@
-//! The run: from items to who is similar to whom, or to one item of each group kept.
+//! The run: from items to the pairs that are similar, or to one item of each group.
 //!
 //! ```text
 //! read → fold copies → plan → candidates → compare exactly → audit → cluster
@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
         items.plan(self, goal)
     }
 
-    /// An error where the observer has had enough.
+    /// Returns an error if the observer stops the run.
     fn go_on(&self) -> Result<()> {
         if self.observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }

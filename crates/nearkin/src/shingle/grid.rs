@@ -43,8 +43,8 @@ impl Grid {
         Ok(Self { columns, rows, side, margin: 0.0 })
     }
 
-    /// The same grid, in which a point that is closer than `margin` to a border is in the square behind it too, and near
-    /// a corner in all four.
+    /// Widens the squares by `margin`: a point closer than that to a border is also in the square behind it, and near a
+    /// corner in all four.
     ///
     /// # Errors
     /// When `margin` is below 0 or above half the side.
@@ -83,7 +83,7 @@ impl Grid {
         Ok(set)
     }
 
-    /// The columns (or rows) out of so many that a coordinate is in: its own, and those behind close borders.
+    /// The columns (or rows) of `count` that a coordinate is in: its own, and those behind close borders.
     fn strips(&self, at: f64, count: u32) -> impl Iterator<Item = u64> {
         let own = (at / self.side).floor();
         // By rounding, a point may lie a little outside its own strip.

@@ -8,9 +8,8 @@ use crate::{Error, Result};
 
 /// Bit strings under the Hamming distance or similarity.
 ///
-/// What is counted may be more than one bit wide: answers with gaps, written in two bits a question, differ
-/// by two bits where they contradict each other and by one where one of them is missing, which then counts a
-/// half.
+/// What is counted may be more than one bit wide. Answers with gaps take two bits per question: they differ by two bits if
+/// they contradict each other, and by one bit, which counts a half, if one of them is missing.
 #[derive(Debug)]
 pub struct BitSpace<'a> {
     bits: &'a Bits,
@@ -42,7 +41,7 @@ impl<'a> BitSpace<'a> {
         self.scale
     }
 
-    /// The value of two bit strings that differ in so many bits.
+    /// The value of two bit strings that differ in `differing` bits.
     pub fn value_of(&self, differing: u64) -> f64 {
         let differing = differing as f64;
         match self.form {

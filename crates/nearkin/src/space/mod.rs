@@ -64,7 +64,7 @@ pub trait Space: Sync {
     /// The exact similarity or distance of two items.
     fn value(&self, a: u32, b: u32) -> f64;
 
-    /// The same, if it reaches `limit`, which is of the same form; may stop as soon as it cannot.
+    /// The [`value`](Self::value) if it reaches `limit`, which has the same form. May stop as soon as it cannot.
     fn reaching(&self, a: u32, b: u32, limit: f64) -> Option<f64> {
         let value = self.value(a, b);
         (!self.form().closer(limit, value)).then_some(value)

@@ -34,7 +34,7 @@ impl VectorMeasure {
         matches!(self, Self::Cosine | Self::Angle)
     }
 
-    /// The same measure under the one name it has: L1, L2 and L∞ are also Lr.
+    /// The measure under its one name: L1, L2 and L∞ are also Lr.
     fn plain(self) -> Self {
         match self {
             Self::Lr(1.0) => Self::L1,

@@ -24,7 +24,7 @@ impl Budget {
         Self { memory, temp }
     }
 
-    /// Refuses a run that needs so many bytes of temporary files where there are fewer.
+    /// Refuses a run that needs more bytes of temporary files than the disk has.
     pub(crate) fn check_space(&self, needed: u64) -> Result<()> {
         self.temp.expect(needed);
         let folder = self.temp.folder();

@@ -109,7 +109,7 @@ pub(crate) struct TempFile {
     temp: Temp,
     file: File,
     length: u64,
-    /// Of a file that a later run may want.
+    /// The checksum, if a later run may want the file.
     sum: Option<Xxh3Default>,
 }
 

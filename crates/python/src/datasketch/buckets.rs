@@ -38,9 +38,9 @@ impl Hash for Name {
 
 /// Names are hashes already.
 #[derive(Default)]
-struct AsItIs(u64);
+struct NameHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for NameHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -100,7 +100,7 @@ pub(crate) struct Buckets {
     keys: Py<PyList>,
     /// From numbers to rows, more than one where a key was inserted again without looking; dead ones have none.
     held: Vec<Vec<Row>>,
-    buckets: HashMap<Name, Bucket, BuildHasherDefault<AsItIs>>,
+    buckets: HashMap<Name, Bucket, BuildHasherDefault<NameHasher>>,
     /// From numbers to the last query that found them, so that one finds each once.
     seen: Vec<u32>,
     /// How many queries there were.

@@ -10,7 +10,7 @@ use super::refused;
 pub(crate) enum Scheme {
     /// The finaliser of MurmurHash3 on 32 bits, then ax + b modulo 2³².
     Affine32,
-    /// The same on 64 bits.
+    /// Like `Affine32`, on 64 bits.
     Affine64,
     /// The low 32 bits of ax + b modulo 2⁶¹ − 1, with the carry beyond 64 bits lost on the way.
     Legacy,
@@ -233,7 +233,7 @@ fn mix_32(x: u32) -> u32 {
     x ^ x >> 16
 }
 
-/// The same for 64 bits.
+/// Like [`mix_32`], for 64 bits.
 fn mix_64(x: u64) -> u64 {
     let x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

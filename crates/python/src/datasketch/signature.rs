@@ -1,7 +1,7 @@
 //! A signature that elements are added to one by one or many at a time.
 //!
 //! Its values are a NumPy array for everyone who looks at them, and may be written to as such. An array is made when
-//! somebody asks for it and then counts; with the next update it is left to whoever holds it, unchanged.
+//! somebody asks for it and then counts; with the next update its holder keeps it, unchanged.
 
 use std::borrow::Cow;
 

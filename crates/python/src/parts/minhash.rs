@@ -60,7 +60,7 @@ impl Sketcher {
         handed_out(py, &UInt32Array::from(made))
     }
 
-    /// The same for sketches of parts.
+    /// The values of all sketches of parts, one behind the other.
     fn partial<'py>(&self, py: Python<'py>, texts: Column) -> PyResult<Bound<'py, PyAny>> {
         let groups = self.sketcher.groups;
         let made =

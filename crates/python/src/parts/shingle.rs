@@ -30,7 +30,7 @@ pub(crate) fn shingles<'py>(
     handed(py, &shingling, text, bag)
 }
 
-/// The same for shingles that start with one of these words.
+/// The shingles of a text that start with one of these words.
 #[pyfunction]
 pub(crate) fn stop_word_shingles<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Who has to be brought together: keys of a partition's texts, and what gathered keys say.
+//! Which texts have to be brought together: keys of a partition's texts, and what gathered keys say.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::columns::{batch, longs, numbers, texts};
 use super::lines::pieces;
 use super::settings::settings;
 use crate::error::Raise;
-use crate::run::GivenOptions;
+use crate::run::OptionsArgument;
 
 /// The keys of a partition's texts, in blocks for those who gather them.
 #[pyclass(module = "nearkin._nearkin")]
@@ -34,7 +34,7 @@ pub(crate) struct Keys {
 /// # Errors
 /// When they contradict themselves.
 #[pyfunction]
-pub(crate) fn misses_none(py: Python<'_>, options: GivenOptions) -> PyResult<bool> {
+pub(crate) fn misses_none(py: Python<'_>, options: OptionsArgument) -> PyResult<bool> {
     settings(py, &options)?.is_exact().raise(py)
 }
 
@@ -49,7 +49,7 @@ impl Keys {
     #[pyo3(signature = (options, gatherers, frequent = None))]
     fn new(
         py: Python<'_>,
-        options: GivenOptions,
+        options: OptionsArgument,
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {

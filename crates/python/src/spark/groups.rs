@@ -147,7 +147,7 @@ impl Groups {
             similarities.extend_from_slice(column.ok_or_else(wrong)?.values());
         }
         let matched = ordered(edges.iter().flat_map(|&(a, b)| [a, b]).collect());
-        // Copies that are not similar, for what they share is too little, are in no group.
+        // Copies that share too little to be similar are in no group.
         let copies: HashMap<u64, u64> = pairs(copies, "position", "first")?
             .into_iter()
             .filter(|&(_, first)| number(&matched, first).is_some())

@@ -1,4 +1,4 @@
-//! Pieces of files with a record a line, read by executors themselves.
+//! Pieces of files with one record per line, read by executors themselves.
 
 use std::fs::File;
 use std::io::Write;
@@ -178,7 +178,7 @@ pub(crate) fn copy_lines(
     py.detach(work).raise(py)
 }
 
-/// Where the parts of a file with a record a line start, none much larger than `most`.
+/// Where the parts of a file with one record per line start, none much larger than `most`.
 #[pyfunction]
 pub(crate) fn starts(path: PathBuf, most: u64, py: Python<'_>) -> PyResult<Vec<u64>> {
     let size = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());

@@ -19,7 +19,7 @@ use super::columns::{batch, longs, numbers, texts};
 use super::distributed::of_elements;
 use super::settings::settings;
 use crate::error::Raise;
-use crate::run::GivenOptions;
+use crate::run::OptionsArgument;
 
 /// Batches from Python.
 pub(super) type Batches = Vec<PyArrowType<RecordBatch>>;
@@ -66,7 +66,7 @@ impl Matches {
 pub(crate) fn pairs(
     py: Python<'_>,
     batches: Batches,
-    options: GivenOptions,
+    options: OptionsArgument,
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
@@ -88,7 +88,7 @@ pub(crate) fn pairs(
 pub(crate) fn clusters(
     py: Python<'_>,
     batches: Batches,
-    options: GivenOptions,
+    options: OptionsArgument,
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
@@ -116,7 +116,7 @@ pub(crate) fn clusters(
 pub(crate) fn frequent(
     py: Python<'_>,
     batches: Batches,
-    options: GivenOptions,
+    options: OptionsArgument,
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let settings = settings(py, &options)?;
     let work = || -> Result<RecordBatch> {
@@ -142,7 +142,7 @@ pub(crate) struct Likeness {
 #[pymethods]
 impl Likeness {
     #[new]
-    fn new(py: Python<'_>, options: GivenOptions) -> PyResult<Self> {
+    fn new(py: Python<'_>, options: OptionsArgument) -> PyResult<Self> {
         let settings = settings(py, &options)?;
         let likeness = distributed::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
@@ -197,7 +197,7 @@ impl Likeness {
 pub(crate) fn sketches(
     py: Python<'_>,
     batch: PyArrowType<RecordBatch>,
-    options: GivenOptions,
+    options: OptionsArgument,
     functions: usize,
     partial: bool,
 ) -> PyResult<PyArrowType<RecordBatch>> {

@@ -6,10 +6,10 @@ use nearkin::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
-use crate::run::GivenOptions;
+use crate::run::OptionsArgument;
 
 /// The settings that these options stand for, with one thread: an executor has as many tasks as cores.
-pub(super) fn settings(py: Python<'_>, options: &GivenOptions) -> PyResult<Settings> {
+pub(super) fn settings(py: Python<'_>, options: &OptionsArgument) -> PyResult<Settings> {
     check_kind(&options.0).raise(py)?;
     let settings = options.0.settings(Goal::Groups).raise(py)?;
     Ok(Settings { audit: Some(0), threads: 1, ..settings })

@@ -60,8 +60,8 @@ pub(super) fn pair(records: &Records<'_>) -> ColumnPairs {
     paired
 }
 
-/// The end of a column's name, where it is an address or a path, without what conditions are written with; and with a
-/// number where that is taken.
+/// A field's name for a column: the end of the column's name if that is an address or a path, without the signs of
+/// conditions, and with a number if the name is taken.
 fn field_name(column: &str, known: &[&str]) -> String {
     let end = column.rsplit(['#', '/', ':']).find(|part| !part.trim().is_empty());
     let end = end.map_or(column, str::trim);

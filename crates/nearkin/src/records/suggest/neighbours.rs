@@ -28,8 +28,8 @@ pub(super) struct Neighbours {
     pub(super) alike: Vec<(u32, u32)>,
     /// By pair, whether it is guessed to be a match: each is the other's best.
     pub(super) guessed: Vec<bool>,
-    /// Pairs drawn at random, which are no matches but for a few: where all that is alike is the same, only they show
-    /// what others look like.
+    /// Pairs drawn at random, few of which match. If all pairs that look alike do match, only these show what other pairs
+    /// look like.
     pub(super) random: Vec<(u32, u32)>,
 }
 

@@ -140,7 +140,7 @@ impl Draws {
     }
 }
 
-/// The share of chunks to draw so many items from; all where there are few, or they have to be unpacked.
+/// The share of chunks from which `items` items are drawn: all if there are few, or if they have to be unpacked.
 fn share_of_chunks<S: Source>(run: &DiskRun<'_, S>, items: usize) -> Result<f64> {
     let mut chunks = 0.0;
     for source in run.sources {
@@ -243,7 +243,7 @@ pub(super) fn true_partners_by_reading<S: Source>(
 pub(super) struct DrawnGroups {
     finder: PartnerFinder,
     positions: Vec<u32>,
-    /// The groups of the sets that are looked out for.
+    /// The groups of the drawn sets.
     groups: Vec<u32>,
     scale: AuditScale,
 }
@@ -282,7 +282,7 @@ impl DrawnGroups {
         Ok(Some(Self { finder, positions, groups, scale: scale(settings) }))
     }
 
-    /// Appends the drawn groups that are similar to a group with this record, which is finished if there may be any.
+    /// Appends the drawn groups that are similar to the group with this record. Finishes the record if there may be any.
     pub(super) fn look(
         &self,
         group: u32,

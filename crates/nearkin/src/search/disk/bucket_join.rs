@@ -42,8 +42,8 @@ use crate::{Error, Result};
 use super::candidate_store::CandidateStore;
 use super::exact_batch::ExactBatch;
 
-/// Members of a bucket of which a thread takes on the comparisons with as many others at a time; more where that would
-/// make more than so many pieces of a side.
+/// A thread compares this many members of a bucket with as many others at a time; more if a side would fall into more than
+/// [`PIECES`] pieces.
 const SIDE: usize = 128;
 const PIECES: usize = 512;
 
@@ -125,6 +125,23 @@ impl BucketJoin {
         Comparisons { candidates, exactly: agreeing.len() as u64 }
     }
 
+    /// Like [`agreeing`](Self::agreeing), for heads that do not stand side by side, each with its number.
+    fn agreeing_of<'h>(
+        &self,
+        table: usize,
+        head: &[u64],
+        heads: impl Iterator<Item = (u32, &'h [u64])>,
+        agreeing: &mut Vec<u32>,
+    ) -> Comparisons {
+        let (mut numbers, mut compared) = (Vec::new(), Comparisons::default());
+        for (number, other) in heads {
+            compared += self.agreeing(table, head, other, agreeing);
+            numbers.extend(agreeing.iter().map(|_| number));
+        }
+        *agreeing = numbers;
+        compared
+    }
+
     /// Every similar pair of groups.
     pub(super) fn similar_groups(
         &self,
@@ -170,8 +187,8 @@ impl BucketJoin {
         builder.finish(copies, self.threads)
     }
 
-    /// The buckets of some more partitions, each with its table, with about so many members: as many at any limit of
-    /// memory.
+    /// The buckets of the next partitions, each with its table, with `about` members in all. The number does not depend on
+    /// the memory limit.
     fn round(&self, next: &mut usize, about: usize) -> Result<Option<Round<'_>>> {
         let (mut round, mut members) = (Vec::new(), 0);
         let mut cache = Cache::one();
@@ -212,15 +229,10 @@ impl BucketJoin {
             *compared += match &self.sides {
                 None => self.agreeing(tile.table, head, heads, agreeing),
                 Some(sides) => {
-                    let all = (0u32..).zip(&columns[from..]).zip(heads.chunks_exact(width));
-                    let across = all.filter(|&((_, &b), _)| sides.across(a, b));
-                    let (mut numbers, mut compared) = (Vec::new(), Comparisons::default());
-                    for ((number, _), other) in across {
-                        compared += self.agreeing(tile.table, head, other, agreeing);
-                        numbers.extend(agreeing.iter().map(|_| number));
-                    }
-                    *agreeing = numbers;
-                    compared
+                    let others = (0u32..).zip(&columns[from..]).zip(heads.chunks_exact(width));
+                    let across = others.filter(|&((_, &b), _)| sides.across(a, b));
+                    let across = across.map(|((number, _), other)| (number, other));
+                    self.agreeing_of(tile.table, head, across, agreeing)
                 }
             };
             if agreeing.is_empty() {
@@ -438,8 +450,7 @@ impl Tile<'_> {
     }
 }
 
-/// Portions that a thread takes on together: enough to be worth it, and so few that no thread has to wait for another for
-/// long.
+/// Tiles that a thread takes on together: enough to pay, and few enough that no thread waits long for another.
 struct TileBatches<I> {
     all: I,
 }

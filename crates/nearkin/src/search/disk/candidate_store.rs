@@ -118,7 +118,7 @@ impl CandidateStore {
         Ok(self.layout.body(words))
     }
 
-    /// Asks for what of a group's record will be looked at first. The record, if it is in memory.
+    /// Prefetches the part of a group's record that is looked at first. Returns the record if it is in memory.
     pub(super) fn fetch(&self, group: u32) -> Option<&[u64]> {
         let words = self.records.in_memory(self.places[group as usize] as usize)?;
         self.layout.fetch_body(words);

@@ -69,7 +69,7 @@ impl Candidates {
         })
     }
 
-    /// Reads every text and finds who may be similar to whom. Lengths are counted where they decide what is kept.
+    /// Reads every text and finds which may be similar. Counts lengths if they decide what is kept.
     pub(super) fn find<S: Source>(
         run: &DiskRun<'_, S>,
         lengths: bool,
@@ -234,7 +234,7 @@ fn plan<S: Source>(
     Ok(ElementSearch { bands, threshold, agreement, goal: run.goal, recall }.plan(&sample))
 }
 
-/// Finishes the records of the first of these groups. Of those, which are as many as are needed.
+/// Finishes the records of the first of these groups, as many as are needed, and returns these groups.
 fn finish_some<'g, S: Source>(
     run: &DiskRun<'_, S>,
     groups: &'g [u32],
@@ -296,7 +296,7 @@ fn check_space<S: Source>(run: &DiskRun<'_, S>) -> Result<()> {
     let (_, of) = run.sources[0].place(&chunk);
     let batch = run.sources[0].decode(&chunk, &|_| true)?;
     let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
-    // Two hashes and a key a band for every record; a tenth of them candidates, a shingle every six bytes.
+    // Two hashes per record and one key per band; a tenth of the records are candidates, with a shingle every six bytes.
     // How many candidates there really are is checked again when they are known.
     let keys = records * (32.0 + 8.0 * run.tables() as f64);
     let loaded = records * 8.0 * run.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0;

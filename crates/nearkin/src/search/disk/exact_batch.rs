@@ -30,7 +30,7 @@ use super::bucket_join::{BucketJoin, Tile};
 pub(super) struct ExactBatch {
     /// Row by row.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// The sets of all pairs, and for every set of the tile which of these it is.
+    /// The sets of all pairs, and for every set of the tile its number among these.
     sets: Vec<u32>,
     numbers: Vec<u32>,
     bits: BitSets,
@@ -44,7 +44,7 @@ const MANY: usize = 2;
 const FULL: usize = 1 << 14;
 
 impl ExactBatch {
-    /// Whether there are so many pairs that it takes less time to compare another than to look whether it is worth it.
+    /// Whether there are enough pairs that comparing another takes less time than deciding whether it pays.
     pub(super) fn takes_any(&self, tile: &Tile<'_>) -> bool {
         self.pairs.len() >= MANY * tile.sets()
     }

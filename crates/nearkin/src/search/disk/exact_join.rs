@@ -56,7 +56,7 @@ impl ExactJoin {
         builder.finish(self.copy_values()?, self.threads)
     }
 
-    /// How close copies are: how much they share depends on their size where that is what counts.
+    /// How close copies are. Under some measures that depends on their size.
     fn copy_values(&self) -> Result<CopyValues> {
         let value = |size: u32| {
             let overlap = Overlap::identical(size);
@@ -144,7 +144,7 @@ impl ExactJoin {
         Ok(counts)
     }
 
-    /// The numbers, from 0, of so many groups from `start` on: those of the first collection and then those of the
+    /// The numbers, from 0, of `count` groups from `start` on: those of the first collection and then those of the
     /// second, and where these begin. With one collection, just all.
     fn in_order_of_sides(&self, count: usize, start: usize) -> (Vec<u32>, Option<u32>) {
         let all = 0..count as u32;

@@ -1,5 +1,4 @@
-//! The first pass over the input: every item is taken up, and its text gets a fingerprint and, where they are needed, its
-//! bucket keys.
+//! The first pass over the input takes up every item and gives its text a fingerprint and, if they are needed, bucket keys.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +16,7 @@ use crate::item::{Batch, Id, Item, Source};
 use crate::matches::{Collection, ItemFacts};
 use crate::parallel::in_order;
 use crate::settings::Settings;
-use crate::spill::{Block, Partitions};
+use crate::spill::{Block, Budget, Partitions};
 use crate::{Error, Result};
 
 use super::audit_sample::DrawnTexts;
@@ -46,6 +45,35 @@ pub(super) struct Sketches {
     pub(super) seen: Vec<(u32, TextPlace, f64)>,
 }
 
+impl Sketches {
+    /// None yet, with the keys in this many partitions.
+    fn new(partitions: usize, budget: &Budget) -> Self {
+        Self {
+            keys: Partitions::new(partitions, budget.share(4), &budget.temp),
+            prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+            ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
+            cache: RecordCache::default(),
+            elements: (0, 0),
+            bytes: 0,
+            overflowed: false,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Adds those of a chunk whose first record has the position `start`.
+    fn add(&mut self, chunk: SketchedChunk, start: u32) -> Result<()> {
+        let SketchTotals { elements, texts, overflowed, seen } = chunk.totals;
+        self.elements.0 += elements;
+        self.elements.1 += texts;
+        self.bytes += chunk.bytes;
+        self.overflowed |= overflowed;
+        self.seen.extend(seen);
+        self.keys.push(chunk.keys.at(start))?;
+        self.prints.push(chunk.prints.at(start))?;
+        self.ids.push(chunk.ids.at(start))
+    }
+}
+
 /// Bytes of records kept from the first pass: beyond, reading again is faster than finding so much memory.
 const KEPT: usize = 256 << 20;
 
@@ -66,17 +94,7 @@ pub(super) fn first_pass<S: Source>(
     let most = if banding.is_some() { KEPT } else { usize::MAX };
     let room = CacheRoom::new(budget.share(4).min(most), settings.threads);
     let mut collection = Collection::new(budget.share(1), &budget.temp);
-    let partitions = run.tables() * KEY_PARTS;
-    let mut sketches = Sketches {
-        keys: Partitions::new(partitions, budget.share(4), &budget.temp),
-        prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
-        ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
-        cache: RecordCache::default(),
-        elements: (0, 0),
-        bytes: 0,
-        overflowed: false,
-        seen: Vec::new(),
-    };
+    let mut sketches = Sketches::new(run.tables() * KEY_PARTS, budget);
     for (input, source) in sources.iter().enumerate() {
         collection.begin_input();
         let mut first_ids = FirstIds::new();
@@ -99,29 +117,12 @@ pub(super) fn first_pass<S: Source>(
                 let batch = source.decode(&chunk, &|_| true)?;
                 Ok((number, bytes, worker.sketch(batch, number)))
             },
-            |(number, bytes, batch)| {
+            |(number, bytes, mut chunk)| {
                 search.go_on()?;
                 search.observer.advance(bytes);
-                sketches.elements.0 += batch.elements;
-                sketches.elements.1 += batch.texts;
-                sketches.bytes += batch.bytes;
-                sketches.overflowed |= batch.overflowed;
-                sketches.seen.extend(batch.seen);
-                let start = collection.begin_chunk(number, batch.records)?;
-                batch.bad.into_iter().for_each(|error| collection.skip(error));
-                for entry in batch.entries {
-                    if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
-                        && first_ids.has(hash)
-                        && !settings.skip_duplicate_ids
-                    {
-                        return Err(duplicate_id(&batch.path, entry.line, id));
-                    }
-                    collection.put(start + entry.ordinal, &entry.facts)?;
-                }
-                sketches.keys.push(batch.keys.at(start))?;
-                sketches.prints.push(batch.prints.at(start))?;
-                sketches.ids.push(batch.ids.at(start))?;
-                Ok(())
+                let may_repeat = settings.skip_duplicate_ids;
+                let start = chunk.put_items(number, &mut collection, &mut first_ids, may_repeat)?;
+                sketches.add(chunk, start)
             },
         )?;
     }
@@ -154,18 +155,62 @@ impl FirstIds {
 
 /// A chunk after the first pass's work.
 struct SketchedChunk {
-    elements: u64,
-    texts: u64,
     bytes: u64,
-    overflowed: bool,
-    seen: Vec<(u32, TextPlace, f64)>,
     path: PathBuf,
     records: u32,
     bad: Vec<Error>,
     entries: Vec<ItemEntry>,
+    totals: SketchTotals,
     keys: Block<1>,
     prints: Block<2>,
     ids: Block<2>,
+}
+
+impl SketchedChunk {
+    /// Puts the items into the collection, and returns the position of the chunk's first record. An id that is among the
+    /// first ids already is an error, unless ids may repeat.
+    fn put_items(
+        &mut self,
+        number: usize,
+        collection: &mut Collection,
+        first_ids: &mut FirstIds,
+        may_repeat: bool,
+    ) -> Result<u32> {
+        let start = collection.begin_chunk(number, self.records)?;
+        self.bad.drain(..).for_each(|error| collection.skip(error));
+        for entry in self.entries.drain(..) {
+            if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
+                && first_ids.has(hash)
+                && !may_repeat
+            {
+                return Err(duplicate_id(&self.path, entry.line, id));
+            }
+            collection.put(start + entry.ordinal, &entry.facts)?;
+        }
+        Ok(start)
+    }
+}
+
+/// What a thread has found of the texts of a chunk.
+#[derive(Default)]
+struct TextSketches {
+    /// Fingerprints, as entries.
+    prints: Vec<(usize, [u64; 2])>,
+    /// The keys of texts, and the ordinals of these texts.
+    keys: Vec<u64>,
+    keyed: Vec<u32>,
+    /// Records that are kept, where there is room.
+    kept: Option<RecordPiece>,
+    totals: SketchTotals,
+}
+
+/// What [`Sketches`] has of a collection, of the texts of a chunk.
+#[derive(Default)]
+struct SketchTotals {
+    elements: u64,
+    texts: u64,
+    overflowed: bool,
+    seen: Vec<(u32, TextPlace, f64)>,
 }
 
 struct ItemEntry {
@@ -208,10 +253,9 @@ impl RecentTexts {
     }
 }
 
-/// Ids are told apart by a hash, which is shorter than most. Those of another input have another hash.
+/// The hash by which ids are told apart; it is shorter than most ids. Equal ids of two inputs have different hashes.
 fn id_hash(id: &Id, input: usize) -> u128 {
-    // A seed does not do: of short ids that differ as two seeds do, one has under the one the hash that the other has
-    // under the other.
+    // The input is no seed: two short ids that differ as two seeds do can have the same hash, each under its seed.
     let (hash, kind) = match id {
         Id::Int(number) => (xxh3_128(&number.to_le_bytes()), 0),
         Id::Text(text) => (xxh3_128(text.as_bytes()), 1),
@@ -242,71 +286,14 @@ struct FirstPassWorker<'a> {
 
 impl FirstPassWorker<'_> {
     fn sketch(&self, batch: Batch<'_>, number: usize) -> SketchedChunk {
-        let place = TextPlace { input: self.input as u32, chunk: number as u32, ordinal: 0 };
-        let tables = self.banding.map_or(0, |banding| banding.bands().count);
-        let (mut prints, mut ids) = (Vec::new(), Vec::new());
-        let (mut keys, mut keyed) = (Vec::new(), Vec::new());
-        let mut kept = self.room.take();
-        let (mut elements, mut texts, mut overflowed) = (0, 0, false);
-        let mut seen = Vec::new();
-        // A record that turns out to be left out must not be the only one of its text that was sketched.
-        let use_recent = !self.settings.skip_duplicate_ids;
-        let mut sketch_text = |text: &str, print: u128, ordinal: u32, buffers: &mut TextBuffers| {
-            if !(use_recent && self.recent.has(print)) {
-                buffers.take(text, self.settings);
-                if buffers.elements().is_empty() {
-                    return false;
-                }
-                elements += buffers.elements().len() as u64;
-                texts += 1;
-                self.recent.put(print);
-                let place = TextPlace { ordinal, ..place };
-                if let Some(finder) = self.finder {
-                    buffers.look(finder, place, &mut seen);
-                }
-                let (own, sketch) = buffers.parts();
-                let words = self.layout.words(own.len());
-                let room =
-                    |kept: &&mut RecordPiece| kept.words.len() + words <= kept.words.capacity();
-                let record = kept.as_mut().filter(room).map(|kept| {
-                    let start = kept.words.len();
-                    self.layout.append(own, &mut kept.words);
-                    kept.end_of(place);
-                    &mut kept.words[start..]
-                });
-                overflowed |= record.is_none();
-                if let Some(banding) = self.banding
-                    && !(self.sketching == Sketching::AfterReading && record.is_some())
-                {
-                    let start = keys.len();
-                    banding.keys(own, sketch, &mut keys);
-                    keyed.push(ordinal);
-                    if let Some(record) = record {
-                        self.layout.put_head(&keys[start..], sketch, record);
-                    }
-                }
-            }
-            prints.push(hash_entry(print, ordinal));
-            true
-        };
-        let known: Vec<(bool, Option<u32>)> = with_buffers(|buffers| {
-            let print = |i: usize| self.recent.print(batch.text(i));
-            let mut next = None;
-            let each = batch.items.iter().enumerate().map(|(i, item)| {
-                let text = batch.text(i);
-                let own = next.take().unwrap_or_else(|| print(i));
-                next = (i + 1 < batch.items.len()).then(|| print(i + 1));
-                let shingling = &self.settings.shingling;
-                let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
-                (sketch_text(text, own, item.ordinal, buffers), self.lengths.then(length))
-            });
-            each.collect()
-        });
-        if let Some(kept) = kept {
+        let mut sketches = TextSketches { kept: self.room.take(), ..TextSketches::default() };
+        let known = self.sketch_texts(&batch, number, &mut sketches);
+        if let Some(kept) = sketches.kept.take() {
             self.room.put(kept);
         }
         let bytes = batch.bytes();
         let Batch { path, records, items, bad, .. } = batch;
+        let mut ids = Vec::new();
         let entries = items.into_iter().zip(known).map(|(item, (has_text, length))| {
             let Item { ordinal, line, id, value, .. } = item;
             let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
@@ -315,26 +302,105 @@ impl FirstPassWorker<'_> {
             ItemEntry { ordinal, line, id_hash, facts }
         });
         let entries = entries.collect();
-        let keys =
-            keyed.iter().zip(keys.chunks_exact(tables.max(1))).flat_map(|(&ordinal, keys)| {
-                keys.iter().enumerate().map(move |(table, &key)| {
-                    (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
-                })
+        let keys = self.key_block(&sketches);
+        let prints = Block::new(PRINTS, sketches.prints.iter().copied());
+        let ids = Block::new(PRINTS, ids.iter().copied());
+        let totals = sketches.totals;
+        SketchedChunk { bytes, path, records, bad, entries, totals, keys, prints, ids }
+    }
+
+    /// Sketches the texts of a batch. Says of each whether it has elements, and how long it is if that is asked.
+    fn sketch_texts(
+        &self,
+        batch: &Batch<'_>,
+        number: usize,
+        sketches: &mut TextSketches,
+    ) -> Vec<(bool, Option<u32>)> {
+        with_buffers(|buffers| {
+            let print = |i: usize| self.recent.print(batch.text(i));
+            let mut next = None;
+            let each = batch.items.iter().enumerate().map(|(i, item)| {
+                let text = batch.text(i);
+                let own = next.take().unwrap_or_else(|| print(i));
+                next = (i + 1 < batch.items.len()).then(|| print(i + 1));
+                let shingling = &self.settings.shingling;
+                let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
+                let (input, chunk) = (self.input as u32, number as u32);
+                let place = TextPlace { input, chunk, ordinal: item.ordinal };
+                (self.sketch_text(text, own, place, buffers, sketches), self.lengths.then(length))
             });
-        SketchedChunk {
-            elements,
-            texts,
-            bytes,
-            overflowed,
-            seen,
-            path,
-            records,
-            bad,
-            entries,
-            keys: Block::new(tables * KEY_PARTS, keys),
-            prints: Block::new(PRINTS, prints.iter().copied()),
-            ids: Block::new(PRINTS, ids.iter().copied()),
+            each.collect()
+        })
+    }
+
+    /// Sketches a text unless it is a copy of a recent one. Returns false if it has no elements.
+    fn sketch_text(
+        &self,
+        text: &str,
+        print: u128,
+        place: TextPlace,
+        buffers: &mut TextBuffers,
+        sketches: &mut TextSketches,
+    ) -> bool {
+        // A record that turns out to be left out must not be the only one of its text that was sketched.
+        let use_recent = !self.settings.skip_duplicate_ids;
+        if !(use_recent && self.recent.has(print)) {
+            buffers.take(text, self.settings);
+            if buffers.elements().is_empty() {
+                return false;
+            }
+            sketches.totals.elements += buffers.elements().len() as u64;
+            sketches.totals.texts += 1;
+            self.recent.put(print);
+            if let Some(finder) = self.finder {
+                buffers.look(finder, place, &mut sketches.totals.seen);
+            }
+            self.keep_and_key(place, buffers, sketches);
         }
+        sketches.prints.push(hash_entry(print, place.ordinal));
+        true
+    }
+
+    /// Keeps the record of the text in the buffers if there is room, and makes its keys unless that is left to the kept
+    /// record.
+    fn keep_and_key(
+        &self,
+        place: TextPlace,
+        buffers: &mut TextBuffers,
+        sketches: &mut TextSketches,
+    ) {
+        let (own, sketch) = buffers.parts();
+        let words = self.layout.words(own.len());
+        let room = |kept: &&mut RecordPiece| kept.words.len() + words <= kept.words.capacity();
+        let record = sketches.kept.as_mut().filter(room).map(|kept| {
+            let start = kept.words.len();
+            self.layout.append(own, &mut kept.words);
+            kept.end_of(place);
+            &mut kept.words[start..]
+        });
+        sketches.totals.overflowed |= record.is_none();
+        if let Some(banding) = self.banding
+            && !(self.sketching == Sketching::AfterReading && record.is_some())
+        {
+            let start = sketches.keys.len();
+            banding.keys(own, sketch, &mut sketches.keys);
+            sketches.keyed.push(place.ordinal);
+            if let Some(record) = record {
+                self.layout.put_head(&sketches.keys[start..], sketch, record);
+            }
+        }
+    }
+
+    /// The keys by their partition.
+    fn key_block(&self, sketches: &TextSketches) -> Block<1> {
+        let tables = self.banding.map_or(0, |banding| banding.bands().count);
+        let texts = sketches.keyed.iter().zip(sketches.keys.chunks_exact(tables.max(1)));
+        let keys = texts.flat_map(|(&ordinal, keys)| {
+            keys.iter().enumerate().map(move |(table, &key)| {
+                (partition_of_key(table, key), [key << 32 | u64::from(ordinal)])
+            })
+        });
+        Block::new(tables * KEY_PARTS, keys)
     }
 }
 

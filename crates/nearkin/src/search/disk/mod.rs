@@ -150,7 +150,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
         })
     }
 
-    /// Who may be similar to whom. Lengths are counted where they decide what is kept.
+    /// Finds which texts may be similar. Counts lengths if they decide what is kept.
     pub(super) fn candidates(&self, lengths: bool, stats: &mut Stats) -> Result<Candidates> {
         stats.plan = self.plan()?;
         let candidates = self.search.resumable(

@@ -57,7 +57,7 @@ impl RecordPiece {
         self.ends.push(self.words.len());
     }
 
-    /// The same, and whose it is.
+    /// Ends a record, and notes whose it is.
     pub(super) fn end_of(&mut self, owner: TextPlace) {
         self.end();
         self.owners.push(owner);
@@ -82,7 +82,7 @@ pub(super) struct CacheRoom {
 }
 
 impl CacheRoom {
-    /// Room for so many bytes in all.
+    /// Room for `bytes` bytes in all.
     pub(super) fn new(bytes: usize, threads: usize) -> Self {
         /// Large enough for large pages of memory.
         const MOST: usize = 64 << 20;
@@ -182,7 +182,7 @@ impl RecordCache {
         self.pieces[piece as usize].get(number as usize)
     }
 
-    /// The same, to be finished.
+    /// Like [`get`](Self::get), for a record that is to be finished.
     pub(super) fn get_mut(&mut self, (piece, number): (u32, u32)) -> &mut [u64] {
         let piece = &mut self.pieces[piece as usize];
         let range = piece.start(number as usize)..piece.ends[number as usize];

@@ -1,11 +1,12 @@
 //! The second pass over the input: the records of candidates that the first pass did not keep are read again.
 
 use crate::Result;
-use crate::item::{Batch, Source};
+use crate::candidates::element_record::RecordLayout;
+use crate::item::{Batch, Item, Source};
 use crate::matches::{Collection, NOWHERE};
 use crate::parallel::in_order;
 use crate::search::job::RECORDS;
-use crate::spill::Lists;
+use crate::spill::{Budget, Lists};
 
 use super::DiskRun;
 use super::buffers::with_buffers;
@@ -40,13 +41,7 @@ pub(super) fn load<S: Source>(
         let heads = Heads::from(records.len(), budget);
         return Ok(CandidateStore::new(records, heads, places, layout));
     }
-    // Records that will last are all brought to the disk in the end.
-    let adopted = if budget.temp.is_lasting() { records.len() } else { 0 };
-    let mut heads = Heads::from(records.len() - adopted, budget);
-    for place in 0..adopted {
-        let record = records.in_memory(place).expect("what was kept is in memory");
-        heads.push(layout.head_of(record))?;
-    }
+    let mut heads = heads_of_kept(&records, layout, budget)?;
     for (input, source) in sources.iter().enumerate() {
         let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
         in_order(
@@ -56,13 +51,12 @@ pub(super) fn load<S: Source>(
                 let (number, bytes) = source.place(&chunk);
                 let range = collection.chunk(input, number);
                 let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
-                if batch.items.len()
-                    != range.clone().filter(|&position| is_wanted(position)).count()
-                {
+                let expected = range.clone().filter(|&position| is_wanted(position)).count();
+                if batch.items.len() != expected {
                     return Err(changed(batch.path));
                 }
-                let firsts: Vec<u32> =
-                    batch.items.iter().map(|item| range.start + item.ordinal).collect();
+                let position = |item: &Item| range.start + item.ordinal;
+                let firsts: Vec<u32> = batch.items.iter().map(position).collect();
                 Ok((bytes, firsts, records_of(run, &batch)))
             },
             |(bytes, firsts, batch)| {
@@ -79,6 +73,17 @@ pub(super) fn load<S: Source>(
         )?;
     }
     Ok(CandidateStore::new(records, heads, places, layout))
+}
+
+/// The heads of records from the first pass, if these will last: such records are all brought to the disk in the end.
+fn heads_of_kept(records: &Lists<u64>, layout: RecordLayout, budget: &Budget) -> Result<Heads> {
+    let adopted = if budget.temp.is_lasting() { records.len() } else { 0 };
+    let mut heads = Heads::from(records.len() - adopted, budget);
+    for place in 0..adopted {
+        let record = records.in_memory(place).expect("what was kept is in memory");
+        heads.push(layout.head_of(record))?;
+    }
+    Ok(heads)
 }
 
 /// The records of a batch's texts.

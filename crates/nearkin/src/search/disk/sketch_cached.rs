@@ -13,8 +13,8 @@ use super::audit_sample::DrawnGroups;
 use super::buffers::with_buffers;
 use super::record_cache::RecordCache;
 
-/// Sketches the texts that were kept without, one of each group, and hands over their keys. While they are at hand,
-/// they are compared with what is looked out for: the groups that are similar to drawn ones.
+/// Sketches the texts that were kept without a sketch, one of each group, and hands over their keys. On the way it compares
+/// them with the drawn groups of an audit.
 pub(super) fn sketch_cached<S: Source>(
     run: &DiskRun<'_, S>,
     cache: &mut RecordCache,
@@ -56,8 +56,8 @@ pub(super) fn sketch_cached<S: Source>(
     Ok(all)
 }
 
-/// Records to be worked on together: many as long as there are many, for every portion has a cost of its own, and fewer
-/// towards the end, where threads have to wait for each other.
+/// Records to be worked on together. Portions are large at first, because each has a cost of its own, and smaller towards
+/// the end, where threads wait for each other.
 struct RecordPortions<'a, 'b> {
     rest: &'a mut [(u32, &'b mut [u64])],
     /// The words of all that is left.

@@ -111,7 +111,7 @@ impl Searchable for MemoryItems {
 /// Every similar pair.
 struct PairsJob;
 
-/// What a search gives, but for its threads.
+/// The parts of [`Matches`] except its threads.
 type MatchParts = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
 
 impl SpaceJob for PairsJob {

@@ -177,7 +177,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
     }
 }
 
-/// The share of an expected time that an audit may take unasked, and the items that are drawn then, at least and at most.
+/// The share of the expected time that an audit takes by default, and the fewest and most items that it draws then.
 const SHARE: f64 = 0.05;
 const LEAST: f64 = 10.0;
 const MOST: f64 = 400.0;
