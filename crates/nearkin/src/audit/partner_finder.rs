@@ -145,7 +145,7 @@ impl PartnerFinder {
     }
 
     /// Finds the drawn sets that may be similar to the set with these elements, which come in any order and may come
-    /// several times. Whether there are any.
+    /// several times. Returns whether there are any.
     pub(crate) fn look(&self, elements: &[u64], scratch: &mut FinderScratch) -> bool {
         let FinderScratch { on_level, picked, hits, seen } = scratch;
         hits.resize(self.records.len(), 0);

@@ -213,7 +213,7 @@ impl Index {
         Ok(())
     }
 
-    /// Adds an item, in place of the one with this id if there is one. Whether there was.
+    /// Adds an item, in place of the one with this id if there is one. Returns whether there was one.
     ///
     /// # Errors
     /// When there are 2³² − 1 items.
@@ -239,7 +239,8 @@ impl Index {
         })
     }
 
-    /// Adds many items, on many threads, in place of those with the same ids, or none of them. How many there were.
+    /// Adds many items on many threads, in place of those with the same ids; if one fails, none is added. Returns how many
+    /// were replaced.
     ///
     /// # Errors
     /// As for [`replace`](Self::replace), when an id comes twice, or no threads can be started; all items are then
@@ -256,7 +257,7 @@ impl Index {
         })
     }
 
-    /// Removes an item. Whether it was there.
+    /// Removes an item. Returns whether it was there.
     pub fn remove(&mut self, id: &Id) -> bool {
         let Some(slot) = self.slot(id) else { return false };
         self.slots[slot as usize] = None;

@@ -12,7 +12,7 @@ use super::Matches;
 impl Matches {
     /// Calls `pair` with the positions of every similar pair and its similarity, or its distance where that is
     /// limited, sorted by the first position, then the second; with two collections, positions are counted in
-    /// each. How many there are.
+    /// each. Returns how many there are.
     ///
     /// Copies of one text are paired here, as they are needed, so a million of them cost no memory.
     pub fn each(&self, pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
@@ -22,7 +22,7 @@ impl Matches {
     /// Calls `pair` with the positions of every item and of the up to `k` items most similar to it, among
     /// those that reach the limit, and the value of each pair: sorted by the item, then from the most similar
     /// on, then by position. With two collections, the items are those of the first
-    /// and their partners those of the second, positions counted in each. How many pairs these are.
+    /// and their partners those of the second, positions counted in each. Returns the number of pairs.
     ///
     /// An item with a million copies takes no longer than one with k.
     pub fn closest(&self, k: usize, pair: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<u64> {
