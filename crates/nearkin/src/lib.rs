@@ -51,7 +51,7 @@
 #![cfg_attr(not(feature = "files"), doc = "```ignore")]
 //! use nearkin::options::{Goal, Options};
 //! use nearkin::read::Place;
-//! use nearkin::search::{Scanned, Search};
+//! use nearkin::search::{SourceItems, Search};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("corpus.jsonl");
@@ -59,7 +59,7 @@
 //! let options = Options { threshold: Some(0.7), memory: Some(64 << 20), ..Options::default() };
 //! let settings = options.settings(Goal::Pairs)?;
 //! let corpus = options.open(&[Place::from(path)], Some(&settings))?;
-//! let matches = Search::new(&settings).pairs(Scanned::new(&corpus))?;
+//! let matches = Search::new(&settings).pairs(SourceItems::new(&corpus))?;
 //! let mut ids = matches.collection.ids();
 //! matches.each(|a, b, similarity| {
 //!     let pair = (ids.get(a)?.to_string(), ids.get(b)?.to_string(), similarity);

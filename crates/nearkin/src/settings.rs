@@ -11,6 +11,9 @@ use crate::spill::fair_share;
 use crate::verify::{Limit, Measure, check};
 use crate::{Error, Result};
 
+/// The chance that a pair at just the threshold is found, unless the user says otherwise.
+pub(crate) const DEFAULT_RECALL: f64 = 0.99;
+
 /// What counts as similar, and how surely it is to be found.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -103,7 +106,7 @@ impl Default for Settings {
             measure: Measure::default(),
             threshold: 0.8,
             within: None,
-            recall: 0.99,
+            recall: DEFAULT_RECALL,
             strategy: Strategy::default(),
             filters: Filters::default(),
             audit: None,

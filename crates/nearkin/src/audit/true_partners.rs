@@ -154,6 +154,13 @@ pub(crate) fn unasked(records: u32) -> usize {
     UNASKED.min((10 * LEAST).max(records as usize / SHARE))
 }
 
+/// How many items are drawn unless somebody says, where finding the partners of one takes `each` seconds and the search
+/// `seconds`: as many as take a small share of that.
+pub(crate) fn unasked_by_cost(seconds: f64, each: f64) -> usize {
+    const SHARE: f64 = 0.05;
+    ((SHARE * seconds / each.max(1e-12)) as usize).clamp(LEAST, UNASKED)
+}
+
 /// The positions of those of `count` records, each drawn with the same chance, that are items with a group, and their
 /// groups, ascending. Fewer are a part of more.
 pub(crate) fn draw(copies: &Copies, count: usize) -> (Vec<u32>, Vec<u32>) {

@@ -50,6 +50,7 @@ use crate::cluster::Keep;
 use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings};
+use crate::settings::DEFAULT_RECALL;
 use crate::shingle::{HashBits, NormalForm, Whitespace};
 use serde_forms::{bytes, keyword, list, number, path, text};
 
@@ -177,7 +178,7 @@ pub struct Options {
 impl Options {
     /// The chance that a pair at just the threshold is to be found.
     pub(crate) fn recall_or_default(&self) -> f64 {
-        self.recall.unwrap_or(0.99)
+        self.recall.unwrap_or(DEFAULT_RECALL)
     }
 
     /// What all random choices derive from.

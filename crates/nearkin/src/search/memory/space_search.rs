@@ -106,7 +106,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         let clock = Clock::start(Stage::Audit);
         let seconds = tables.cost.map_or(0.0, |cost| cost.seconds);
         let each = 1e-9 * self.space.costs().1 * self.space.len() as f64;
-        let unasked = (SHARE * seconds / each.max(1e-12)).clamp(LEAST, MOST) as usize;
+        let unasked = true_partners::unasked_by_cost(seconds, each);
         let count = self.search.settings.audit.unwrap_or(unasked);
         let copies = collection.copies();
         let (positions, groups) = match count {
@@ -176,11 +176,6 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         Ok(found)
     }
 }
-
-/// The share of the expected time that an audit takes by default, and the fewest and most items that it draws then.
-const SHARE: f64 = 0.05;
-const LEAST: f64 = 10.0;
-const MOST: f64 = 400.0;
 
 impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
     fn stage(&self) -> Stage {
