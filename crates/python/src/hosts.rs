@@ -48,7 +48,8 @@ fn input(py: Python<'_>, arguments: &Bound<'_, PyDict>, options: Options) -> PyR
 /// Pairs of hosts that look alike.
 #[pyclass(frozen, module = "nearkin._nearkin")]
 pub(crate) struct Mirrors {
-    report: MirrorReport,
+    /// Boxed, because Python aligns its objects to 16 bytes only.
+    report: Box<MirrorReport>,
     account: Account,
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn hosts(
     let input = HostsInput { urls, pages, links, ..input(py, arguments, options.0)? };
     let report = watched(py, progress, |observer| input.find(observer))?.raise(py)?;
     let account = report.account();
-    Ok(Mirrors { report, account })
+    Ok(Mirrors { report: report.into(), account })
 }
 
 #[pymethods]

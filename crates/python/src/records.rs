@@ -52,7 +52,8 @@ fn input(
 /// Which records of one table or of two are the same.
 #[pyclass(frozen, module = "nearkin._nearkin")]
 pub(crate) struct Resolution {
-    resolution: matching::Resolution,
+    /// Boxed, because Python aligns its objects to 16 bytes only.
+    resolution: Box<matching::Resolution>,
     account: Account,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn resolve(
     let found = watched(py, progress, |observer| input.resolve(rules, observer))?;
     let resolution = found.raise(py)?;
     let account = resolution.account();
-    Ok(Resolution { resolution, account })
+    Ok(Resolution { resolution: resolution.into(), account })
 }
 
 #[pymethods]

@@ -106,7 +106,8 @@ pub(crate) fn search(
 /// A collection with one item of each group kept.
 #[pyclass(frozen, module = "nearkin._nearkin")]
 pub(crate) struct Deduplicated {
-    found: engine::DedupResult,
+    /// Boxed, because Python aligns its objects to 16 bytes only.
+    found: Box<engine::DedupResult>,
     account: Account,
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn dedup(
     let inputs = places(py, inputs)?;
     let found = watched(py, progress, |observer| engine::dedup(&options.0, &inputs, observer))?;
     let (found, account) = found.raise(py)?;
-    Ok(Deduplicated { found, account })
+    Ok(Deduplicated { found: found.into(), account })
 }
 
 #[pymethods]
