@@ -166,7 +166,13 @@ def checked(options: Mapping[str, Any], allowed: type) -> dict[str, Any]:
 def as_json(options: Mapping[str, Any], allowed: type) -> str:
     """The options as the engine reads them."""
     given = checked(options, allowed)
+    for name in _COLUMNS & given.keys():
+        given[name] = str(given[name])
     return json.dumps({name.rstrip("_"): _plain(value) for name, value in given.items()})
+
+
+# Options that name a column. Columns of pandas may be named by numbers.
+_COLUMNS = {"text", "id", "group", "element", "count", "rating"}
 
 
 def _plain(value: Any) -> Any:

@@ -125,8 +125,8 @@ def test_options_are_those_of_the_command(tmp_path: pathlib.Path) -> None:
 def test_what_is_wrong_is_said() -> None:
     for wrong, message in (
         ({"threshold": 1.5}, "threshold is 1.5; it must be above 0"),
-        ({"threads": 0}, "threads is 0; it must be between 1"),
-        ({"threads": "two"}, "threads is 'two'"),
+        ({"threads": 0}, "threads is 0; it must be from 1 to"),
+        ({"threads": "two"}, "threads is two; it must be a whole number"),
         ({"memory": "much"}, "memory is"),
         ({"on_error": "ignore"}, "on_error is ignore; it must be stop or skip"),
         ({"shingle": "sylables:2"}, "sylables"),

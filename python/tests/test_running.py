@@ -36,7 +36,7 @@ def long_match() -> list[dict[str, str]]:
 
 def many_urls() -> list[str]:
     """The URLs of many hosts, none of them a mirror."""
-    return [f"http://host{n % 5000}.example/docs/page{n}/part{n * 7}" for n in range(200_000)]
+    return [f"http://host{n % 5000}.example/docs/page{n}/part{n * 7}" for n in range(2_000_000)]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -241,9 +241,9 @@ def failing_reader() -> pa.RecordBatchReader:
     ("call", "error", "message"),
     [
         (lambda: nk.pairs(["a"], threshold=2), nk.ParameterError, "threshold"),
-        (lambda: nk.pairs(["a"], threshold="x"), nk.ParameterError, "--threshold"),
+        (lambda: nk.pairs(["a"], threshold="x"), nk.ParameterError, "threshold is x; it must be a number"),
         (lambda: nk.pairs(["a"], shingle="words:0"), nk.ParameterError, "words:K"),
-        (lambda: nk.pairs(["a"], exact=True, recall=0.5), nk.ParameterError, "--recall"),
+        (lambda: nk.pairs(["a"], exact=True, recall=0.5), nk.ParameterError, "recall"),
         (lambda: nk.pairs(["a"], treshold=0.5), TypeError, "did you mean 'threshold'"),
         (lambda: nk.pairs("nothing.jsonl"), nk.FileError, "does not exist"),
         (lambda: nk.pairs(pa.table({"body": ["x"]})), nk.FileError, "text"),
@@ -265,9 +265,9 @@ def failing_reader() -> pa.RecordBatchReader:
         (lambda: nk.pairs(np.zeros((2, 2, 2))), nk.ParameterError, "3 dimensions"),
         (lambda: nk.pairs(np.array([[1.0, np.nan]]), as_="vector", within=1), nk.InputError, "NaN"),
         (lambda: nk.pairs(pa.table({"id": [1, 1], "text": ["a", "b"]})), nk.InputError, "was there before"),
-        (lambda: nk.top(["a"], k=0), nk.ParameterError, "-k"),
+        (lambda: nk.top(["a"], k=0), nk.ParameterError, "k is 0; it must be at least 1"),
         (lambda: nk.dedup(["a"], keep="last"), nk.ParameterError, "longest"),
-        (lambda: nk.dedup([[0.5]], as_="vector"), nk.ParameterError, "vector"),
+        (lambda: nk.dedup([[0.5]], as_="vector"), nk.ParameterError, "within is required"),
     ],
 )
 def test_errors_say_what_to_do(call, error, message) -> None:  # type: ignore[no-untyped-def]

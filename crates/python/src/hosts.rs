@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Raise, exception, warnings};
-use crate::run::{InputArgument, OptionsArgument, places, table};
+use crate::run::{InputArgument, parse_options, places, table};
 use crate::watch::watched;
 
 /// The value of a keyword argument, where it was given.
@@ -61,11 +61,12 @@ pub(crate) fn hosts(
     pages: Vec<InputArgument>,
     links: Vec<InputArgument>,
     arguments: &Bound<'_, PyDict>,
-    options: OptionsArgument,
+    options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Mirrors> {
     let (urls, pages, links) = (places(py, urls)?, places(py, pages)?, places(py, links)?);
-    let input = HostsInput { urls, pages, links, ..input(py, arguments, options.0)? };
+    let input =
+        HostsInput { urls, pages, links, ..input(py, arguments, parse_options(py, options)?)? };
     let report = watched(py, progress, |observer| input.find(observer))?.raise(py)?;
     let account = report.account();
     Ok(Mirrors { report: report.into(), account })

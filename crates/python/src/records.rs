@@ -10,17 +10,17 @@ use nearkin_cli::matching::{self, MatchInput};
 use pyo3::prelude::*;
 
 use crate::error::{Raise, exception, warnings, wording};
-use crate::run::{InputArgument, OptionsArgument, places, table};
+use crate::run::{InputArgument, parse_options, places, table};
 use crate::watch::watched;
 
 /// Rules: a file, or a text and the keys that its lines stand for.
 #[derive(FromPyObject)]
-pub(crate) enum RulesGiven {
+pub(crate) enum RulesArgument {
     File(PathBuf),
     Text(String, Vec<String>),
 }
 
-impl RulesGiven {
+impl RulesArgument {
     fn read(&self, py: Python<'_>, two_tables: bool) -> PyResult<Rules> {
         let (text, keys) = match self {
             Self::File(path) => return Rules::read(path, two_tables).raise(py),
@@ -43,10 +43,10 @@ fn input(
     py: Python<'_>,
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
-    OptionsArgument(options): OptionsArgument,
+    options: &str,
 ) -> PyResult<MatchInput> {
     let (a, b) = (places(py, a)?, b.map(|given| places(py, given)).transpose()?);
-    Ok(MatchInput { a, b, options })
+    Ok(MatchInput { a, b, options: parse_options(py, options)? })
 }
 
 /// Which records of one table or of two are the same.
@@ -63,8 +63,8 @@ pub(crate) fn resolve(
     py: Python<'_>,
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
-    rules: RulesGiven,
-    options: OptionsArgument,
+    rules: RulesArgument,
+    options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Resolution> {
     let rules = rules.read(py, b.is_some())?;
@@ -113,7 +113,7 @@ pub(crate) fn suggest_rules(
     py: Python<'_>,
     a: Vec<InputArgument>,
     b: Option<Vec<InputArgument>>,
-    options: OptionsArgument,
+    options: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let input = input(py, a, b, options)?;

@@ -1,6 +1,5 @@
 //! `pairs`, `top`, `dedup`, `plan`, `compare`: the command's jobs on Python's tables and paths.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -55,15 +54,8 @@ pub(crate) fn table(
 }
 
 /// Options as Python gives them: a JSON object.
-pub(crate) struct OptionsArgument(pub(crate) Options);
-
-impl FromPyObject<'_, '_> for OptionsArgument {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let json: Cow<'_, str> = object.extract()?;
-        Options::from_json(&json).raise(object.py()).map(Self)
-    }
+pub(crate) fn parse_options(py: Python<'_>, json: &str) -> PyResult<Options> {
+    Options::from_json(json).raise(py)
 }
 
 /// What a job looks for.
@@ -84,14 +76,15 @@ const ACCOUNT: &str = "nearkin";
 pub(crate) fn search(
     py: Python<'_>,
     job: &str,
-    options: OptionsArgument,
+    options: &str,
     inputs: Vec<InputArgument>,
     against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PyArrowType<ArrowTable>, Vec<String>)> {
+    let options = parse_options(py, options)?;
     let (goal, inputs, against) = (goal(job)?, places(py, inputs)?, places(py, against)?);
     let ((schema, rows), account) = watched(py, progress, |observer| {
-        engine::search(goal, &options.0, &inputs, &against, observer)
+        engine::search(goal, &options, &inputs, &against, observer)
     })?
     .raise(py)?;
     let warnings = warnings(&account);
@@ -115,12 +108,12 @@ pub(crate) struct Deduplicated {
 #[pyfunction]
 pub(crate) fn dedup(
     py: Python<'_>,
-    options: OptionsArgument,
+    options: &str,
     inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Deduplicated> {
-    let inputs = places(py, inputs)?;
-    let found = watched(py, progress, |observer| engine::dedup(&options.0, &inputs, observer))?;
+    let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
+    let found = watched(py, progress, |observer| engine::dedup(&options, &inputs, observer))?;
     let (found, account) = found.raise(py)?;
     Ok(Deduplicated { found: found.into(), account })
 }
@@ -163,22 +156,19 @@ impl Deduplicated {
 pub(crate) fn is_exact(
     py: Python<'_>,
     job: &str,
-    options: OptionsArgument,
+    options: &str,
     inputs: Vec<InputArgument>,
 ) -> PyResult<bool> {
-    let (goal, inputs) = (goal(job)?, places(py, inputs)?);
-    watched(py, None, |observer| engine::is_exact(goal, &options.0, &inputs, observer))?.raise(py)
+    let (goal, options) = (goal(job)?, parse_options(py, options)?);
+    let inputs = places(py, inputs)?;
+    watched(py, None, |observer| engine::is_exact(goal, &options, &inputs, observer))?.raise(py)
 }
 
 /// The plan as JSON.
 #[pyfunction]
-pub(crate) fn plan(
-    py: Python<'_>,
-    options: OptionsArgument,
-    inputs: Vec<InputArgument>,
-) -> PyResult<String> {
-    let inputs = places(py, inputs)?;
-    watched(py, None, |observer| engine::plan(options.0, inputs, observer))?.raise(py)
+pub(crate) fn plan(py: Python<'_>, options: &str, inputs: Vec<InputArgument>) -> PyResult<String> {
+    let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
+    watched(py, None, |observer| engine::plan(options, inputs, observer))?.raise(py)
 }
 
 /// Two texts compared, as text or as JSON.
@@ -186,7 +176,7 @@ pub(crate) fn plan(
 #[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None))]
 pub(crate) fn compare(
     py: Python<'_>,
-    options: OptionsArgument,
+    options: &str,
     names: [String; 2],
     texts: [String; 2],
     json: bool,
@@ -198,9 +188,10 @@ pub(crate) fn compare(
         u32::try_from(least).map_err(wrong)
     });
     let least_words = least_words.transpose().raise(py)?;
+    let options = parse_options(py, options)?;
     let view = ComparisonView { json, passages, least_words };
     let ([a, b], [x, y]) = (&names, &texts);
-    watched(py, None, |_| engine::compare(&options.0, view, [a, b], [x, y]))?.raise(py)
+    watched(py, None, |_| engine::compare(&options, view, [a, b], [x, y]))?.raise(py)
 }
 
 /// A command line of `pairs` or `dedup` taken apart: the job, its options as JSON, and the files that it names.

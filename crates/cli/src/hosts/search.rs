@@ -99,6 +99,7 @@ impl HostsInput {
     /// # Errors
     /// When an input cannot be read, a parameter is out of range, there is not enough memory, or the observer stops it.
     pub fn find(&self, observer: &dyn Observer) -> Result<MirrorReport> {
+        self.options.check()?;
         with_threads(self.options.threads, || self.find_in_pool(observer))
     }
 

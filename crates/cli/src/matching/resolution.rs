@@ -64,6 +64,7 @@ impl MatchInput {
     }
 
     fn load(&self, observer: &dyn Observer) -> Result<(RecordTables, Vec<StageTime>)> {
+        self.options.check()?;
         let is_stdin = |places: &&[Place]| places.iter().any(Place::is_stdin);
         if self.sides().iter().filter(|places| is_stdin(places)).count() > 1 {
             let must = "on one side: standard input is read once";

@@ -17,7 +17,6 @@ use super::columns::{batch, longs, numbers, texts};
 use super::lines::pieces;
 use super::settings::settings;
 use crate::error::Raise;
-use crate::run::OptionsArgument;
 
 /// The keys of a partition's texts, in blocks for those who gather them.
 #[pyclass(module = "nearkin._nearkin")]
@@ -34,8 +33,8 @@ pub(crate) struct Keys {
 /// # Errors
 /// When they contradict themselves.
 #[pyfunction]
-pub(crate) fn misses_none(py: Python<'_>, options: OptionsArgument) -> PyResult<bool> {
-    settings(py, &options)?.is_exact().raise(py)
+pub(crate) fn misses_none(py: Python<'_>, options: &str) -> PyResult<bool> {
+    settings(py, options)?.is_exact().raise(py)
 }
 
 /// Whether texts are lists of elements.
@@ -49,11 +48,11 @@ impl Keys {
     #[pyo3(signature = (options, gatherers, frequent = None))]
     fn new(
         py: Python<'_>,
-        options: OptionsArgument,
+        options: &str,
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {
-        let settings = settings(py, &options)?;
+        let settings = settings(py, options)?;
         let counts = frequent.map_or_else(HashMap::new, |table| {
             let counts = |name: &str| table.0.column_by_name(name).cloned();
             let columns = counts("element").zip(counts("count"));

@@ -19,7 +19,6 @@ use super::columns::{batch, longs, numbers, texts};
 use super::distributed::of_elements;
 use super::settings::settings;
 use crate::error::Raise;
-use crate::run::OptionsArgument;
 
 /// Batches from Python.
 pub(super) type Batches = Vec<PyArrowType<RecordBatch>>;
@@ -66,9 +65,9 @@ impl Matches {
 pub(crate) fn pairs(
     py: Python<'_>,
     batches: Batches,
-    options: OptionsArgument,
+    options: &str,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &options)?;
+    let settings = settings(py, options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let similar = Search::new(&settings).pairs(SourceItems::new(&Texts(&texts)))?;
@@ -88,9 +87,9 @@ pub(crate) fn pairs(
 pub(crate) fn clusters(
     py: Python<'_>,
     batches: Batches,
-    options: OptionsArgument,
+    options: &str,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &options)?;
+    let settings = settings(py, options)?;
     let work = || -> Result<RecordBatch> {
         let (positions, texts) = gathered(&batches, &settings)?;
         let found = Search::new(&settings).dedup(
@@ -116,9 +115,9 @@ pub(crate) fn clusters(
 pub(crate) fn frequent(
     py: Python<'_>,
     batches: Batches,
-    options: OptionsArgument,
+    options: &str,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &options)?;
+    let settings = settings(py, options)?;
     let work = || -> Result<RecordBatch> {
         let (_, texts) = gathered(&batches, &settings)?;
         let mut all: Vec<u64> = texts.iter().flat_map(|text| settings.elements(text)).collect();
@@ -142,8 +141,8 @@ pub(crate) struct Likeness {
 #[pymethods]
 impl Likeness {
     #[new]
-    fn new(py: Python<'_>, options: OptionsArgument) -> PyResult<Self> {
-        let settings = settings(py, &options)?;
+    fn new(py: Python<'_>, options: &str) -> PyResult<Self> {
+        let settings = settings(py, options)?;
         let likeness = distributed::Likeness::new(&settings).raise(py)?;
         Ok(Self { likeness, component: None, of_elements: of_elements(&settings) })
     }
@@ -197,11 +196,11 @@ impl Likeness {
 pub(crate) fn sketches(
     py: Python<'_>,
     batch: PyArrowType<RecordBatch>,
-    options: OptionsArgument,
+    options: &str,
     functions: usize,
     partial: bool,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let settings = settings(py, &options)?;
+    let settings = settings(py, options)?;
     let work = || -> Result<RecordBatch> {
         let sketcher = OnePermutation::new(functions, settings.seed)?;
         let mut lists = ListBuilder::new(Int64Builder::new());

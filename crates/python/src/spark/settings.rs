@@ -6,12 +6,13 @@ use nearkin::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
-use crate::run::OptionsArgument;
+use crate::run::parse_options;
 
 /// The settings that these options stand for, with one thread: an executor has as many tasks as cores.
-pub(super) fn settings(py: Python<'_>, options: &OptionsArgument) -> PyResult<Settings> {
-    check_kind(&options.0).raise(py)?;
-    let settings = options.0.settings(Goal::Groups).raise(py)?;
+pub(super) fn settings(py: Python<'_>, options: &str) -> PyResult<Settings> {
+    let options = parse_options(py, options)?;
+    check_kind(&options).raise(py)?;
+    let settings = options.settings(Goal::Groups).raise(py)?;
     Ok(Settings { audit: Some(0), threads: 1, ..settings })
 }
 
