@@ -72,9 +72,30 @@ where
     if threads <= 1 {
         return jobs.try_for_each(|job| take(work(job?)?));
     }
+    let (work, take) = (&work, &Mutex::new(take));
+    let mut jobs = jobs.map(|job| -> PendingJob<'_> {
+        Box::new(move || {
+            let result = work(job?)?;
+            Ok(Box::new(move || (*lock(take))(result)) as FinishedJob<'_>)
+        })
+    });
+    serve(window, threads, &mut jobs)
+}
+
+/// A job that is yet to be done.
+type PendingJob<'a> = Box<dyn FnOnce() -> Result<FinishedJob<'a>> + 'a>;
+/// A job that is done, and whose result is yet to be taken.
+type FinishedJob<'a> = Box<dyn FnOnce() -> Result<()> + Send + 'a>;
+
+/// What is the same whatever the jobs are, so that it is compiled once: it was half a megabyte of the command. Two
+/// allocations a job are nothing beside the job.
+fn serve<'a>(
+    window: usize,
+    threads: usize,
+    jobs: &mut (dyn Iterator<Item = PendingJob<'a>> + Send),
+) -> Result<()> {
     let line = Line {
         jobs: Mutex::new((0, jobs)),
-        take: Mutex::new(take),
         done: Mutex::new(ResultQueue {
             early: BTreeMap::new(),
             next: 0,
@@ -83,7 +104,7 @@ where
         }),
         moved: Condvar::new(),
     };
-    let serve = || line.serve(window, &work);
+    let serve = || line.serve(window);
     if rayon::current_thread_index().is_some() {
         // The threads of the pool are there already: one that is started now may wait for milliseconds until a processor
         // is found for it.
@@ -104,18 +125,17 @@ where
     }
 }
 
-/// The jobs, who takes results, and those that are done.
-struct Line<I, T, R> {
-    jobs: Mutex<(usize, I)>,
-    take: Mutex<T>,
-    done: Mutex<ResultQueue<R>>,
+/// The jobs, and those that are done.
+struct Line<'a, 'j> {
+    jobs: Mutex<(usize, &'j mut (dyn Iterator<Item = PendingJob<'a>> + Send))>,
+    done: Mutex<ResultQueue<'a>>,
     moved: Condvar,
 }
 
 /// What is done.
-struct ResultQueue<R> {
+struct ResultQueue<'a> {
     /// Results that are not taken yet, and the number of the next to be taken.
-    early: BTreeMap<usize, Outcome<R>>,
+    early: BTreeMap<usize, Outcome<FinishedJob<'a>>>,
     next: usize,
     /// Whether a thread takes results just now.
     is_taken: bool,
@@ -123,12 +143,8 @@ struct ResultQueue<R> {
     end: Option<Outcome<()>>,
 }
 
-impl<I, T, R> Line<I, T, R> {
-    fn serve<J>(&self, window: usize, work: &(impl Fn(J) -> Result<R> + Sync))
-    where
-        I: Iterator<Item = Result<J>>,
-        T: FnMut(R) -> Result<()>,
-    {
+impl<'a> Line<'a, '_> {
+    fn serve(&self, window: usize) {
         loop {
             let mut jobs = lock(&self.jobs);
             let number = jobs.0;
@@ -141,7 +157,7 @@ impl<I, T, R> Line<I, T, R> {
             };
             jobs.0 += 1;
             drop(jobs);
-            let outcome = job.and_then(|job| catch_unwind(AssertUnwindSafe(|| job.and_then(work))));
+            let outcome = job.and_then(|work| catch_unwind(AssertUnwindSafe(work)));
             let failed = !matches!(outcome, Ok(Ok(_)));
             self.hand_in(number, outcome);
             if failed {
@@ -160,23 +176,18 @@ impl<I, T, R> Line<I, T, R> {
     }
 
     /// Hands a result in, and takes those whose turn it is, unless another thread does.
-    fn hand_in(&self, number: usize, outcome: Outcome<R>)
-    where
-        T: FnMut(R) -> Result<()>,
-    {
+    fn hand_in(&self, number: usize, outcome: Outcome<FinishedJob<'a>>) {
         let mut done = lock(&self.done);
         done.early.insert(number, outcome);
         if done.is_taken || done.end.is_some() {
             return;
         }
         done.is_taken = true;
-        let mut take = lock(&self.take);
         loop {
             let next = done.next;
             let Some(outcome) = done.early.remove(&next) else { break };
             drop(done);
-            let taken = outcome
-                .and_then(|result| catch_unwind(AssertUnwindSafe(|| result.and_then(&mut *take))));
+            let taken = outcome.and_then(|result| catch_unwind(AssertUnwindSafe(|| result?())));
             done = lock(&self.done);
             self.moved.notify_all();
             match taken {
