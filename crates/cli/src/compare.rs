@@ -1,10 +1,10 @@
 //! `nearkin compare`: one pair, by every measure that applies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use nearkin::error::Advice;
@@ -15,7 +15,8 @@ use nearkin::read::Place;
 use nearkin::shingle::{Shingling, Tokenizer, UnicodeWords, Unit};
 use nearkin::{Error, Result};
 use serde_json::{Value, json};
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{ChangeTag, DiffTag};
 
 use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::SharedPassages;
@@ -352,16 +353,52 @@ type TextChange = (ChangeTag, String);
 
 /// A word-by-word comparison that gives up on perfection before it gives up on time.
 fn pieces(a: &str, b: &str) -> Vec<TextChange> {
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Myers)
-        .timeout(Duration::from_secs(5))
-        .diff_words(a, b);
+    let words = [a, b].map(words_and_gaps);
+    let mut numbers = HashMap::new();
+    let [old, new] = words.each_ref().map(|words| -> Vec<u32> {
+        let numbered = words.iter().map(|word| {
+            let next = numbers.len() as u32;
+            *numbers.entry(*word).or_insert(next)
+        });
+        numbered.collect()
+    });
+    let mut changes = Compact::new(Replace::new(Capture::new()), &old[..], &new[..]);
+    let deadline = Some(Instant::now() + Duration::from_secs(5));
+    let Ok(()) = myers::diff_deadline(
+        &mut changes,
+        &old[..],
+        0..old.len(),
+        &new[..],
+        0..new.len(),
+        deadline,
+    );
     let mut pieces: Vec<TextChange> = Vec::new();
-    for change in diff.iter_all_changes() {
-        match pieces.last_mut() {
-            Some((tag, piece)) if *tag == change.tag() => piece.push_str(change.value()),
-            _ => pieces.push((change.tag(), change.value().to_owned())),
+    let mut push = |tag, words: &[&str]| match pieces.last_mut() {
+        _ if words.is_empty() => {}
+        Some((last, piece)) if *last == tag => piece.extend(words.iter().copied()),
+        _ => pieces.push((tag, words.concat())),
+    };
+    for change in changes.into_inner().into_inner().into_ops() {
+        let (tag, old, new) = change.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            push(ChangeTag::Equal, &words[0][old]);
+        } else {
+            push(ChangeTag::Delete, &words[0][old]);
+            push(ChangeTag::Insert, &words[1][new]);
         }
+    }
+    pieces
+}
+
+/// The words of a text, and what stands between them.
+fn words_and_gaps(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let other = |c: char| c.is_whitespace() != first.is_whitespace();
+        let (piece, after) = rest.split_at(rest.find(other).unwrap_or(rest.len()));
+        pieces.push(piece);
+        rest = after;
     }
     pieces
 }
