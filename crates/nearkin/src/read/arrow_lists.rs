@@ -1,6 +1,9 @@
 //! Lists in Arrow columns: where each row's values lie, and the values as texts or numbers.
 
-use super::shape::{count, number_text};
+use super::{
+    convert,
+    shape::{count, number_text},
+};
 use crate::error::{Advice, Problem};
 use crate::shingle::elements::{push_element, start_list};
 use arrow_array::{
@@ -8,7 +11,6 @@ use arrow_array::{
     cast::AsArray,
     types::{Float16Type, Float32Type, Float64Type},
 };
-use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
 /// The values of all rows, and where those of each row lie.
@@ -122,7 +124,7 @@ pub(super) fn texts(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
             let numbers = values.as_primitive::<Float16Type>().iter();
             floats(numbers.map(|number| Some((number?.to_f32() + 0.0).to_string())).collect())
         }
-        _ => cast(values, &DataType::LargeUtf8)?,
+        _ => convert::texts(values)?,
     })
 }
 
@@ -140,7 +142,7 @@ impl<'a> ElementRows<'a> {
             DataType::Map(..) => {
                 let (start, end) = ends(column);
                 let counts = column.as_map().values().slice(start, end - start);
-                Some(cast(&counts, &DataType::Float64)?)
+                Some(convert::floats(&counts)?)
             }
             _ => None,
         };

@@ -9,6 +9,7 @@
 use super::{
     Chunk, Input, Kind, OnError, ReadOptions, Shape,
     arrow_lists::ArrowLists,
+    convert,
     named::{NamedItems, NamesBuilder, Refusal},
     numbers::{self, BitNotation, Digits},
     open,
@@ -28,7 +29,6 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, UInt8Type},
 };
-use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 use std::path::Path;
 
@@ -508,7 +508,7 @@ fn column_part<E>(column: ValueColumn, name: &str, row_of: &RowOf<E>) -> ChunkIt
 /// The rows of a column of lists of numbers as vectors.
 fn vector_column(column: &ArrayRef) -> ColumnOf<f32> {
     let Some(lists) = ArrowLists::new(column) else { return Ok(None) };
-    let numbers = cast(&lists.values, &DataType::Float64)?;
+    let numbers = convert::floats(&lists.values)?;
     let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
     Ok(Some(Box::new(move |row, out| {
         let (start, end) = ranges[row];
@@ -534,7 +534,7 @@ fn bit_column(column: &ArrayRef, digits: Digits) -> ColumnOf<u64> {
             let what = "lists of fractions are no bits; save 0 and 1 as whole numbers or booleans";
             return Err(ArrowError::CastError(what.to_owned()));
         }
-        let numbers = cast(&lists.values, &DataType::UInt8)?;
+        let numbers = convert::whole::<UInt8Type>(&lists.values)?;
         let nulls = lists.values.clone();
         let ranges: Vec<(usize, usize)> = (0..column.len()).map(|row| lists.range(row)).collect();
         return Ok(Some(Box::new(move |row, out| {
@@ -550,11 +550,11 @@ fn bit_column(column: &ArrayRef, digits: Digits) -> ColumnOf<u64> {
         })));
     }
     if matches!(column.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
-        let texts = cast(column, &DataType::LargeUtf8)?;
+        let texts = convert::texts(column)?;
         return Ok(Some(Box::new(move |row, out| {
             numbers::bits(texts.as_string::<i64>().value(row), digits, out)
         })));
     }
-    let bytes = cast(column, &DataType::LargeBinary)?;
+    let bytes = convert::bytes(column)?;
     Ok(Some(Box::new(move |row, out| numbers::bytes(bytes.as_binary::<i64>().value(row), out))))
 }

@@ -16,6 +16,7 @@ mod batch_builder;
 mod buffer;
 mod chunker;
 mod columns;
+mod convert;
 mod copy;
 mod csv;
 mod fields;

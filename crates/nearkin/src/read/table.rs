@@ -7,6 +7,7 @@ use super::{
     IdSource, ReadOptions, RecordFilter,
     arrow_lists::{ElementRows, holds_elements, is_element},
     batch_builder::{BatchBuilder, ReadRequest},
+    convert::{self, without_dictionary},
     csv::{columns, no_column, not_a_number},
     item,
     parquet::{Parquet, corrupt},
@@ -22,7 +23,6 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, Int64Type, UInt64Type},
 };
-use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use std::sync::Arc;
@@ -203,7 +203,7 @@ impl ArrowTable {
             rows.column_by_name(self.schema().field(at?).name()).cloned()
         };
         let failed = |error: ArrowError| self.failed(stored, &error);
-        let text = column(Some(self.text)).map(|column| plain(&column)).transpose();
+        let text = column(Some(self.text)).map(|column| without_dictionary(&column)).transpose();
         let Some(text) = text.map_err(failed)? else { return Err(stored.changed()) };
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let values = column(self.value).map(|column| value_column(&column)).transpose();
@@ -211,7 +211,7 @@ impl ArrowTable {
         let shape = asked.options.shape;
         let lists = ElementRows::new(&text).map_err(failed)?;
         let plain = (shape != Shape::Text && lists.is_none())
-            .then(|| cast(&text, &DataType::LargeUtf8))
+            .then(|| convert::texts(&text))
             .transpose()
             .map_err(failed)?;
         let ordinals = (0..stretch.rows as u32).filter(|row| wanted(*row));
@@ -255,7 +255,7 @@ impl ArrowTable {
         };
         let failed = |error: ArrowError| self.failed(stored, &error);
         let Some(values) = column(Some(self.text)) else { return Err(stored.changed()) };
-        let values = plain(&values).map_err(failed)?;
+        let values = without_dictionary(&values).map_err(failed)?;
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let name = asked.ids.field_or_id();
         let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
@@ -286,7 +286,7 @@ impl ArrowTable {
         let cells = self.columns.iter().map(|&at| {
             let (name, column) = column(at)?;
             let whole = value_type(column.data_type()).is_integer();
-            let texts = super::arrow_lists::texts(&plain(column).map_err(failed)?);
+            let texts = super::arrow_lists::texts(&without_dictionary(column).map_err(failed)?);
             Ok(TextCells { name: name.clone(), texts: texts.map_err(failed)?, whole })
         });
         let cells = cells.collect::<Result<_>>()?;
@@ -484,28 +484,22 @@ fn is_value(kind: &DataType) -> bool {
         || matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
 }
 
-/// Without a dictionary.
-fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    cast(column, value_type(column.data_type()))
-}
-
 /// As `Int64`, `UInt64` or `LargeUtf8`.
 fn id_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match value_type(column.data_type()) {
-        DataType::UInt64 => plain(column),
-        kind if kind.is_integer() => cast(column, &DataType::Int64),
-        _ => cast(column, &DataType::LargeUtf8),
+        DataType::UInt64 => without_dictionary(column),
+        kind if kind.is_integer() => convert::whole::<Int64Type>(column),
+        _ => convert::texts(column),
     }
 }
 
-/// As `Float64` or `LargeUtf8`.
+/// As `Int64`, `UInt64`, `Float64` or `LargeUtf8`.
 fn value_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match value_type(column.data_type()) {
-        kind if is_text(kind) => cast(column, &DataType::LargeUtf8),
-        DataType::UInt64 => cast(column, &DataType::UInt64),
-        DataType::Date32 => cast(&cast(column, &DataType::Int32)?, &DataType::Int64),
-        kind if kind.is_integer() || kind.is_temporal() => cast(column, &DataType::Int64),
-        _ => cast(column, &DataType::Float64),
+        kind if is_text(kind) => convert::texts(column),
+        DataType::UInt64 => without_dictionary(column),
+        kind if kind.is_integer() || kind.is_temporal() => convert::whole::<Int64Type>(column),
+        _ => convert::floats(column),
     }
 }
 
