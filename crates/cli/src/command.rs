@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use nearkin::options::{CONFLICTS, REQUIREMENTS};
+use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
 
@@ -182,7 +182,8 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             report::tell(format_args!("error: {}", wording::line(&error)));
-            let interrupted = matches!(error.downcast_ref(), Some(nearkin::Error::Interrupted));
+            let interrupted =
+                matches!(error.downcast_ref(), Some(nearkin_engine::Error::Interrupted));
             if interrupted { 130 } else { 1 }
         }
     }
@@ -190,7 +191,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
 
 /// Whether the reader closed our output (`nearkin pairs … | head`).
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(nearkin::Error::Closed))
+    matches!(error.downcast_ref(), Some(nearkin_engine::Error::Closed))
         || error
             .downcast_ref()
             .is_some_and(|io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe)

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::cluster::{Deduplication, GiantCluster, Keep};
-use nearkin::error::{Advice, Problem};
-use nearkin::item::Source;
-use nearkin::observe::{Clock, Observer, Stage};
-use nearkin::options::{Goal, Options, RunFiles};
-use nearkin::read::{AnyInput, Place, VectorFiles};
-use nearkin::search::{Job, Search, SourceItems};
-use nearkin::settings::Settings;
-use nearkin::write::{self, Cell, Column, ColumnKind, CompleteOutput};
-use nearkin::{Error, with_threads};
+use nearkin_engine::cluster::{Deduplication, GiantCluster, Keep};
+use nearkin_engine::error::{Advice, Problem};
+use nearkin_engine::item::Source;
+use nearkin_engine::observe::{Clock, Observer, Stage};
+use nearkin_engine::options::{Goal, Options, RunFiles};
+use nearkin_engine::read::{AnyInput, Place, VectorFiles};
+use nearkin_engine::search::{Job, Search, SourceItems};
+use nearkin_engine::settings::Settings;
+use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput};
+use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of, parsed,
@@ -219,7 +219,7 @@ fn records_in_memory(
     options: &Options,
     inputs: &[Place],
     outputs: DedupOutputs<'_>,
-) -> nearkin::Result<RecordSource> {
+) -> nearkin_engine::Result<RecordSource> {
     if inputs.iter().any(Place::is_stdin) {
         let what = "is read once, and here what is kept is read a second time";
         return Err(Error::file("<stdin>", Problem::new(what).or("give a file")));
@@ -236,7 +236,7 @@ fn records_in_memory(
 }
 
 /// The warning of a group that has an implausible share of the collection.
-fn warning(giant: GiantCluster, result: &Deduplication) -> nearkin::Result<Problem> {
+fn warning(giant: GiantCluster, result: &Deduplication) -> nearkin_engine::Result<Problem> {
     let what = format!(
         "one group has {} of the distinct items ({:.0} %), {} of them not similar to the kept item {}: it may be a \
          chain of unrelated items",
@@ -268,8 +268,8 @@ impl KeptItems {
     fn write_kept(
         &self,
         output: Option<&Path>,
-        advance: &mut (dyn FnMut(u64) -> nearkin::Result<()> + Send),
-    ) -> nearkin::Result<CompleteOutput> {
+        advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
+    ) -> nearkin_engine::Result<CompleteOutput> {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
@@ -283,14 +283,14 @@ impl KeptItems {
     }
 
     /// What there is to tell.
-    pub(crate) fn report(&self) -> nearkin::Result<RunReport> {
+    pub(crate) fn report(&self) -> nearkin_engine::Result<RunReport> {
         let report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
         let warning = self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?;
         Ok(RunReport { warning, ..report })
     }
 
     /// What there is to tell at the end of a run whose outputs are written.
-    fn into_report(self) -> nearkin::Result<RunReport> {
+    fn into_report(self) -> nearkin_engine::Result<RunReport> {
         Ok(self.report()?.of_job(self.job))
     }
 
@@ -304,7 +304,7 @@ impl KeptItems {
         &self,
         target: Target<'_>,
         observer: &dyn Observer,
-    ) -> nearkin::Result<OutputTable> {
+    ) -> nearkin_engine::Result<OutputTable> {
         let result = &self.result;
         let collection = &result.collection;
         let numbers = collection.ids_are_numbers(0);

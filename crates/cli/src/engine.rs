@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
-use nearkin::error::Problem;
-use nearkin::observe::{ObservedSource, Observer};
-use nearkin::options::{Goal, Options};
-use nearkin::read::Place;
-use nearkin::search::{Search, SourceItems};
-use nearkin::settings::Strategy;
-use nearkin::{Error, write};
+use nearkin_engine::error::Problem;
+use nearkin_engine::observe::{ObservedSource, Observer};
+use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::read::Place;
+use nearkin_engine::search::{Search, SourceItems};
+use nearkin_engine::settings::Strategy;
+use nearkin_engine::{Error, write};
 
 use crate::command::{Command, Job, command};
 use crate::compare::{ComparisonArgs, ComparisonRequest};
@@ -157,7 +157,7 @@ impl DedupResult {
 }
 
 /// Returns an error if the observer stops the run.
-pub(crate) fn go_on(observer: &dyn Observer) -> nearkin::Result<()> {
+pub(crate) fn go_on(observer: &dyn Observer) -> nearkin_engine::Result<()> {
     if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }
 

@@ -1,8 +1,8 @@
 //! `nearkin limit`: how fast could a run be?
 
 use clap::Args;
-use nearkin::options::Goal;
-use nearkin::search;
+use nearkin_engine::options::Goal;
+use nearkin_engine::search;
 
 use crate::args::{InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, options_of};
 use crate::report::grouped;

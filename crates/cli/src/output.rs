@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use nearkin::Result;
-use nearkin::write::{Column, TableWriter};
+use nearkin_engine::Result;
+use nearkin_engine::write::{Column, TableWriter};
 
 /// Makes a table in this file, or on standard output.
 pub(crate) fn to_file(path: Option<&Path>) -> impl FnOnce(&[Column<'_>]) -> Result<TableWriter> {

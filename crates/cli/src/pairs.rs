@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use nearkin::options::Goal;
+use nearkin_engine::options::Goal;
 
 use crate::search::{self, SearchArgs};
 

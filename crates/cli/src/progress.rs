@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use nearkin::observe::{Observer, Stage};
+use nearkin_engine::observe::{Observer, Stage};
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
@@ -40,8 +40,8 @@ impl Progress {
 /// Ends a run that was asked to stop and cannot: one that waits for somebody to read its output.
 fn leave_anyway() {
     std::thread::sleep(Duration::from_secs(2));
-    nearkin::write::remove_temporary_files();
-    crate::report::tell(format_args!("error: {}", nearkin::Error::Interrupted));
+    nearkin_engine::write::remove_temporary_files();
+    crate::report::tell(format_args!("error: {}", nearkin_engine::Error::Interrupted));
     std::process::exit(130);
 }
 

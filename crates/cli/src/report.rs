@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use nearkin::audit::{Audit, Recall};
-use nearkin::error::Problem;
-use nearkin::matches::{Collection, Stats};
-use nearkin::observe::{Stage, StageTime};
-use nearkin::options::{Goal, Options};
-use nearkin::plan::{Plan, SearchCost, TablesPlan};
-use nearkin::search::Job;
-use nearkin::settings::{Settings, Strategy};
-use nearkin::write::{CompleteOutput, Output};
-use nearkin::{Error, Result};
+use nearkin_engine::audit::{Audit, Recall};
+use nearkin_engine::error::Problem;
+use nearkin_engine::matches::{Collection, Stats};
+use nearkin_engine::observe::{Stage, StageTime};
+use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::plan::{Plan, SearchCost, TablesPlan};
+use nearkin_engine::search::Job;
+use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::write::{CompleteOutput, Output};
+use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;

@@ -7,16 +7,16 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
-use nearkin::amplify::Expression;
-use nearkin::matches::{self, Ids, Matches};
-use nearkin::observe::{Clock, Observer, Stage};
-use nearkin::options::{Goal, Options, RunFiles};
-use nearkin::read::Place;
-use nearkin::search::{Job, Search, SourceItems};
-use nearkin::settings::Settings;
-use nearkin::space::Form;
-use nearkin::write::{Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter};
-use nearkin::{Error, with_threads};
+use nearkin_engine::amplify::Expression;
+use nearkin_engine::matches::{self, Ids, Matches};
+use nearkin_engine::observe::{Clock, Observer, Stage};
+use nearkin_engine::options::{Goal, Options, RunFiles};
+use nearkin_engine::read::Place;
+use nearkin_engine::search::{Job, Search, SourceItems};
+use nearkin_engine::settings::Settings;
+use nearkin_engine::space::Form;
+use nearkin_engine::write::{Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter};
+use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of,
@@ -99,7 +99,7 @@ pub(crate) struct SearchRequest<'a> {
 
 impl SearchRequest<'_> {
     /// Which rows are written.
-    pub(crate) fn rows(&self) -> nearkin::Result<Rows> {
+    pub(crate) fn rows(&self) -> nearkin_engine::Result<Rows> {
         Ok(match self.goal {
             Goal::Closest => Rows::Closest(self.options.closest()?),
             Goal::Pairs | Goal::Groups => Rows::Pairs,
@@ -107,7 +107,7 @@ impl SearchRequest<'_> {
     }
 
     /// Refuses outputs that cannot be written.
-    pub(crate) fn check_outputs(&self) -> nearkin::Result<()> {
+    pub(crate) fn check_outputs(&self) -> nearkin_engine::Result<()> {
         let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
         check_outputs(&[self.target.path()], &[self.stats], &inputs)
     }
@@ -127,8 +127,8 @@ impl Rows {
         self,
         rows: &matches::Rows<'_>,
         items: Range<u32>,
-        row: impl FnMut(u32, u32, f64) -> nearkin::Result<()>,
-    ) -> nearkin::Result<u64> {
+        row: impl FnMut(u32, u32, f64) -> nearkin_engine::Result<()>,
+    ) -> nearkin_engine::Result<u64> {
         match self {
             Self::Pairs => rows.pairs(items, row),
             Self::Closest(k) => rows.closest(k, items, row),
@@ -160,14 +160,14 @@ impl<'a> Target<'a> {
         }
     }
 
-    pub(crate) fn create(self, columns: &[Column<'_>]) -> nearkin::Result<TableWriter> {
+    pub(crate) fn create(self, columns: &[Column<'_>]) -> nearkin_engine::Result<TableWriter> {
         match self {
             Self::File(path) => TableWriter::create(path, None, columns),
             Self::Memory => Ok(TableWriter::in_memory(columns)),
         }
     }
 
-    pub(crate) fn finish(self, table: TableWriter) -> nearkin::Result<OutputTable> {
+    pub(crate) fn finish(self, table: TableWriter) -> nearkin_engine::Result<OutputTable> {
         match self {
             Self::File(_) => table.ready().map(OutputTable::File),
             Self::Memory => table.batches().map(|(schema, rows)| OutputTable::Memory(schema, rows)),
@@ -279,7 +279,7 @@ fn write_rows(
     threads: usize,
     target: Target<'_>,
     observer: &dyn Observer,
-) -> nearkin::Result<(u64, OutputTable)> {
+) -> nearkin_engine::Result<(u64, OutputTable)> {
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
@@ -322,8 +322,8 @@ impl<'a> PairRows<'a> {
         &self,
         items: Range<u32>,
         (ids, other_ids): &mut (Ids<'_>, Ids<'_>),
-        row: &mut dyn FnMut(&[Cell]) -> nearkin::Result<()>,
-    ) -> nearkin::Result<u64> {
+        row: &mut dyn FnMut(&[Cell]) -> nearkin_engine::Result<()>,
+    ) -> nearkin_engine::Result<u64> {
         let mut first = None; // the rows of one item follow each other
         self.kind.each(&self.found, items, |a, b, value| {
             if self.observer.stopped() {
@@ -344,7 +344,7 @@ impl<'a> PairRows<'a> {
         threads: usize,
         format: &RowFormat,
         table: &mut TableWriter,
-    ) -> nearkin::Result<u64> {
+    ) -> nearkin_engine::Result<u64> {
         /// Bytes of a portion's rows, as a rule.
         const PORTION: usize = 1 << 18;
         // What a thread has at hand of ids that are on disk serves the next portion too.

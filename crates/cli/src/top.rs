@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use nearkin::options::{Goal, Options};
+use nearkin_engine::options::{Goal, Options};
 
 use crate::search::{self, SearchArgs};
 

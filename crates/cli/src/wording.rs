@@ -1,7 +1,7 @@
 //! Errors in the words of someone at a command line: `pass --on-error skip`.
 
 use clap::CommandFactory;
-use nearkin::error::{Wording, any_of};
+use nearkin_engine::error::{Wording, any_of};
 
 use crate::command::Command;
 
@@ -35,7 +35,7 @@ impl Wording for CommandWording {
 /// An error and what led to it, on one line.
 pub(crate) fn line(error: &anyhow::Error) -> String {
     let worded = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
-        Some(error) => nearkin::Error::worded(error, &CommandWording),
+        Some(error) => nearkin_engine::Error::worded(error, &CommandWording),
         None => cause.to_string(),
     };
     error.chain().map(worded).collect::<Vec<_>>().join(": ")
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn context_comes_first() {
-        let error = nearkin::Error::parameter("least_words", 0, "at least 1");
+        let error = nearkin_engine::Error::parameter("least_words", 0, "at least 1");
         let error = anyhow::Error::new(error).context("while planning");
         assert_eq!(line(&error), "while planning: --least-words is 0; it must be at least 1");
     }

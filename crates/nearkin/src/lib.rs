@@ -26,13 +26,11 @@
 //!
 //! # Other items
 //!
-//! Vectors, bit strings, strings, sets and sparse vectors come as [`Items`](search::Items), with the measure they are
+//! Vectors, bit strings, strings, sets and sparse vectors come as [`Items`](items::Items), with the measure they are
 //! compared by.
 //!
 //! ```
-//! use nearkin::item::Strings;
-//! use nearkin::search::Items;
-//! use nearkin::space::StringMeasure;
+//! use nearkin::items::{Items, StringMeasure, Strings};
 //!
 //! let names: Strings = ["kitten", "mitten", "dog"].iter().collect();
 //! let items = Items::Strings(names, StringMeasure::Mutation);
@@ -44,14 +42,11 @@
 //!
 //! # Files
 //!
-//! With the feature `files`, which is on by default, [`Options`](options::Options) say what a user of the command may say,
-//! and collections may exceed memory.
+//! With the feature `files`, which is on by default, the options are those of the command, and collections may exceed memory.
 //!
 #![cfg_attr(feature = "files", doc = "```")]
 #![cfg_attr(not(feature = "files"), doc = "```ignore")]
-//! use nearkin::options::{Goal, Options};
-//! use nearkin::read::Place;
-//! use nearkin::search::{SourceItems, Search};
+//! use nearkin::files::{Goal, Options, Place, Search, SourceItems};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("corpus.jsonl");
@@ -69,52 +64,48 @@
 //! # Ok::<(), nearkin::Error>(())
 //! ```
 //!
-//! # Where is what
+//! # What else there is
 //!
-//! The modules, in the order in which the data takes them; each may use those before it and none after it. `error`,
-//! `observe`, `parallel` and `spill` are for all.
-//!
-//! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`verify`] → [`candidates`] → [`join`] →
-//! [`settings`] → [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`],
-//! [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`index`] answers queries while it grows and shrinks. The command and the Python package do more: they link records, find
+//! mirrored hosts, compare two texts passage by passage, and plan. They are built on the crate `nearkin-engine`, which you may
+//! use too, but which changes with every version.
 
-pub mod amplify;
-pub mod audit;
-pub mod candidates;
-pub mod cluster;
-pub mod distributed;
-pub mod error;
-pub mod family;
-#[cfg(feature = "hosts")]
-pub mod hosts;
-pub mod index;
-pub mod item;
-pub mod join;
-pub mod matches;
-pub mod measure;
-pub mod observe;
-pub mod options;
-mod parallel;
-pub mod passages;
-pub mod plan;
-#[cfg(feature = "files")]
-pub mod read;
-pub mod records;
 mod request;
-pub mod search;
-pub mod settings;
-pub mod shingle;
-pub mod space;
-mod spill;
-pub mod textbook;
-pub mod verify;
-#[cfg(feature = "files")]
-pub mod write;
 
-pub use error::{Error, Result};
-pub use parallel::with_threads;
+pub use nearkin_engine::{Error, Result};
 pub use request::{
     ClosestItems, EveryPair, FoundPairs, ItemList, KeptItems, OneOfEach, Pair, Request, closest,
     dedup, pairs,
 };
-pub use spill::{LEAST_MEMORY, fair_share};
+
+/// Collections that are not of texts, and how their items are compared.
+pub mod items {
+    pub use nearkin_engine::item::{Bits, Sets, Sparse, Strings, Vectors};
+    pub use nearkin_engine::search::Items;
+    pub use nearkin_engine::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
+    pub use nearkin_engine::verify::Measure;
+}
+
+/// What a search may be told, and what it tells.
+pub mod settings {
+    pub use nearkin_engine::cluster::Keep;
+    pub use nearkin_engine::matches::Stats;
+    pub use nearkin_engine::observe::{Observer, Stage};
+    pub use nearkin_engine::settings::{Settings, Strategy};
+    pub use nearkin_engine::shingle::Shingling;
+}
+
+/// Files as collections, with the options of the command.
+#[cfg(feature = "files")]
+pub mod files {
+    pub use nearkin_engine::matches::Matches;
+    pub use nearkin_engine::options::{Goal, Options};
+    pub use nearkin_engine::read::Place;
+    pub use nearkin_engine::search::{Search, SourceItems};
+}
+
+/// A collection that takes queries while items come and go.
+pub mod index {
+    pub use nearkin_engine::index::{Content, Index};
+    pub use nearkin_engine::item::Id;
+}

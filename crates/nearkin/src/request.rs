@@ -1,15 +1,15 @@
 //! The front door for those who embed the library: ask, and run.
 
-use crate::cluster::{Keep, Linkage};
-use crate::item::Texts;
-use crate::matches::{Matches, Stats};
-use crate::observe::Observer;
-use crate::search::{Items, MemoryItems, Search, SourceItems};
-use crate::settings::{Settings, Strategy};
-use crate::shingle::Shingling;
-use crate::space::Form;
-use crate::verify::Measure;
 use crate::{Error, Result};
+use nearkin_engine::cluster::{Keep, Linkage};
+use nearkin_engine::item::Texts;
+use nearkin_engine::matches::{Matches, Stats};
+use nearkin_engine::observe::Observer;
+use nearkin_engine::search::{Items, MemoryItems, Search, SourceItems};
+use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::shingle::Shingling;
+use nearkin_engine::space::Form;
+use nearkin_engine::verify::Measure;
 
 /// Items to search: texts, or any [`Items`] with their measure.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nearkin::Error;
-use nearkin::error::{Wording, any_of};
 use nearkin_cli::CommandWording;
 use nearkin_cli::engine::{self, Account, Failure};
+use nearkin_engine::Error;
+use nearkin_engine::error::{Wording, any_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -104,7 +104,7 @@ pub(crate) trait Raise<T> {
     fn raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
-impl<T> Raise<T> for nearkin::Result<T> {
+impl<T> Raise<T> for nearkin_engine::Result<T> {
     fn raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| raised(py, &error))
     }

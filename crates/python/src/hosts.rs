@@ -1,9 +1,9 @@
 //! `hosts`: which hosts are the same site?
 
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable};
-use nearkin::options::Options;
 use nearkin_cli::engine::Account;
 use nearkin_cli::hosts::{HostsInput, MirrorReport};
+use nearkin_engine::options::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -13,10 +13,10 @@ pub(crate) use measure::{edits, hamming, sets_compared, vectors_compared};
 pub(crate) use minhash::{Sketcher, keys_of_sketches};
 pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shingles};
 
-use nearkin::amplify::Bands;
-use nearkin::settings::{Settings, Strategy};
-use nearkin::verify::Measure;
-use nearkin::{Error, Result};
+use nearkin_engine::amplify::Bands;
+use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::verify::Measure;
+use nearkin_engine::{Error, Result};
 
 /// The measure of this name.
 fn measure_named(name: &str) -> Result<Measure> {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable};
-use nearkin::Error;
-use nearkin::records::Rules;
 use nearkin_cli::engine::Account;
 use nearkin_cli::matching::{self, MatchInput};
+use nearkin_engine::Error;
+use nearkin_engine::records::Rules;
 use pyo3::prelude::*;
 
 use crate::error::{Raise, exception, warnings, wording};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use nearkin::observe::{Observer, Stage};
+use nearkin_engine::observe::{Observer, Stage};
 use pyo3::prelude::*;
 
 /// How often Ctrl-C is looked for and progress is shown.

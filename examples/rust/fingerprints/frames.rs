@@ -4,8 +4,8 @@
 //! where that lies and where its ridge leads, and holds what lies near, so that it stays the same in whatever part of the
 //! finger is seen; a print has then as many sets as minutiae (geometric hashing; Wolfson and Rigoutsos 1997).
 
-use nearkin::Result;
-use nearkin::shingle::Grid;
+use nearkin_engine::Result;
+use nearkin_engine::shingle::Grid;
 
 use super::align::Motion;
 use super::prints::{Minutia, Print};

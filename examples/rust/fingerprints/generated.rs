@@ -1,15 +1,15 @@
 //! Prints drawn with the probabilities of *Mining of Massive Datasets*, 3.8.5, and how often functions of three squares find
 //! those of one finger.
 
-use nearkin::Result;
-use nearkin::amplify::Expression;
-use nearkin::candidates::cascade::Cascade;
-use nearkin::family::Squares;
-use nearkin::family::hash::SplitMix;
-use nearkin::family::squares::{different_fingers, over_grid, same_finger};
-use nearkin::item::Sets;
-use nearkin::measure::jaccard;
-use nearkin::space::{Form, JoinQuery, Space};
+use nearkin_engine::Result;
+use nearkin_engine::amplify::Expression;
+use nearkin_engine::candidates::cascade::Cascade;
+use nearkin_engine::family::Squares;
+use nearkin_engine::family::hash::SplitMix;
+use nearkin_engine::family::squares::{different_fingers, over_grid, same_finger};
+use nearkin_engine::item::Sets;
+use nearkin_engine::measure::jaccard;
+use nearkin_engine::space::{Form, JoinQuery, Space};
 
 /// Squares of a function.
 pub(crate) const EACH: usize = 3;

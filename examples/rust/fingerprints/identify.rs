@@ -1,11 +1,11 @@
 //! Whose print is this? Every print of a file is looked for among the others, in several ways.
 
-use nearkin::amplify::Expression;
-use nearkin::candidates::cascade::Cascade;
-use nearkin::family::Squares;
-use nearkin::item::Sets;
-use nearkin::measure::jaccard;
-use nearkin::{Error, Result};
+use nearkin_engine::amplify::Expression;
+use nearkin_engine::candidates::cascade::Cascade;
+use nearkin_engine::family::Squares;
+use nearkin_engine::item::Sets;
+use nearkin_engine::measure::jaccard;
+use nearkin_engine::{Error, Result};
 use rayon::prelude::*;
 
 use super::align::align;

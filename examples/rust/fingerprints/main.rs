@@ -1,8 +1,8 @@
 //! Fingerprints as sets of grid squares: what functions of three squares find, predicted and measured.
 //!
 //! ```sh
-//! cargo run --release -p nearkin --no-default-features --example fingerprints                # prints that are drawn
-//! cargo run --release -p nearkin --no-default-features --example fingerprints -- FILE        # prints that were taken
+//! cargo run --release -p nearkin-engine --no-default-features --example fingerprints                # prints that are drawn
+//! cargo run --release -p nearkin-engine --no-default-features --example fingerprints -- FILE        # prints that were taken
 //! ```
 //!
 //! FILE has JSON lines with `finger` and `minutiae`, a list of [x, y, degrees] or [x, y, degrees, type, quality], and may be
@@ -21,8 +21,8 @@ use std::process::ExitCode;
 
 use generated::{AGAIN, EACH, FILLED, Generated, ManyMany, ManyOne, Rate, independent, on_grid};
 use identify::{ALIGNED, FALSELY, Report, Way, identify};
-use nearkin::Result;
-use nearkin::amplify::Expression;
+use nearkin_engine::Result;
+use nearkin_engine::amplify::Expression;
 
 const SEED: u64 = 1;
 const FINGERS: usize = 2000;

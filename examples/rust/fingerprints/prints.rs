@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
-use nearkin::{Error, Result};
+use nearkin_engine::{Error, Result};
 use serde_json::Value;
 
 /// A place where a ridge ends or splits: in pixels from the upper left corner, and where its ridge leads, in degrees

@@ -1,8 +1,8 @@
 //! Where items come from, how records are read, and what an item is.
 
 use clap::Args;
-use nearkin::options::{Edges, ItemKind, Options};
-use nearkin::read::{Digits, Format, OnError, Place, Ratings};
+use nearkin_engine::options::{Edges, ItemKind, Options};
+use nearkin_engine::read::{Digits, Format, OnError, Place, Ratings};
 
 use super::{Fill, format_parser, keyword_parser, parsed, place_parser};
 

@@ -8,10 +8,10 @@ mod search;
 use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use nearkin::Error;
-use nearkin::options::{Keyword, Options, memory_size};
-use nearkin::read::{Format, Place};
-use nearkin::shingle::Shingling;
+use nearkin_engine::Error;
+use nearkin_engine::options::{Keyword, Options, memory_size};
+use nearkin_engine::read::{Format, Place};
+use nearkin_engine::shingle::Shingling;
 
 pub(crate) use input::{FieldArgs, InputArgs, TableArgs};
 pub(crate) use outputs::{RunArgs, TempArgs, check_outputs, check_plot};

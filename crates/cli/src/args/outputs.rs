@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::options::Options;
-use nearkin::read::Place;
-use nearkin::{Error, Result, write};
+use nearkin_engine::options::Options;
+use nearkin_engine::read::Place;
+use nearkin_engine::{Error, Result, write};
 
 use super::{Fill, size};
 

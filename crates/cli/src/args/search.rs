@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nearkin::join::sets::Filters;
-use nearkin::options::{MeasureName, Options};
-use nearkin::shingle::{HashBits, NormalForm, Whitespace};
+use nearkin_engine::join::sets::Filters;
+use nearkin_engine::options::{MeasureName, Options};
+use nearkin_engine::shingle::{HashBits, NormalForm, Whitespace};
 
 use super::{Fill, keyword_parser, parsed, shingle};
 

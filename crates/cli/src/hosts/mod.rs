@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use nearkin::Result;
-use nearkin::observe::{Clock, Observer, Stage};
-use nearkin::options::Options;
-use nearkin::read::{Format, OnError, Place};
-use nearkin::shingle::Shingling;
-use nearkin::write::{CompleteOutput, TableWriter};
+use nearkin_engine::Result;
+use nearkin_engine::observe::{Clock, Observer, Stage};
+use nearkin_engine::options::Options;
+use nearkin_engine::read::{Format, OnError, Place};
+use nearkin_engine::shingle::Shingling;
+use nearkin_engine::write::{CompleteOutput, TableWriter};
 
 use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
 use crate::output::to_file;

@@ -1,12 +1,12 @@
 //! What was found of the hosts: its tables, and the report at the end.
 
-use nearkin::Result;
-use nearkin::hosts::{
+use nearkin_engine::Result;
+use nearkin_engine::hosts::{
     Contraction, Fold, Graph, Hosts, Mirror, Mirrors, PageComparison, SkippedRecords, Verdict,
 };
-use nearkin::measure::jaccard;
-use nearkin::observe::{Observer, StageTime};
-use nearkin::write::{Cell, Column, ColumnKind, TableWriter};
+use nearkin_engine::measure::jaccard;
+use nearkin_engine::observe::{Observer, StageTime};
+use nearkin_engine::write::{Cell, Column, ColumnKind, TableWriter};
 use serde_json::{Value, json};
 
 use crate::engine::{Account, Table, go_on};

@@ -1,12 +1,12 @@
 //! Mirror hosts for every front end: URLs, pages and links come in; pairs of hosts, links and folds go out as tables.
 
-use nearkin::hosts::address::is_url;
-use nearkin::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
-use nearkin::observe::{Clock, Observer, Stage, StageTime};
-use nearkin::options::Options;
-use nearkin::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
-use nearkin::shingle::{Shingling, UrlShingles};
-use nearkin::{Error, Result, with_threads};
+use nearkin_engine::hosts::address::is_url;
+use nearkin_engine::hosts::{Check, Contraction, Graph, Hosts, MirrorSearch, Rule, SkippedRecords};
+use nearkin_engine::observe::{Clock, Observer, Stage, StageTime};
+use nearkin_engine::options::Options;
+use nearkin_engine::read::{FieldKeys, Format, Input, OnError, Place, ReadOptions, each_link};
+use nearkin_engine::shingle::{Shingling, UrlShingles};
+use nearkin_engine::{Error, Result, with_threads};
 
 use super::report::{LinkReport, MirrorReport};
 

@@ -9,11 +9,11 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::observe::{Clock, Observer, Stage};
-use nearkin::read::Place;
-use nearkin::records::{GroupingRule, MatchResult, Rules};
-use nearkin::write::{CompleteOutput, Output, TableWriter};
-use nearkin::{Error, Result};
+use nearkin_engine::observe::{Clock, Observer, Stage};
+use nearkin_engine::read::Place;
+use nearkin_engine::records::{GroupingRule, MatchResult, Rules};
+use nearkin_engine::write::{CompleteOutput, Output, TableWriter};
+use nearkin_engine::{Error, Result};
 
 use crate::args::{RunArgs, TableArgs, check_plot, options_of, place_parser};
 use crate::output::to_file;

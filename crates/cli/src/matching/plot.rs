@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nearkin::records::check::{Share, Shares};
+use nearkin_engine::records::check::{Share, Shares};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 

@@ -1,11 +1,11 @@
 //! Entity resolution for every front end: tables and rules come in; matches, clusters and shares go out as tables.
 
-use nearkin::observe::{Clock, Observer, Stage, StageTime};
-use nearkin::options::Options;
-use nearkin::read::Place;
-use nearkin::records::{self, Limits, MatchGroups, MatchResult, Rules, Scorer};
-use nearkin::write::{Cell, Column, ColumnKind, TableWriter};
-use nearkin::{Error, Result, fair_share, with_threads};
+use nearkin_engine::observe::{Clock, Observer, Stage, StageTime};
+use nearkin_engine::options::Options;
+use nearkin_engine::read::Place;
+use nearkin_engine::records::{self, Limits, MatchGroups, MatchResult, Rules, Scorer};
+use nearkin_engine::write::{Cell, Column, ColumnKind, TableWriter};
+use nearkin_engine::{Error, Result, fair_share, with_threads};
 
 use super::summary::Summary;
 use super::tables::RecordTables;

@@ -1,8 +1,8 @@
 //! The report at the end of a run: how many records, candidates, matches and clusters there were.
 
-use nearkin::observe::StageTime;
-use nearkin::records::check::Shares;
-use nearkin::records::{Alternative, GroupingRule, MatchResult, Rules, Scorer};
+use nearkin_engine::observe::StageTime;
+use nearkin_engine::records::check::Shares;
+use nearkin_engine::records::{Alternative, GroupingRule, MatchResult, Rules, Scorer};
 use serde_json::{Value, json};
 
 use super::tables::RecordTables;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use nearkin::error::Advice;
-use nearkin::item::{Id, RecordTable};
-use nearkin::read::{NamedItems, Names, Place, ReadOptions, load_records};
-use nearkin::records::{Records, Rules};
-use nearkin::write::ColumnKind;
-use nearkin::{Error, Result};
+use nearkin_engine::error::Advice;
+use nearkin_engine::item::{Id, RecordTable};
+use nearkin_engine::read::{NamedItems, Names, Place, ReadOptions, load_records};
+use nearkin_engine::records::{Records, Rules};
+use nearkin_engine::write::ColumnKind;
+use nearkin_engine::{Error, Result};
 
 /// The records of one table or of two, with their ids. Those of the second table are numbered after those of the first.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
-use nearkin::amplify::Expression;
-use nearkin::observe::Observer;
-use nearkin::options::{Goal, MeasureName, Options, Query};
-use nearkin::plan::{Plan, Way};
-use nearkin::search::Search;
-use nearkin::space::Form;
+use nearkin_engine::amplify::Expression;
+use nearkin_engine::observe::Observer;
+use nearkin_engine::options::{Goal, MeasureName, Options, Query};
+use nearkin_engine::plan::{Plan, Way};
+use nearkin_engine::search::Search;
+use nearkin_engine::space::Form;
 use serde_json::{Value, json};
 
 use super::{PlanRequest, as_bands};
@@ -23,7 +23,10 @@ pub(super) struct InMemoryPlan {
 }
 
 impl InMemoryPlan {
-    pub(super) fn of(request: &PlanRequest, observer: &dyn Observer) -> nearkin::Result<Self> {
+    pub(super) fn of(
+        request: &PlanRequest,
+        observer: &dyn Observer,
+    ) -> nearkin_engine::Result<Self> {
         // Both ways are planned, whichever is asked for.
         let options = Options { exact: false, ..request.options.clone() };
         let query = options.query(Goal::Pairs)?;

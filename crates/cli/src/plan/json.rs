@@ -1,6 +1,6 @@
 //! The plan for programs.
 
-use nearkin::plan::Estimate;
+use nearkin_engine::plan::Estimate;
 use serde_json::{Value, json};
 
 use super::{Corpus, Plan};

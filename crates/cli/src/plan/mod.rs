@@ -12,15 +12,15 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin::amplify::{Bands, Expression, Sensitivity, functions_needed};
-use nearkin::observe::{NoObserver, ObservedSource, Observer};
-use nearkin::options::{Goal, Options};
-use nearkin::plan::{Forecast, Survey, sample, survey};
-use nearkin::read::Place;
-use nearkin::search::{Search, SourceItems};
-use nearkin::settings::Settings;
-use nearkin::shingle::{ShingleLength, advise};
-use nearkin::{Error, Result};
+use nearkin_engine::amplify::{Bands, Expression, Sensitivity, functions_needed};
+use nearkin_engine::observe::{NoObserver, ObservedSource, Observer};
+use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::plan::{Forecast, Survey, sample, survey};
+use nearkin_engine::read::Place;
+use nearkin_engine::search::{Search, SourceItems};
+use nearkin_engine::settings::Settings;
+use nearkin_engine::shingle::{ShingleLength, advise};
+use nearkin_engine::{Error, Result};
 
 use crate::args::{
     FieldArgs, ShingleArgs, SimilarityArgs, TempArgs, WayArgs, check_outputs, check_plot,
@@ -195,7 +195,7 @@ pub(crate) fn tell(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Re
         plan.as_text(Screen::of_stdout())?
     };
     if let (Some(path), Some(picture)) = (&view.plot, picture) {
-        let mut output = nearkin::write::Output::create(Some(path))?;
+        let mut output = nearkin_engine::write::Output::create(Some(path))?;
         output.put(&picture)?;
         output.finish()?;
     }
@@ -261,7 +261,7 @@ struct Corpus {
     forecast: Forecast,
     advice: Option<ShingleLength>,
     /// What an exact search would take, and what bands.
-    ways: Option<nearkin::plan::Plan>,
+    ways: Option<nearkin_engine::plan::Plan>,
 }
 
 impl<'a> Plan<'a> {

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use nearkin::plan::Estimate;
+use nearkin_engine::plan::Estimate;
 
 use crate::report::grouped;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use nearkin::amplify::{Bands, Cost};
-use nearkin::plan::{SearchCost, Way};
+use nearkin_engine::amplify::{Bands, Cost};
+use nearkin_engine::plan::{SearchCost, Way};
 
 use super::curve::{Mark, draw};
 use super::numbers::{bytes, chance, count, odds};

@@ -4,7 +4,7 @@
 #![allow(unreachable_pub, reason = "nothing is reached from outside a test")]
 
 mod common;
-#[path = "../../../nearkin/tests/all/common/data.rs"]
+#[path = "../../../engine/tests/all/common/data.rs"]
 mod data;
 
 mod dedup_kinds;

@@ -4,8 +4,8 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use arrow_array::Float64Array;
-use nearkin::Error;
-use nearkin::amplify::Expression as Inner;
+use nearkin_engine::Error;
+use nearkin_engine::amplify::Expression as Inner;
 use pyo3::prelude::*;
 
 use super::BandSettings;
@@ -148,7 +148,7 @@ pub(crate) fn functions_needed(
     epsilon: f64,
     c: f64,
 ) -> PyResult<usize> {
-    nearkin::amplify::functions_needed(delta, epsilon, c).raise(py)
+    nearkin_engine::amplify::functions_needed(delta, epsilon, c).raise(py)
 }
 
 /// The bands for these wishes, the promised recall, and the threshold as a Jaccard similarity.

@@ -5,8 +5,8 @@ use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, make_array};
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use arrow_schema::DataType;
-use nearkin::Error;
-use nearkin::item::Id;
+use nearkin_engine::Error;
+use nearkin_engine::item::Id;
 use pyo3::prelude::*;
 
 use crate::error::raised;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray, UInt64Array};
-use nearkin::index::{Content, Index as Inner, check_different};
-use nearkin::item::Id;
-use nearkin::{Error, Result};
+use nearkin_engine::index::{Content, Index as Inner, check_different};
+use nearkin_engine::item::Id;
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -1,8 +1,8 @@
 //! Two items, one number.
 
-use nearkin::measure::{bag, cosine, edit, jaccard, norm};
-use nearkin::verify::{Measure, Overlap};
-use nearkin::{Error, Result, measure as measures};
+use nearkin_engine::measure::{bag, cosine, edit, jaccard, norm};
+use nearkin_engine::verify::{Measure, Overlap};
+use nearkin_engine::{Error, Result, measure as measures};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

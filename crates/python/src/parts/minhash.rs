@@ -3,13 +3,13 @@
 use std::thread;
 
 use arrow_array::{UInt32Array, UInt64Array};
-use nearkin::amplify::Bands;
-use nearkin::candidates::bands::Banding;
-use nearkin::family::OnePermutation;
-use nearkin::family::one_permutation::EMPTY;
-use nearkin::family::weighted::numbered;
-use nearkin::shingle::{Scratch, Shingling};
-use nearkin::{Error, Result};
+use nearkin_engine::amplify::Bands;
+use nearkin_engine::candidates::bands::Banding;
+use nearkin_engine::family::OnePermutation;
+use nearkin_engine::family::one_permutation::EMPTY;
+use nearkin_engine::family::weighted::numbered;
+use nearkin_engine::shingle::{Scratch, Shingling};
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, values};

@@ -1,8 +1,8 @@
 //! The elements of a text, and lists as texts.
 
 use arrow_array::{LargeStringArray, UInt64Array};
-use nearkin::shingle::elements::{checked_count, push_element, start_list};
-use nearkin::shingle::{Shingling, StopWords, hash_bytes};
+use nearkin_engine::shingle::elements::{checked_count, push_element, start_list};
+use nearkin_engine::shingle::{Shingling, StopWords, hash_bytes};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, offsets};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
-use nearkin::error::{Advice, Error, Result};
-use nearkin::shingle::elements::{push_element, push_plain, start_list};
+use nearkin_engine::error::{Advice, Error, Result};
+use nearkin_engine::shingle::elements::{push_element, push_plain, start_list};
 
 /// A batch of these columns.
 pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

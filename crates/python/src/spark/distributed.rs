@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
-use nearkin::distributed::{self, Meeting};
-use nearkin::settings::Settings;
-use nearkin::shingle::Unit;
-use nearkin::{Error, Result};
+use nearkin_engine::distributed::{self, Meeting};
+use nearkin_engine::settings::Settings;
+use nearkin_engine::shingle::Unit;
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

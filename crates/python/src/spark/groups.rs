@@ -7,8 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Float64Array, RecordBatch};
 use arrow_pyarrow::PyArrowType;
-use nearkin::cluster::{self, UnionFind};
-use nearkin::{Error, Result};
+use nearkin_engine::cluster::{self, UnionFind};
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 
 use super::columns::{batch, longs, numbers};

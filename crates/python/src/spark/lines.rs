@@ -8,9 +8,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_array::builder::StringBuilder;
 use arrow_pyarrow::PyArrowType;
-use nearkin::item::Id;
-use nearkin::read::{Format, OnError, Pieces, ReadOptions};
-use nearkin::{Error, Result};
+use nearkin_engine::item::Id;
+use nearkin_engine::read::{Format, OnError, Pieces, ReadOptions};
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,8 +1,8 @@
 //! Options as the settings of an executor.
 
-use nearkin::options::{Goal, Keyword, Options};
-use nearkin::settings::Settings;
-use nearkin::{Error, Result};
+use nearkin_engine::options::{Goal, Keyword, Options};
+use nearkin_engine::settings::Settings;
+use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::error::Raise;

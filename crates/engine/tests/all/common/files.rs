@@ -1,0 +1,86 @@
+//! Files to read, and everything that comes out of them.
+
+use nearkin_engine::{
+    Result,
+    item::Id,
+    read::{Input, ReadOptions},
+};
+use std::{fs, path::PathBuf};
+use tempfile::TempDir;
+
+/// Position, id and text of an item.
+pub type Seen = (u64, Option<Id>, String);
+
+/// A folder with these files in it.
+pub fn files(contents: &[(&str, &[u8])]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, content) in contents {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    dir
+}
+
+pub fn paths(dir: &TempDir, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| dir.path().join(name)).collect()
+}
+
+pub fn options() -> ReadOptions {
+    ReadOptions::default()
+}
+
+/// Every item of an input.
+pub fn all(input: &Input) -> Result<Vec<Seen>> {
+    let mut seen = Vec::new();
+    let mut position = 0;
+    for (number, chunk) in input.scan(None)?.enumerate() {
+        let chunk = chunk?;
+        assert_eq!(chunk.number, number);
+        let batch = input.decode(&chunk, &|_| true)?;
+        for (i, item) in batch.items.iter().enumerate() {
+            let text = batch.text(i).to_owned();
+            seen.push((position + u64::from(item.ordinal), item.id.clone(), text));
+        }
+        position += u64::from(batch.records);
+    }
+    Ok(seen)
+}
+
+pub fn read_with(dir: &TempDir, names: &[&str], options: ReadOptions) -> Result<Vec<Seen>> {
+    all(&Input::open(&paths(dir, names), options)?)
+}
+
+pub fn read(dir: &TempDir, names: &[&str]) -> Vec<Seen> {
+    read_with(dir, names, options()).unwrap()
+}
+
+/// The one line that is printed when reading fails, without the folder.
+pub fn failure(dir: &TempDir, names: &[&str], options: ReadOptions) -> String {
+    let error = read_with(dir, names, options).expect_err("reading should fail").to_string();
+    assert!(!error.contains('\n'), "more than a line: {error}");
+    error.replace(&format!("{}/", dir.path().display()), "")
+}
+
+pub fn gz(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn zst(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// A Parquet file with these columns, in row groups of `group` rows.
+pub fn parquet(columns: Vec<(&str, arrow_array::ArrayRef)>, group: usize) -> Vec<u8> {
+    use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
+    let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    out
+}

@@ -1,0 +1,409 @@
+//! What bad input gets: one line that says where it is, what is wrong and what to do.
+#![cfg(feature = "files")]
+
+use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
+use nearkin_engine::read::{Format, Input, OnError, ReadOptions};
+use std::{fs, sync::Arc};
+
+/// The error for a file with this content.
+fn of(name: &str, content: impl AsRef<[u8]>) -> String {
+    failure(&files(&[(name, content.as_ref())]), &[name], options())
+}
+
+fn with_id(name: &str, content: impl AsRef<[u8]>) -> String {
+    let options = ReadOptions { id: Some("key".into()), ..options() };
+    failure(&files(&[(name, content.as_ref())]), &[name], options)
+}
+
+#[test]
+fn broken_json() {
+    assert_eq!(
+        of("x.jsonl", "{\"text\":\"a\"}\n\n{\"text\":\"b\" 1}\n"),
+        "x.jsonl:3: not valid JSON: expected `,` or `}` at column 13; every line must be one JSON object: fix it, or set \
+         `on_error` to skip"
+    );
+    for line in [
+        "{\"text\":\"a\"",
+        "{\"text\":\"a\"} {}",
+        "{\"text\":\"a\\x\"}",
+        "{\"text\":\"\\ud800\"}",
+        "{\"text\":\"a\",\"n\":01}",
+        "{\"text\":\"a\",\"n\":\"\t\"}",
+        "nonsense",
+        "{\"text\":\"a\",}",
+    ] {
+        let error = of("x.jsonl", line);
+        assert!(error.starts_with("x.jsonl:1: not valid JSON: "), "{line} gives {error}");
+        assert!(
+            error.ends_with(
+                "; every line must be one JSON object: fix it, or set `on_error` to skip"
+            ),
+            "{line} gives {error}"
+        );
+    }
+}
+
+#[test]
+fn the_first_of_several_bad_lines_is_named_whatever_is_wrong_with_it() {
+    let not_utf8 = |line: &[u8]| [line, b"\n{\"text\":1}\nnonsense\n"].concat();
+    for (line, byte) in [
+        (&b"{\"text\":\"a\xff\"}"[..], 11),
+        (b"{\"text\":\"a\xc3\"}", 11), // a character that goes on in no other text
+        (b"{\"n\":\"\xff\",\"text\":\"a\"}", 7),
+        (b"{\"\xff\":1,\"text\":\"a\"}", 3),
+        (b"{\"n\":[\"\xff\"],\"text\":\"a\"}", 8),
+    ] {
+        let expected = format!(
+            "x.jsonl:1: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or set `on_error` to skip"
+        );
+        assert_eq!(of("x.jsonl", not_utf8(line)), expected);
+    }
+}
+
+#[test]
+fn half_a_character_is_not_made_whole_by_the_next_text() {
+    let lines = b"{\"text\":\"a\xc3\"}\n{\"text\":\"\xa9b\"}\n{\"text\":\"c\"}\n";
+    let dir = files(&[("x.jsonl", &lines[..])]);
+    let options = ReadOptions { on_error: OnError::Skip, ..options() };
+    let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
+    let chunk = input.scan(None).unwrap().next().unwrap().unwrap();
+    let batch = input.decode(&chunk, &|_| true).unwrap();
+    assert_eq!((batch.items.len(), batch.bad.len(), batch.records), (1, 2, 3));
+    assert_eq!(batch.text(0), "c");
+}
+
+#[test]
+fn not_an_object() {
+    for (line, kind) in
+        [("[1]", "a list"), ("3", "a whole number"), ("\"x\"", "a string"), ("null", "null")]
+    {
+        let expected = format!(
+            "x.jsonl:1: {kind} where a JSON object is needed; write {{\"text\": …}}, or set \
+             `on_error` to skip"
+        );
+        assert_eq!(of("x.jsonl", line), expected);
+    }
+}
+
+#[test]
+fn missing_text() {
+    assert_eq!(
+        of("x.jsonl", "{\"id\":1,\"body\":\"x\"}"),
+        "x.jsonl:1: no field `text`; it has `id`, `body`: name the text field with `text`"
+    );
+    assert_eq!(
+        of("x.jsonl", "{}"),
+        "x.jsonl:1: no field `text`; it has nothing: name the text field with `text`"
+    );
+    let dotted = ReadOptions { text: "a.b".into(), ..options() };
+    let dir = files(&[("x.jsonl", b"{\"a\":{\"c\":1}}".as_slice())]);
+    assert_eq!(
+        failure(&dir, &["x.jsonl"], dotted),
+        "x.jsonl:1: no field `a.b`; it has `a`: name the text field with `text`"
+    );
+}
+
+#[test]
+fn text_that_is_not_a_string() {
+    for (value, kind) in [
+        ("1", "a whole number"),
+        ("1.5", "a number"),
+        ("null", "null"),
+        ("true", "a boolean"),
+        ("[]", "a list"),
+        ("{}", "an object"),
+    ] {
+        assert_eq!(
+            of("x.jsonl", format!("{{\"text\":{value}}}")),
+            format!(
+                "x.jsonl:1: field `text` is {kind}, not a string; name the text field with `text`, \
+                     or set `on_error` to skip"
+            )
+        );
+    }
+}
+
+#[test]
+fn invalid_utf8() {
+    let expected = |place: &str, byte| {
+        format!(
+            "{place}: not valid UTF-8 at byte {byte}; convert the file to UTF-8, or set `on_error` to skip"
+        )
+    };
+    assert_eq!(of("x.jsonl", b"\n{\"text\":\"\xff\"}"), expected("x.jsonl:2", 10));
+    assert_eq!(of("x.jsonl", b"{\"text\":\"\",\"n\":\"\xff\"}"), expected("x.jsonl:1", 17));
+    assert_eq!(of("x.txt", b"a\nb\nc\xff"), expected("x.txt:3", 2));
+    assert_eq!(of("x.csv", b"text\n\"a\nb\"\n\xff\n"), expected("x.csv:4", 1));
+    let dir = files(&[("f/a", b"a\nb\xff".as_slice())]);
+    assert_eq!(
+        failure(&dir, &["f"], options()),
+        "f/a:2: not valid UTF-8 at byte 2; convert the file to UTF-8, leave it out, or set `on_error` to skip"
+    );
+}
+
+#[test]
+fn ids_that_are_not_ids() {
+    for (value, kind) in [
+        ("1.5", "a number"),
+        ("true", "a boolean"),
+        ("null", "null"),
+        ("[1]", "a list"),
+        ("{}", "an object"),
+    ] {
+        assert_eq!(
+            of("x.jsonl", format!("{{\"text\":\"\",\"id\":{value}}}")),
+            format!("x.jsonl:1: id `id` is {kind}; an id must be a string or a whole number")
+        );
+    }
+    assert_eq!(
+        of("x.jsonl", "{\"text\":\"\",\"id\":9223372036854775808}"),
+        "x.jsonl:1: id `id` is 9223372036854775808; whole-number ids go up to 9223372036854775807: \
+         write it as a string"
+    );
+}
+
+#[test]
+fn ids_in_some_records_only() {
+    assert_eq!(
+        of("x.jsonl", "{\"text\":\"\",\"id\":1}\n{\"text\":\"\"}"),
+        "x.jsonl:2: no field `id`; it has `text`: every record needs its id; name it with `id`"
+    );
+    assert_eq!(
+        of("x.jsonl", "{\"text\":\"\"}\n{\"text\":\"\",\"id\":1}"),
+        "x.jsonl:2: has a field `id`, but the first record of the collection has none; name the id \
+         field with `id`, or remove it"
+    );
+    assert_eq!(
+        with_id("x.jsonl", "{\"text\":\"\",\"id\":1}"),
+        "x.jsonl:1: no field `key`; it has `text`, `id`: every record needs its id; name it with `id`"
+    );
+    assert_eq!(
+        with_id("x.csv", "text,id\na,b\n"),
+        "x.csv: no column `key`; it has `text`, `id`: name the id column with `id`"
+    );
+}
+
+#[test]
+fn ids_in_some_files_only() {
+    let dir = files(&[
+        ("a.jsonl", b"{\"text\":\"\",\"id\":1}".as_slice()),
+        ("b.txt", b"x"),
+        ("f/a", b"x"),
+    ]);
+    assert_eq!(
+        failure(&dir, &["a.jsonl", "b.txt"], options()),
+        "b.txt: lines of text have no ids, and this collection has; leave out the one or the other"
+    );
+    assert_eq!(
+        failure(&dir, &["b.txt", "f"], options()),
+        "f: its documents have their paths as ids, and what comes before has no ids; leave out the \
+         one or the other"
+    );
+    assert!(
+        failure(&dir, &["b.txt", "a.jsonl"], options()).starts_with("a.jsonl:1: has a field `id`")
+    );
+}
+
+#[test]
+fn values_that_have_no_order() {
+    let with_value = |name: &str, content: &[u8]| {
+        let options = ReadOptions { value: Some("n".into()), ..options() };
+        failure(&files(&[(name, content)]), &[name], options)
+    };
+    assert_eq!(
+        with_value("x.jsonl", b"{\"text\":\"\",\"n\":[]}"),
+        "x.jsonl:1: field `n` is a list; it must be a number or a string"
+    );
+    assert_eq!(
+        with_value("x.jsonl", b"{\"text\":\"\"}"),
+        "x.jsonl:1: no field `n`; it has `text`: every record needs it"
+    );
+    assert_eq!(
+        with_value("x.csv", b"text,n\na,1\nb,nan\n"),
+        "x.csv:3: field `n` is NaN, which has no order; write a number or leave it empty"
+    );
+    assert!(with_value("x.txt", b"a").ends_with("keep first or longest"));
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+    let nan: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN]));
+    let error = with_value("x.parquet", &parquet(vec![("text", text.clone()), ("n", nan)], 9));
+    assert!(error.starts_with("x.parquet:1: field `n` is NaN"), "{error}");
+    let flag: ArrayRef = Arc::new(BooleanArray::from(vec![true]));
+    let error = with_value("x.parquet", &parquet(vec![("text", text), ("n", flag)], 9));
+    assert_eq!(
+        error,
+        "x.parquet: column `n` is Boolean, not numbers, times or text; name another column"
+    );
+}
+
+#[test]
+fn csv_of_the_wrong_shape() {
+    assert_eq!(
+        of("x.csv", "text,n\r\n\"a\r\nb\",1\r\n\r\nc\r\n"),
+        "x.csv:5: 1 fields where the header has 2; fix the line, put quotes around a field with a \
+         delimiter or a line end in it, name the delimiter with `delimiter`, or set `on_error` to skip"
+    );
+    assert_eq!(
+        of("x.csv", "body,n\na,1\n"),
+        "x.csv: no column `text`; it has `body`, `n`: name the text column with `text`"
+    );
+    assert_eq!(
+        of("x.csv", "text,n\na,1\n\"b,2\nc,3\n"),
+        "x.csv:3: a quote is opened here and never closed; close it, or double it where it stands \
+         for itself"
+    );
+}
+
+#[test]
+fn parquet_of_the_wrong_shape() {
+    let text = |texts: Vec<Option<&str>>| Arc::new(StringArray::from(texts)) as ArrayRef;
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    assert_eq!(
+        of("x.parquet", parquet(vec![("id", numbers.clone()), ("body", numbers.clone())], 9)),
+        "x.parquet: no column `text`; it has `id`, `body`: name the text column with `text`"
+    );
+    assert_eq!(
+        of("x.parquet", parquet(vec![("text", numbers.clone())], 9)),
+        "x.parquet: column `text` is Int64, not text; name the text column with `text`"
+    );
+    assert_eq!(
+        of("x.parquet", parquet(vec![("text", text(vec![Some("a"), Some("b"), None]))], 2)),
+        "x.parquet:3: column `text` is null; fill it, or set `on_error` to skip"
+    );
+    let ids: ArrayRef = Arc::new(UInt64Array::from(vec![Some(1), None]));
+    let error = of("x.parquet", parquet(vec![("text", text(vec![Some("a"); 2])), ("id", ids)], 9));
+    assert_eq!(error, "x.parquet:2: id `id` is null; an id must be a string or a whole number");
+    let ids: ArrayRef = Arc::new(UInt64Array::from(vec![1, u64::MAX]));
+    let error = of("x.parquet", parquet(vec![("text", text(vec![Some("a"); 2])), ("id", ids)], 9));
+    assert!(
+        error.starts_with("x.parquet:2: id `id` is 18446744073709551615; whole-number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn parquet_that_is_broken() {
+    let text: ArrayRef =
+        Arc::new(StringArray::from_iter_values((0..500).map(|n| format!("text {n}"))));
+    let good = parquet(vec![("text", text)], 200);
+    for (what, bytes) in [
+        ("empty", &b""[..]),
+        ("not parquet", b"{}\n"),
+        ("cut", &good[..good.len() - 20]),
+        ("tail only", &good[good.len() / 2..]),
+    ] {
+        let error = of("x.parquet", bytes);
+        assert!(
+            error.starts_with("x.parquet: not a Parquet file that can be read: "),
+            "{what}: {error}"
+        );
+        assert!(error.ends_with("; get the file again"), "{what}: {error}");
+    }
+    let packed = of("x.parquet.gz", gz(&good));
+    assert_eq!(
+        packed,
+        "x.parquet.gz: a Parquet file packed with gzip cannot be read in parts; unpack it first"
+    );
+}
+
+#[test]
+fn packed_data_that_is_broken_ends_the_run_even_when_bad_records_are_skipped() {
+    let lines: String = (0..2000).map(|n| format!("{{\"text\":\"text number {n}\"}}\n")).collect();
+    let (gzip, zstd) = (gz(lines.as_bytes()), zst(lines.as_bytes()));
+    let mut flipped = gzip.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0xff;
+    let cases: [(&str, &[u8]); 7] = [
+        ("cut.jsonl.gz", &gzip[..gzip.len() - 1]),
+        ("half.jsonl.gz", &gzip[..gzip.len() / 2]),
+        ("flipped.jsonl.gz", &flipped),
+        ("none.jsonl.gz", b""),
+        ("plain.jsonl.gz", b"{\"text\":\"\"}"),
+        ("cut.jsonl.zst", &zstd[..zstd.len() - 1]),
+        ("junk.jsonl.zst", &[&zstd[..], b"junk"].concat()),
+    ];
+    for (name, bytes) in cases {
+        let options = ReadOptions { on_error: OnError::Skip, chunk_bytes: 100, ..options() };
+        let error = failure(&files(&[(name, bytes)]), &[name], options);
+        let kind = if name.ends_with("gz") { "gzip" } else { "zstd" };
+        assert!(
+            error.starts_with(&format!("{name}: truncated or corrupt {kind} data after ")),
+            "{error}"
+        );
+        assert!(error.ends_with(" bytes; get the file again"), "{error}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let dir = files(&[("x.dat", b"".as_slice()), ("f/x.jsonl", b"")]);
+    assert_eq!(failure(&dir, &["no.jsonl"], options()), "no.jsonl: does not exist; check the path");
+    assert_eq!(
+        failure(&dir, &["x.dat"], options()),
+        "x.dat: its name does not tell the format; set `format` to jsonl, parquet, csv, tsv or txt"
+    );
+    let told = |format| ReadOptions { format: Some(format), ..options() };
+    assert_eq!(
+        failure(&dir, &["f"], told(Format::Jsonl)),
+        "f: is a folder, not a jsonl file; name the files in it, or leave out `format`"
+    );
+    assert_eq!(
+        failure(&dir, &["x.dat"], told(Format::Folder)),
+        "x.dat: is a file, not a folder; leave out `format`"
+    );
+}
+
+#[test]
+fn files_that_change_between_scans() {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let dir = files(&[
+        ("x.jsonl", b"{\"text\":\"a\"}\n".as_slice()),
+        ("x.jsonl.gz", &gz(b"{\"text\":\"a\"}\n")),
+        ("x.csv", b"text\na\n"),
+        ("x.parquet", &parquet(vec![("text", text)], 9)),
+        ("f/x", b"abc"),
+    ]);
+    for (name, file) in [
+        ("x.jsonl", "x.jsonl"),
+        ("x.jsonl.gz", "x.jsonl.gz"),
+        ("x.csv", "x.csv"),
+        ("x.parquet", "x.parquet"),
+        ("f", "f/x"),
+    ] {
+        let input = Input::open(&paths(&dir, &[name]), options()).unwrap();
+        all(&input).unwrap();
+        let path = dir.path().join(file);
+        let longer = [fs::read(&path).unwrap(), b" ".to_vec()].concat();
+        fs::write(&path, longer).unwrap();
+        let error = all(&input).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("{}: changed while it was being read; run again", path.display())
+        );
+    }
+}
+
+/// No input may bring the program down: flips every byte of small files of each kind.
+#[test]
+fn flipped_bytes_never_panic() {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["abc", "defg", "漢字"]));
+    let cases: [(&str, Vec<u8>); 5] = [
+        ("x.jsonl", b"{\"id\":1,\"text\":\"a\\u00e9\"}\n{\"id\":2,\"text\":\"b\"}\n".to_vec()),
+        ("x.csv", b"id,text\r\n1,\"a\"\"b\"\r\n2,c\r\n".to_vec()),
+        ("x.jsonl.gz", gz(b"{\"text\":\"a\"}\n")),
+        ("x.jsonl.zst", zst(b"{\"text\":\"a\"}\n")),
+        ("x.parquet", parquet(vec![("text", text)], 2)),
+    ];
+    for (name, good) in cases {
+        for at in 0..good.len() {
+            for flip in [0x01, 0xff] {
+                let mut bad = good.clone();
+                bad[at] ^= flip;
+                let dir = files(&[(name, &bad)]);
+                if let Err(error) = read_with(&dir, &[name], options()) {
+                    assert!(!error.to_string().contains('\n'), "{error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Kept records come out with all their fields as they came, or in another format.
+#![cfg(feature = "files")]
+
+use crate::common::files::{files, gz, options, parquet, paths, zst};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use nearkin_engine::{read::Input, read::ReadOptions, write};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::{fs, fs::File, sync::Arc};
+use tempfile::TempDir;
+
+/// Copies all records but the second, at several chunk sizes, and returns where they went.
+fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, String> {
+    let target = dir.path().join(to);
+    for (chunk_bytes, threads) in [(1, 3), (16, 1), (16, 2), (1 << 20, 2)] {
+        let input = Input::open(&paths(dir, names), ReadOptions { chunk_bytes, ..options() });
+        let input = input.map_err(|error| error.to_string())?;
+        let mut bytes = 0;
+        write::records(&input, Some(&target), &|position| position != 1, threads, &mut |n| {
+            bytes += n;
+            Ok(())
+        })
+        .and_then(write::CompleteOutput::appear)
+        .map_err(|error| error.to_string().replace(&format!("{}/", dir.path().display()), ""))?;
+        assert!(bytes == input.bytes() || bytes == 0, "{bytes} of {}", input.bytes());
+    }
+    Ok(target)
+}
+
+fn text(dir: &TempDir, names: &[&str], to: &str) -> String {
+    fs::read_to_string(copy(dir, names, to).unwrap()).unwrap()
+}
+
+fn table(dir: &TempDir, names: &[&str], to: &str) -> RecordBatch {
+    let file = File::open(copy(dir, names, to).unwrap()).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let schema = reader.schema().clone();
+    let batches: Result<Vec<_>, _> = reader.build().unwrap().collect();
+    arrow_select::concat::concat_batches(&schema, &batches.unwrap()).unwrap()
+}
+
+fn shown(batch: &RecordBatch) -> String {
+    let mut out = Vec::new();
+    let mut writer = arrow_json::LineDelimitedWriter::new(&mut out);
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+const LINES: &str = "{ \"text\" : \"a\\u0041\", \"n\":1.50 }\r\n\n{\"text\":\"b\"}\n{\"text\":\"漢字\",\"m\":[1,{\"x\":null}]}";
+
+#[test]
+fn json_lines_are_copied_byte_for_byte() {
+    let expected =
+        "{ \"text\" : \"a\\u0041\", \"n\":1.50 }\r\n{\"text\":\"漢字\",\"m\":[1,{\"x\":null}]}\n";
+    let dir = files(&[("x.jsonl", LINES.as_bytes()), ("x.jsonl.gz", &gz(LINES.as_bytes()))]);
+    assert_eq!(text(&dir, &["x.jsonl"], "y.jsonl"), expected);
+    assert_eq!(text(&dir, &["x.jsonl.gz"], "y.ndjson"), expected);
+    let packed = copy(&dir, &["x.jsonl"], "y.jsonl.zst").unwrap();
+    assert_eq!(zstd::decode_all(File::open(packed).unwrap()).unwrap(), expected.as_bytes());
+}
+
+const TABLE: &str =
+    "\"id\",text\r\n1,\"a \"\"b\"\"\r\nc\"\r\n2,x\r\n\r\n3, plain 5\" \r\n4,\"quoted, too\"";
+
+#[test]
+fn csv_rows_are_copied_byte_for_byte() {
+    let dir = files(&[("x.csv", TABLE.as_bytes()), ("x.csv.zst", &zst(TABLE.as_bytes()))]);
+    let expected = "\"id\",text\r\n1,\"a \"\"b\"\"\r\nc\"\r\n3, plain 5\" \r\n4,\"quoted, too\"\n";
+    assert_eq!(text(&dir, &["x.csv"], "y.csv"), expected);
+    assert_eq!(text(&dir, &["x.csv.zst"], "y.csv"), expected);
+    assert_eq!(
+        text(&dir, &["x.csv"], "y.tsv"),
+        "id\ttext\n1\t\"a \"\"b\"\"\r\nc\"\n3\t\" plain 5\"\" \"\n4\tquoted, too\n"
+    );
+}
+
+#[test]
+fn csv_as_json_and_parquet() {
+    let dir = files(&[("x.csv", TABLE.as_bytes())]);
+    let expected = "{\"id\":\"1\",\"text\":\"a \\\"b\\\"\\r\\nc\"}\n\
+                    {\"id\":\"3\",\"text\":\" plain 5\\\" \"}\n\
+                    {\"id\":\"4\",\"text\":\"quoted, too\"}\n";
+    assert_eq!(text(&dir, &["x.csv"], "y.jsonl"), expected);
+    assert_eq!(shown(&table(&dir, &["x.csv"], "y.parquet")), expected);
+}
+
+#[test]
+fn lines_of_text() {
+    let dir = files(&[("x.txt", b"one\r\ntwo\n\nthree".as_slice())]);
+    assert_eq!(text(&dir, &["x.txt"], "y.txt"), "one\r\n\nthree\n");
+    assert_eq!(
+        text(&dir, &["x.txt"], "y.jsonl"),
+        "{\"text\":\"one\"}\n{\"text\":\"\"}\n{\"text\":\"three\"}\n"
+    );
+    assert_eq!(text(&dir, &["x.txt"], "y.csv"), "text\none\n\"\"\nthree\n");
+}
+
+#[test]
+fn documents_of_a_folder() {
+    let dir = files(&[("f/a", b"A\n".as_slice()), ("f/b", b"B"), ("f/c/d", b"D")]);
+    let json = "{\"id\":\"a\",\"text\":\"A\\n\"}\n{\"id\":\"c/d\",\"text\":\"D\"}\n";
+    assert_eq!(text(&dir, &["f"], "y.jsonl"), json);
+    assert_eq!(text(&dir, &["f"], "y.csv"), "id,text\na,\"A\n\"\nc/d,D\n");
+    assert_eq!(shown(&table(&dir, &["f"], "y.parquet")), json);
+}
+
+#[test]
+fn parquet_rows() {
+    let ids: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(2), Some(3), None]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c", "d"]));
+    let times: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![0, 1, 2, 3]));
+    let columns = vec![("key", ids), ("text", texts), ("at", times)];
+    let dir = files(&[("x.parquet", &parquet(columns.clone(), 3))]);
+    let all = RecordBatch::try_from_iter(columns).unwrap();
+    let kept = table(&dir, &["x.parquet"], "y.parquet");
+    assert_eq!(kept.schema().fields(), all.schema().fields());
+    assert_eq!(kept.slice(0, 1), all.slice(0, 1));
+    assert_eq!(kept.slice(1, 2), all.slice(2, 2));
+    assert_eq!(
+        text(&dir, &["x.parquet"], "y.jsonl"),
+        "{\"key\":1,\"text\":\"a\",\"at\":\"1970-01-01T00:00:00\"}\n\
+         {\"key\":3,\"text\":\"c\",\"at\":\"1970-01-01T00:00:00.002\"}\n\
+         {\"key\":null,\"text\":\"d\",\"at\":\"1970-01-01T00:00:00.003\"}\n"
+    );
+    let csv = text(&dir, &["x.parquet"], "y.csv");
+    assert_eq!(csv.lines().last(), Some(",d,1970-01-01T00:00:00.003"));
+}
+
+#[test]
+fn json_as_csv_and_parquet() {
+    let lines = concat!(
+        "{\"text\":\"a\",\"n\":1,\"deep\":{\"z\":1,\"y\":\"q\"},\"mixed\":1}\n",
+        "{\"text\":\"dropped\",\"dropped\":true}\n",
+        "{\"n\":2.5,\"text\":\"b, c\",\"list\":[1,2],\"mixed\":\"two\",\"none\":null}\n",
+    );
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    assert_eq!(
+        text(&dir, &["x.jsonl"], "y.csv"),
+        "text,n,deep,mixed,list,none\na,1,\"{\"\"z\"\":1,\"\"y\"\":\"\"q\"\"}\",1,,\n\
+         \"b, c\",2.5,,two,\"[1,2]\",\n"
+    );
+    assert_eq!(
+        shown(&table(&dir, &["x.jsonl"], "y.parquet")),
+        "{\"text\":\"a\",\"n\":1.0,\"deep\":{\"y\":\"q\",\"z\":1},\"mixed\":\"1\"}\n\
+         {\"text\":\"b, c\",\"n\":2.5,\"mixed\":\"two\",\"list\":[1,2]}\n"
+    );
+}
+
+#[test]
+fn several_files() {
+    let dir = files(&[
+        ("a.csv", b"text,n\na,1\nb,2\n".as_slice()),
+        ("b.tsv", b"text\tn\nc\t3\n"),
+        ("c.csv", b"text,other\nd,4\n"),
+        ("d.jsonl", b"{\"text\":\"e\",\"n\":\"5\"}"),
+        ("e.csv", b""),
+        ("f.txt", b"f"),
+    ]);
+    assert_eq!(text(&dir, &["a.csv", "e.csv", "b.tsv"], "y.csv"), "text,n\na,1\nc,3\n");
+    assert_eq!(text(&dir, &["a.csv", "d.jsonl"], "y.csv"), "text,n\na,1\ne,5\n");
+    assert_eq!(table(&dir, &["a.csv", "d.jsonl"], "y.parquet").num_rows(), 2);
+    assert_eq!(
+        text(&dir, &["a.csv", "c.csv", "f.txt"], "y.jsonl"),
+        "{\"text\":\"a\",\"n\":\"1\"}\n{\"text\":\"d\",\"other\":\"4\"}\n{\"text\":\"f\"}\n"
+    );
+    for to in ["y.csv", "z.parquet"] {
+        let error = copy(&dir, &["b.tsv", "c.csv"], to).unwrap_err();
+        assert_eq!(
+            error,
+            format!(
+                "c.csv: has other columns than {}/b.tsv; name the output .jsonl",
+                dir.path().display()
+            )
+            .replace(&format!("{}/", dir.path().display()), "")
+        );
+    }
+    assert!(!dir.path().join("z.parquet").exists());
+}
+
+#[test]
+fn nothing_to_copy() {
+    let dir = files(&[("x.jsonl", b"".as_slice()), ("x.csv", b"text\n"), ("y.txt", b"")]);
+    assert_eq!(text(&dir, &["x.jsonl"], "z.jsonl"), "");
+    assert_eq!(text(&dir, &["x.jsonl"], "z.csv"), "");
+    assert_eq!(text(&dir, &["x.csv"], "z.csv"), "text\n");
+    assert_eq!(table(&dir, &["x.csv"], "z.parquet").num_rows(), 0);
+    copy(&dir, &["x.jsonl"], "empty.parquet").unwrap();
+}
+
+#[test]
+fn records_that_cannot_be_converted() {
+    let dir = files(&[(
+        "x.jsonl",
+        b"{\"text\":\"a\",\"m\":{}}\n{}\n{\"text\":\"b\",\"m\":1}\n".as_slice(),
+    )]);
+    assert_eq!(
+        copy(&dir, &["x.jsonl"], "y.txt").unwrap_err(),
+        "x.jsonl: only lines of text can be written as .txt; name the output .jsonl"
+    );
+    let error = copy(&dir, &["x.jsonl"], "y.parquet").unwrap_err();
+    assert!(error.starts_with("x.jsonl: its records do not fit one table: "), "{error}");
+    assert!(error.ends_with("; name the output .jsonl"), "{error}");
+    assert!(!dir.path().join("y.txt").exists() && !dir.path().join("y.parquet").exists());
+}
+
+#[test]
+fn what_was_read_before_is_copied_alike_at_any_number_of_threads() {
+    let lines: Vec<String> = (0..500).map(|i| format!("{{\"text\":\"t{i}\"}}\n")).collect();
+    let dir = files(&[("x.jsonl", lines.concat().as_bytes())]);
+    // Runs of kept records, single ones, and long stretches of which nothing is kept.
+    let kept = |at: u64| at % 7 < 3 && !(100..300).contains(&at) || at == 499;
+    let expected: String =
+        (0..).zip(&lines).filter(|(at, _)| kept(*at)).map(|(_, l)| &**l).collect();
+    for threads in [1, 2, 5] {
+        let options = ReadOptions { chunk_bytes: 100, ..options() };
+        let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
+        for chunk in input.scan(None).unwrap() {
+            input.decode(&chunk.unwrap(), &|_| false).unwrap();
+        }
+        let target = dir.path().join("y.jsonl");
+        let mut chunks = 0;
+        let written = write::records(&input, Some(&target), &kept, threads, &mut |_| {
+            chunks += 1;
+            Ok(())
+        });
+        written.unwrap().appear().unwrap();
+        assert_eq!(fs::read_to_string(target).unwrap(), expected);
+        assert!((40..80).contains(&chunks), "{chunks} chunks were read");
+    }
+}
+
+#[test]
+fn an_input_can_be_replaced_by_its_kept_records() {
+    let dir = files(&[("x.txt", b"a\nb\nc\n".as_slice())]);
+    let path = dir.path().join("x.txt");
+    let input = Input::open(std::slice::from_ref(&path), options()).unwrap();
+    let ready =
+        write::records(&input, Some(&path), &|position| position != 1, 1, &mut |_| Ok(())).unwrap();
+    ready.appear().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
+}
