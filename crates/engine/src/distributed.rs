@@ -89,7 +89,7 @@ impl Keys {
     pub fn new(settings: &Settings, gatherers: usize, frequent: HashMap<u64, u32>) -> Result<Self> {
         let banding = match settings.set_strategy()? {
             SetStrategy::Exact => None,
-            _ => Some(Banding::new(settings.bands()?, settings.seed)?),
+            _ => Some(settings.banding()?),
         };
         if gatherers == 0 || u32::try_from(gatherers).is_err() {
             return Err(Error::parameter("gatherers", gatherers, "between 1 and 2^32 - 1"));

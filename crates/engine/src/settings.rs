@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use crate::amplify::{Bands, Expression, MAX_FUNCTIONS};
+use crate::candidates::bands::Banding;
 use crate::candidates::{sort_elements, with_element_buffers};
 use crate::join::sets::Filters;
 use crate::shingle::Shingling;
@@ -164,6 +165,11 @@ impl Settings {
                 Bands::for_recall(self.jaccard_threshold(), self.recall_of_bands(), MAX_FUNCTIONS)
             }
         }
+    }
+
+    /// What makes the keys of these bands.
+    pub(crate) fn banding(&self) -> Result<Banding> {
+        Banding::at(self.jaccard_threshold(), self.bands()?, self.seed)
     }
 
     /// What there is to choose from: for each number of rows, from 1 on, the fewest bands that keep the

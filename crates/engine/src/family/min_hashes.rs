@@ -1,16 +1,15 @@
 //! Minhashes as a family, for sets and for bags that [`weighted`](super::weighted) has made sets of.
 
+use super::ClassicSketch;
 use super::hash::mix64;
-use super::one_permutation::{EMPTY, OnePermutation};
+use super::one_permutation::EMPTY;
 use super::{Family, INFINITY};
 use crate::item::Sets;
 
 /// Minhashes of the sets of a collection. The distance is 1 − the Jaccard similarity.
 ///
-/// Functions come in groups of [`GROUP`]. A group is one [`OnePermutation`] sketch, so a function costs a share of one hash
-/// of every element. Each agrees with a probability of exactly the similarity. Functions of one sketch draw without
-/// replacement: in all measurements bands of them found a little more than independent ones would, never less. The empty
-/// set has no minhash and agrees with nothing.
+/// Functions are independent, because an expression may ask for any number of them to agree, and come in groups of
+/// [`GROUP`], which are made together. The empty set has no minhash and agrees with nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct MinHashes<'a> {
     sets: &'a Sets,
@@ -30,14 +29,16 @@ impl<'a> MinHashes<'a> {
 impl Family for MinHashes<'_> {
     fn hash(&self, item: u32, from: usize, values: &mut [u64]) {
         let set = self.sets.get(item as usize);
-        let mut sketch = [0; GROUP];
         let mut rest = values;
         let mut function = from;
         while !rest.is_empty() {
             let (group, first) = (function / GROUP, function % GROUP);
             let seed = mix64(group as u64, self.seed);
-            OnePermutation { groups: GROUP, seed }.sketch(set, &mut sketch);
             let (now, later) = rest.split_at_mut(rest.len().min(GROUP - first));
+            let mut sketch = [0; GROUP];
+            // Only the wanted ones are made.
+            sketch[first..][..now.len()].fill(EMPTY);
+            ClassicSketch { functions: GROUP, seed }.fill(set, &mut sketch);
             for (value, &made) in now.iter_mut().zip(&sketch[first..]) {
                 *value = if made == EMPTY { INFINITY } else { u64::from(made) };
             }

@@ -1,7 +1,8 @@
 //! Functions under which similar items tend to get equal values.
 //!
 //! [`one_permutation`] makes a short sketch of a set of `u64` elements. At each position two sets agree with the
-//! probability of their Jaccard similarity. [`weighted`] turns bags into sets. Slower ways to sign a set, which no run
+//! probability of their Jaccard similarity. [`ClassicSketch`] takes longer, and its positions are independent of one
+//! another. [`weighted`] turns bags into sets. Slower ways to sign a set, which no run
 //! uses, are in [`textbook`](crate::textbook).
 //!
 //! A [`Family`] is bound to a collection and gives its items values under numbered functions:
@@ -18,6 +19,7 @@
 //! [`hash`] and [`draw`] make the random numbers. [`probe`] says which further buckets are worth a look.
 
 pub mod bit_sampling;
+mod classic;
 pub mod curve;
 mod directions;
 pub mod draw;
@@ -35,6 +37,7 @@ pub mod weighted;
 use std::ops::Range;
 
 pub use bit_sampling::BitSampling;
+pub use classic::ClassicSketch;
 pub use equality::Equality;
 pub use hyperplane::{Hyperplanes, Normals};
 pub use line::{LineDirection, Lines};

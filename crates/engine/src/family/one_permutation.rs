@@ -17,8 +17,9 @@
 //! it took 1.8 times as many instructions. Throwing into wider and wider groups of groups made the rows of short texts
 //! depend on one another.
 //!
-//! **What it does to recall.** Groups are not independent, because they draw without replacement. That could have cost
-//! recall; measured over random sets, it gains some. The table has the share of pairs at just the threshold that were
+//! **What it does to recall.** Groups are not independent, because they draw without replacement. That costs recall where few
+//! bands have to agree in many rows, so there [`Banding::at`](crate::candidates::bands::Banding::at) takes the
+//! [`ClassicSketch`](super::ClassicSketch). Elsewhere it gains some. The table has the share of pairs at just the threshold that were
 //! found, where 0.99 was promised: 40,000 pairs per cell with a standard error of 0.0005, and from 1,000 elements on
 //! 10,000 pairs with 0.001.
 //!
@@ -122,7 +123,7 @@ impl OnePermutation {
     }
 
     /// The hash function of the throw, from which that of the unfilled groups follows.
-    fn throw(&self) -> Throw {
+    pub(super) fn throw(&self) -> Throw {
         let mut seeds = SplitMix::new(mix64(0, self.seed));
         let (key, factors) = (seeds.draw(), seeds.draw());
         let factors = [factors as u32 | 1, (factors >> 32) as u32 | 1];

@@ -123,7 +123,7 @@ impl Index {
         let bands = settings.bands()?;
         let layout = RecordLayout::without_keys(bands);
         let search = RecordSearch {
-            banding: Banding::new(bands, settings.seed)?,
+            banding: settings.banding()?,
             verifier: Verifier::new(settings.measure, settings.limit())?,
             agreement: layout
                 .least_agreement(settings.jaccard_threshold(), settings.overlooked(bands)),

@@ -13,6 +13,7 @@ mod s2_shingles;
 mod s3_minhash;
 mod s4_5_audit;
 mod s4_banding;
+mod s4_curve;
 mod s4_search;
 mod s5_cascades;
 mod s5_search;

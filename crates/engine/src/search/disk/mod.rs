@@ -95,7 +95,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
         let strategy = settings.set_strategy()?;
         let banding = match strategy {
             SetStrategy::Exact => None,
-            _ => Some(Banding::new(settings.bands()?, settings.seed)?),
+            _ => Some(settings.banding()?),
         };
         let temp = match search.job {
             Some(job) => job.temp(),
