@@ -370,7 +370,7 @@ def test_licence_texts_against_all_their_pairs(data: Path) -> None:
     ids = [record["id"] for record in records]
     index = nk.Index(threshold=0.8, recall=0.99)
     index.add_many(ids, [record["text"] for record in records])
-    with gzip.open(folder / "licences.words5.t80.tsv.gz", "rt") as lines:
+    with gzip.open(folder / "licences.words5.alone.t80.tsv.gz", "rt") as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines]
     truth = {frozenset((a, b)): similarity for a, b, similarity in rows}
     found: dict[frozenset[str], str] = {}

@@ -207,8 +207,8 @@ fn a_sample_of_everything_is_audited_exactly() {
 #[test]
 fn the_interval_of_an_audit_holds_the_true_recall() {
     for (input, list, threshold) in [
-        ("text/man.jsonl.gz", "text/man.words5.t50.tsv.gz", 0.5),
-        ("text/crates.jsonl.gz", "text/crates.words5.t50.tsv.gz", 0.5),
+        ("text/man.jsonl.gz", "text/man.words5.alone.t50.tsv.gz", 0.5),
+        ("text/crates.jsonl.gz", "text/crates.words5.alone.t50.tsv.gz", 0.5),
     ] {
         let Some((input, list)) = data(input).zip(data(list)) else { return };
         let mut truth = String::new();
@@ -236,9 +236,9 @@ fn the_interval_of_an_audit_holds_the_true_recall() {
 #[test]
 fn exact_joins_give_the_truth() {
     for (input, list, flags) in [
-        ("text/licences.jsonl.gz", "text/licences.words5.t80.tsv.gz", "-t 0.8"),
-        ("text/man.jsonl.gz", "text/man.words5.t50.tsv.gz", "-t 0.5"),
-        ("text/crates.jsonl.gz", "text/crates.words5.t50.tsv.gz", "-t 0.5"),
+        ("text/licences.jsonl.gz", "text/licences.words5.alone.t80.tsv.gz", "-t 0.8"),
+        ("text/man.jsonl.gz", "text/man.words5.alone.t50.tsv.gz", "-t 0.5"),
+        ("text/crates.jsonl.gz", "text/crates.words5.alone.t50.tsv.gz", "-t 0.5"),
         ("sets/amazon_video_users.txt", "sets/amazon_video_users.join_0.6.tsv", "-t 0.6 --as set"),
     ] {
         let Some((input, list)) = data(input).zip(data(list)) else { return };

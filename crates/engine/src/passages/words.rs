@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use nearkin_kernels::{PADDING, hash_padded};
 
-use crate::shingle::{Case, fold_case, is_word_character};
+use crate::shingle::{Case, first_word, fold_case, is_word_character};
 
-/// The words of a text in their order: runs of letters, digits and underscore, whatever their case. In scripts that
-/// are written without blanks (Chinese, Japanese, Thai, Lao, Khmer, Burmese) every character is a word.
+/// The words of a text in their order, as [`UnicodeWords`](crate::shingle::UnicodeWords) has them, whatever their case.
 #[derive(Debug)]
 pub struct Words<'a> {
     text: &'a str,
@@ -70,31 +69,6 @@ impl<'a> Words<'a> {
             }
         }
     }
-}
-
-/// How many bytes the word has that a text starts with.
-fn first_word(text: &str) -> usize {
-    let mut characters = text.char_indices();
-    let Some((_, first)) = characters.next() else { return 0 };
-    if is_word(first) {
-        return first.len_utf8();
-    }
-    let end = characters.find(|&(_, c)| !is_word_character(c) || is_word(c));
-    end.map_or(text.len(), |(at, _)| at)
-}
-
-/// Whether a character is of a script that is written without blanks, and so a word of its own.
-fn is_word(c: char) -> bool {
-    matches!(c,
-        '\u{e00}'..='\u{eff}' // Thai, Lao
-        | '\u{1000}'..='\u{109f}' // Burmese
-        | '\u{1780}'..='\u{17ff}' // Khmer
-        | '\u{2e80}'..='\u{312f}' // radicals, kana, Bopomofo
-        | '\u{31a0}'..='\u{31ff}' // more of them
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' // ideographs
-        | '\u{ff66}'..='\u{ff9d}' // narrow kana
-        | '\u{1b000}'..='\u{1b16f}' // old kana
-        | '\u{20000}'..='\u{3ffff}') // rarer ideographs
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::item::{
     ColumnBuilder, Interner, MISSING, RecordColumn, RecordTable, Sets, Sparse, Strings, Values,
 };
 use crate::measure::edit;
-use crate::shingle::{Shingling, Tokenizer, UnicodeWords};
+use crate::shingle::{Shingling, is_word_character};
 use crate::space::{Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace};
 use crate::{Error, Result};
 
@@ -327,12 +327,12 @@ pub fn folded(value: &str) -> String {
     };
     let lower = if lower.contains('\'') { lower.replace('\'', "") } else { lower };
     let mut folded = String::with_capacity(lower.len());
-    UnicodeWords.tokens(&lower, &mut |word| {
+    for word in lower.split(|c| !is_word_character(c)).filter(|word| !word.is_empty()) {
         if !folded.is_empty() {
             folded.push(' ');
         }
         folded.push_str(word);
-    });
+    }
     folded
 }
 

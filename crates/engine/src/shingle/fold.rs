@@ -137,6 +137,20 @@ static WORD_CHARACTERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     bits
 });
 
+/// Whether `c` is of a script that does not put blanks between words. Each of its letters is a word of its own.
+pub(super) fn is_alone(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{e7f}' // Thai
+        | '\u{e80}'..='\u{eff}' // Lao
+        | '\u{f00}'..='\u{fff}' // Tibetan
+        | '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}' // Myanmar
+        | '\u{1780}'..='\u{17ff}' // Khmer
+        | '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // Han
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+        | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9f}' // Hiragana, Katakana
+        | '\u{3100}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}') // Bopomofo
+}
+
 /// Whether `c` is a letter, a digit or an underscore in Unicode 14.0.
 pub fn is_word_character(c: char) -> bool {
     let code = c as usize;

@@ -31,6 +31,7 @@ pub use hash::hash_bytes;
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
+pub(crate) use words::first_word;
 pub use words::{Tokenizer, UnicodeWords};
 
 use nearkin_kernels::WordMask;
@@ -90,13 +91,14 @@ pub enum HashBits {
 pub struct Scratch {
     normalized: String,
     folded: Vec<u8>,
+    apart: String,
     padded: Vec<u8>,
     masks: Vec<WordMask>,
     tokens: Vec<u64>,
 }
 
 impl Shingling {
-    /// Shingles of `k` words: lower-cased runs of letters, digits and underscore.
+    /// Shingles of `k` words, as [`UnicodeWords`] has them, in lower case.
     pub fn words(k: usize) -> Self {
         Self::new(Unit::Words(k), Case::Fold)
     }

@@ -2,7 +2,8 @@
 //!
 //! A word is a run of letters, digits and underscore of Unicode 14.0, after full lower-casing: what `\w` means in
 //! Python 3.11, so results can be checked against that to the last digit. The version is pinned in a table of our own,
-//! because stored sketches depend on which shingles a text has.
+//! because stored sketches depend on which shingles a text has. In scripts that put no blanks between words, such as Han and
+//! Thai, [every letter is a word](super::fold::is_alone).
 //!
 //! Each word is hashed once; a shingle's hash is a sum of its k words' hashes, each turned by its place, so that a
 //! shingle costs k additions however long its words are. A text with fewer than k words is its one shingle; one without
@@ -13,7 +14,7 @@ use std::fmt::Debug;
 use nearkin_kernels::{self as kernels, WordMask, lower_words};
 
 use super::Scratch;
-use super::fold::{Case, fold_case, is_word_character, lower_case};
+use super::fold::{Case, fold_case, is_alone, is_word_character, lower_case};
 use super::hash::hash_bytes;
 
 /// Cuts a text into tokens: plug in your own for sentences, syllables or another language's words.
@@ -22,14 +23,30 @@ pub trait Tokenizer: Debug + Send + Sync {
     fn tokens(&self, text: &str, token: &mut dyn FnMut(&str));
 }
 
-/// The default: runs of letters, digits and underscore.
+/// The default: runs of letters, digits and underscore; in scripts without blanks between words, every letter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UnicodeWords;
 
 impl Tokenizer for UnicodeWords {
     fn tokens(&self, text: &str, token: &mut dyn FnMut(&str)) {
-        text.split(|c| !is_word_character(c)).filter(|word| !word.is_empty()).for_each(token);
+        let mut rest = text;
+        while let Some(start) = rest.find(is_word_character) {
+            let (word, behind) = rest[start..].split_at(first_word(&rest[start..]));
+            token(word);
+            rest = behind;
+        }
     }
+}
+
+/// How many bytes the word has that a text starts with.
+pub(crate) fn first_word(text: &str) -> usize {
+    let mut characters = text.char_indices();
+    let Some((_, first)) = characters.next() else { return 0 };
+    if is_alone(first) {
+        return first.len_utf8();
+    }
+    let end = characters.find(|&(_, c)| !is_word_character(c) || is_alone(c));
+    end.map_or(text.len(), |(at, _)| at)
 }
 
 /// Puts the hashes of the text's tokens into the scratch's tokens.
@@ -48,22 +65,45 @@ pub(super) fn hash_tokens(
 }
 
 /// [`UnicodeWords`] and the hash of each word, block by block: which bytes of a block belong to words is a
-/// mask of bits.
+/// mask of bits, and words are its runs.
 fn hash_words(text: &str, case: Case, scratch: &mut Scratch) {
-    let Scratch { folded, padded, masks, tokens, .. } = scratch;
+    let Scratch { folded, apart, padded, masks, tokens, .. } = scratch;
     let ascii = lower_words(text.as_bytes(), case == Case::Fold, padded, masks);
     if !ascii && !fold_others(text, case, padded, masks) {
         fold_case(text, case, folded);
-        lower_words(folded, false, padded, masks);
-        let folded = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
-        fold_others(folded, Case::Keep, padded, masks);
+        set_apart(std::str::from_utf8(folded).expect("folding case keeps UTF-8"), apart);
+        lower_words(apart.as_bytes(), false, padded, masks);
+        mark_others(apart, masks, |_, _| true);
     }
     kernels::hash_words(padded, masks, tokens);
 }
 
-/// Adds characters beyond ASCII to the masks, and brings them into lower case where they stand in `padded`.
-/// Whether that was possible: a few have a lower case of another length.
+/// Adds characters beyond ASCII to the masks, and brings them into lower case where they stand in `padded`. Whether
+/// that was possible: a few have a lower case of another length, and some are words of their own.
 fn fold_others(text: &str, case: Case, padded: &mut [u8], masks: &mut [WordMask]) -> bool {
+    mark_others(text, masks, |c, place| {
+        if is_alone(c) {
+            return false;
+        }
+        if case == Case::Fold {
+            match lower_case(c, text, place) {
+                Some(lower) if lower == c => {}
+                Some(lower) if lower.len_utf8() == c.len_utf8() => {
+                    lower.encode_utf8(&mut padded[place..]);
+                }
+                _ => return false,
+            }
+        }
+        true
+    })
+}
+
+/// Adds characters beyond ASCII to the masks, each with its place shown to `goes_on`. Whether that let all pass.
+fn mark_others(
+    text: &str,
+    masks: &mut [WordMask],
+    mut goes_on: impl FnMut(char, usize) -> bool,
+) -> bool {
     // Bytes of the last character of a block that lie in the next.
     let mut spilled = 0;
     for (block, mask) in masks.iter_mut().enumerate() {
@@ -77,26 +117,34 @@ fn fold_others(text: &str, case: Case, padded: &mut [u8], masks: &mut [WordMask]
                 other &= other - 1; // not the first byte of its character
                 continue;
             };
-            let length = c.len_utf8();
-            let bytes = ((1u128 << length) - 1) << at;
+            let bytes = ((1u128 << c.len_utf8()) - 1) << at;
             other &= !(bytes as u64);
-            if !is_word_character(c) {
-                continue;
-            }
-            mask.word |= bytes as u64;
-            spilled = (bytes >> 64) as u64;
-            if case == Case::Fold {
-                match lower_case(c, text, place) {
-                    Some(lower) if lower == c => {}
-                    Some(lower) if lower.len_utf8() == length => {
-                        lower.encode_utf8(&mut padded[place..]);
-                    }
-                    _ => return false,
+            if is_word_character(c) {
+                mask.word |= bytes as u64;
+                spilled = (bytes >> 64) as u64;
+                if !goes_on(c, place) {
+                    return false;
                 }
             }
         }
     }
     true
+}
+
+/// Puts the text into `out`, with blanks around each character that is a word of its own.
+fn set_apart(text: &str, out: &mut String) {
+    out.clear();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_alone) {
+        let (before, behind) = rest.split_at(at);
+        let alone = behind.chars().next().map_or(0, char::len_utf8);
+        out.push_str(before);
+        out.push(' ');
+        out.push_str(&behind[..alone]);
+        out.push(' ');
+        rest = &behind[alone..];
+    }
+    out.push_str(rest);
 }
 
 /// Appends the hash of every run of `k` tokens.
@@ -126,6 +174,7 @@ mod tests {
             "  a_b-c 12\n",
             "naïve café—déjà vu",
             "中文 テスト。",
+            "abc中def文字12ก",
             "😀a😀",
             "e\u{301}a",
             "x\0y",
@@ -195,6 +244,8 @@ mod tests {
             60 => range('\0', '\u{7f}'),
             20 => range('\u{80}', '\u{600}'),
             5 => range('\u{1e00}', '\u{2200}'),
+            5 => range('\u{e00}', '\u{10ff}'),
+            5 => range('\u{3000}', '\u{4e40}'),
             5 => any::<char>(),
             1 => Just('İ'),
         ]
