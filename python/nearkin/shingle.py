@@ -6,7 +6,7 @@ this package compare texts by these elements. Two different shingles share a has
 of 2**-64.
 
 Words are runs of letters, digits and underscore (of Unicode 14.0, as ``\\w`` in Python 3.11) in
-lower case.
+lower case. In scripts without blanks between words, such as Chinese and Thai, every letter is a word.
 """
 
 from __future__ import annotations

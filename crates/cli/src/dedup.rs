@@ -284,9 +284,11 @@ impl KeptItems {
 
     /// What there is to tell.
     pub(crate) fn report(&self) -> nearkin_engine::Result<RunReport> {
-        let report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
-        let warning = self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?;
-        Ok(RunReport { warning, ..report })
+        let mut report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
+        report
+            .warnings
+            .extend(self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?);
+        Ok(report)
     }
 
     /// What there is to tell at the end of a run whose outputs are written.

@@ -72,7 +72,7 @@ pub struct Account {
     /// The first of the records that were skipped.
     pub skipped: Vec<Error>,
     /// What the user should look at: a group that has an implausible share.
-    pub warning: Option<Problem>,
+    pub warnings: Vec<Problem>,
 }
 
 impl From<RunReport> for Account {
@@ -81,7 +81,7 @@ impl From<RunReport> for Account {
         if let Some(job) = &told.job {
             job.finish();
         }
-        Self { stats: told.stats.to_string(), skipped: told.skipped, warning: told.warning }
+        Self { stats: told.stats.to_string(), skipped: told.skipped, warnings: told.warnings }
     }
 }
 

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use nearkin_engine::audit::{Audit, Recall};
-use nearkin_engine::error::Problem;
+use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::matches::{Collection, Stats};
 use nearkin_engine::observe::{Stage, StageTime};
 use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::plan::{Plan, SearchCost, TablesPlan};
 use nearkin_engine::search::Job;
 use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::shingle::Unit;
 use nearkin_engine::write::{CompleteOutput, Output};
 use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
@@ -132,6 +133,42 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
         let _ = write!(text, "\n{}", audited(audit, stats.audited_start));
     }
     text
+}
+
+/// The warning of a collection with many texts that are too short for its shingles.
+fn short_texts(stats: &Stats, subject: &Subject) -> Option<Problem> {
+    /// A smaller share of the items may have little to say.
+    const SHARE: f64 = 0.05;
+    let shingling = &subject.settings.shingling;
+    let (unit, length) = match &shingling.unit {
+        Unit::Words(length) => ("words", length),
+        Unit::Chars(length) => ("characters", length),
+        Unit::StopWords(_) | Unit::Elements => return None,
+    };
+    let (none, one) = (stats.empty, stats.short);
+    if !subject.by_elements || ((none + one) as f64) < SHARE * stats.items as f64 || none + one == 0
+    {
+        return None;
+    }
+    let all = grouped(stats.items);
+    let mut what = Vec::new();
+    if one > 0 {
+        let one = grouped(one);
+        what.push(format!(
+            "{one} of {all} texts have at most {length} {unit}, so that only equal ones are similar"
+        ));
+    }
+    if none > 0 {
+        let none = grouped(none);
+        what.push(format!("{none} of {all} texts have no {unit}, and are similar to nothing"));
+    }
+    let shorter = match shingling.unit {
+        Unit::Words(length) if length > 2 => Some(Advice::set("shingle", "words:2")),
+        _ => None,
+    };
+    let problem = Problem::new(what.join("; "));
+    let problem = shorter.into_iter().fold(problem, Problem::or);
+    Some(problem.or(Advice::set("shingle", "chars:5")))
 }
 
 /// How many pairs were compared.
@@ -290,6 +327,7 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "items": stats.items,
         "skipped": stats.skipped,
         "empty": stats.empty,
+        "short": stats.short,
         "identical": stats.identical,
         "distinct": stats.distinct,
         "in_candidates": stats.in_candidates,
@@ -364,7 +402,7 @@ pub(crate) struct RunReport {
     /// The first of the records that were skipped.
     pub(crate) skipped: Vec<Error>,
     /// What the user should look at.
-    pub(crate) warning: Option<Problem>,
+    pub(crate) warnings: Vec<Problem>,
     pub(crate) job: Option<Job>,
 }
 
@@ -375,12 +413,13 @@ impl RunReport {
         skipped: impl Iterator<Item = &'a Error>,
     ) -> Self {
         let skipped = skipped.take(SHOWN).map(|error| error.clone().without("on_error")).collect();
-        Self { stats, funnel, skipped, warning: None, job: None }
+        Self { stats, funnel, skipped, warnings: Vec::new(), job: None }
     }
 
     pub(crate) fn of(stats: &Stats, collection: &Collection, subject: &Subject) -> Self {
         let (json, funnel) = (as_json(stats, subject), funnel(stats, subject));
-        Self::new(json, funnel, collection.skipped.iter())
+        let warnings = short_texts(stats, subject).into_iter().collect();
+        Self { warnings, ..Self::new(json, funnel, collection.skipped.iter()) }
     }
 
     /// The job is done when the outputs are there.
@@ -406,7 +445,7 @@ impl RunReport {
                 tell(format_args!("skipped: {}", error.worded(&CommandWording)));
             }
             tell(format_args!("{}", self.funnel));
-            if let Some(warning) = &self.warning {
+            for warning in &self.warnings {
                 tell(format_args!("warning: {}", warning.worded(&CommandWording)));
             }
         }

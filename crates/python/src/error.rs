@@ -95,7 +95,7 @@ pub(crate) fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
 pub(crate) fn warnings(account: &Account) -> Vec<String> {
     let skipped = account.skipped.iter();
     let skipped = skipped.map(|error| format!("skipped: {}", error.worded(wording())));
-    skipped.chain(account.warning.iter().map(|warning| warning.worded(wording()))).collect()
+    skipped.chain(account.warnings.iter().map(|warning| warning.worded(wording()))).collect()
 }
 
 /// A result whose error becomes an exception.

@@ -64,8 +64,8 @@ impl Fill for SimilarityArgs {
 pub(crate) struct ShingleArgs {
     /// Pieces that texts are cut into: words:K, chars:K or stopwords [default: words:5]
     ///
-    /// words:K: K consecutive words. A word is a run of letters, digits and underscores, in lower case. chars:K: K
-    /// consecutive characters. stopwords: a stop word and the two words after it. With --measure cosine the default is
+    /// words:K: K consecutive words. A word is a run of letters, digits and underscores, in lower case; in scripts without
+    /// blanks between words (Chinese, Japanese, Thai …) every letter is a word. chars:K: K consecutive characters. stopwords: a stop word and the two words after it. With --measure cosine the default is
     /// words:1.
     #[arg(long, value_name = "SHINGLE", value_parser = shingle)]
     shingle: Option<String>,

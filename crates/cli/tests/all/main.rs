@@ -20,3 +20,4 @@ mod plan;
 mod readme;
 mod real_data;
 mod sets;
+mod short_texts;

@@ -75,7 +75,12 @@ fn man_at_05() {
 #[test]
 fn crates_at_05() {
     check("text/crates.jsonl.gz", "text/crates.words5.alone.t50.tsv.gz", "-t 0.5", 0.99);
-    check("text/crates.jsonl.gz", "text/crates.words5.alone.t50.tsv.gz", "-t 0.5 --recall 0.9999", 0.999);
+    check(
+        "text/crates.jsonl.gz",
+        "text/crates.words5.alone.t50.tsv.gz",
+        "-t 0.5 --recall 0.9999",
+        0.999,
+    );
 }
 
 /// Twenty of 2,500 articles are plagiarised. Any threshold does that is well above what two articles on

@@ -15,6 +15,8 @@ pub struct Stats {
     pub skipped: u64,
     /// Items that are similar to nothing: texts without a shingle, empty sets and strings.
     pub empty: u64,
+    /// Texts that are one shingle, because they have no more words or characters than a shingle has.
+    pub short: u64,
     /// Items that are identical to an earlier one.
     pub identical: u64,
     /// Distinct items.
@@ -51,6 +53,7 @@ impl Stats {
             self.items,
             self.skipped,
             self.empty,
+            self.short,
             self.identical,
             self.distinct,
             self.in_candidates,
@@ -67,8 +70,8 @@ impl Stats {
     /// What was saved after a stage, with what is known anyway as it is here.
     pub(crate) fn load(&self, load: &mut Loader, resumed: Stage) -> Option<Self> {
         let counts: Vec<u64> = load.numbers()?;
-        let (&counts, stages) = counts.split_first_chunk::<9>()?;
-        let [items, skipped, empty, identical, distinct, rest @ ..] = counts;
+        let (&counts, stages) = counts.split_first_chunk::<10>()?;
+        let [items, skipped, empty, short, identical, distinct, rest @ ..] = counts;
         let [in_candidates, candidates, verified, similar] = rest;
         let time = |&[stage, seconds, bytes]: &[u64; 3]| {
             let stage = *Stage::ALL.get(stage as usize)?;
@@ -79,6 +82,7 @@ impl Stats {
             items,
             skipped,
             empty,
+            short,
             identical,
             distinct,
             in_candidates,

@@ -37,6 +37,8 @@ pub(super) struct Sketches {
     /// How many elements texts have, those that were recognised as copies left out, and how many texts
     /// these are.
     pub(super) elements: (u64, u64),
+    /// Texts of one shingle, copies included.
+    pub(super) short: u64,
     /// Bytes of all texts.
     pub(super) bytes: u64,
     /// Whether there was no room to keep some of them.
@@ -54,6 +56,7 @@ impl Sketches {
             ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             cache: RecordCache::default(),
             elements: (0, 0),
+            short: 0,
             bytes: 0,
             overflowed: false,
             seen: Vec::new(),
@@ -62,9 +65,10 @@ impl Sketches {
 
     /// Adds those of a chunk whose first record has the position `start`.
     fn add(&mut self, chunk: SketchedChunk, start: u32) -> Result<()> {
-        let SketchTotals { elements, texts, overflowed, seen } = chunk.totals;
+        let SketchTotals { elements, texts, short, overflowed, seen } = chunk.totals;
         self.elements.0 += elements;
         self.elements.1 += texts;
+        self.short += short;
         self.bytes += chunk.bytes;
         self.overflowed |= overflowed;
         self.seen.extend(seen);
@@ -209,6 +213,7 @@ struct TextSketches {
 struct SketchTotals {
     elements: u64,
     texts: u64,
+    short: u64,
     overflowed: bool,
     seen: Vec<(u32, TextPlace, f64)>,
 }
@@ -244,12 +249,15 @@ impl RecentTexts {
         print
     }
 
-    fn has(&self, print: u128) -> bool {
-        self.slot(print).load(Ordering::Relaxed) == print as u64
+    /// Whether a text with this fingerprint is short, if it was there a moment ago.
+    fn get(&self, print: u128) -> Option<bool> {
+        let seen = self.slot(print).load(Ordering::Relaxed);
+        (seen | 1 == print as u64 | 1).then_some(seen & 1 == 1)
     }
 
-    fn put(&self, print: u128) {
-        self.slot(print).store(print as u64, Ordering::Relaxed);
+    /// The last bit of a slot says whether the text is short.
+    fn put(&self, print: u128, short: bool) {
+        self.slot(print).store(print as u64 & !1 | u64::from(short), Ordering::Relaxed);
     }
 }
 
@@ -344,14 +352,19 @@ impl FirstPassWorker<'_> {
     ) -> bool {
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
-        if !(use_recent && self.recent.has(print)) {
+        let recent = if use_recent { self.recent.get(print) } else { None };
+        let short = recent.unwrap_or_else(|| {
             buffers.take(text, self.settings);
+            buffers.elements().len() == 1
+        });
+        sketches.totals.short += u64::from(short);
+        if recent.is_none() {
             if buffers.elements().is_empty() {
                 return false;
             }
             sketches.totals.elements += buffers.elements().len() as u64;
             sketches.totals.texts += 1;
-            self.recent.put(print);
+            self.recent.put(print, short);
             if let Some(finder) = self.finder {
                 buffers.look(finder, place, &mut sketches.totals.seen);
             }

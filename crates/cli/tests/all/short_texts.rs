@@ -1,0 +1,77 @@
+//! Texts that have few words, or words without blanks between them.
+
+use crate::common::{Place, record};
+use serde_json::Value;
+
+/// Lines of JSON with these texts, numbered.
+fn lines(texts: impl Iterator<Item = String>) -> String {
+    texts.enumerate().map(|(id, text)| record(&id.to_string(), &text)).collect()
+}
+
+fn stats(place: &Place) -> Value {
+    serde_json::from_str(&place.read("s.json")).unwrap()
+}
+
+#[test]
+fn titles_of_five_words_are_not_said_to_be_searched_completely() {
+    let place = Place::new();
+    place.write("titles.jsonl", lines((0..40).map(|n| format!("late frost halves crop {n}"))));
+    let outcome = place.ok("pairs titles.jsonl -o p.csv --stats s.json");
+    let warning = "40 of 40 texts have at most 5 words, so that only equal ones are similar; \
+                   pass --shingle words:2 or chars:5";
+    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    assert_eq!(stats(&place)["short"], 40);
+    let outcome = place.ok("pairs titles.jsonl -o p.csv -t 0.5 --shingle words:2 --stats s.json");
+    assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+    assert_eq!((&stats(&place)["short"], &stats(&place)["pairs"]), (&0.into(), &780.into()));
+}
+
+#[test]
+fn texts_without_words_are_counted() {
+    let place = Place::new();
+    let text =
+        |n: i32| if n % 2 == 0 { "?!".repeat(n as usize + 1) } else { format!("a b c d e f {n}") };
+    place.write("signs.jsonl", lines((0..20).map(text)));
+    let outcome = place.ok("pairs signs.jsonl -o p.csv");
+    let warning = "10 of 20 texts have no words, and are similar to nothing; pass --shingle words:2 or chars:5";
+    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+}
+
+#[test]
+fn prose_with_a_few_short_texts_is_nothing_to_warn_of() {
+    let place = Place::new();
+    let text =
+        |n: i32| if n == 7 { "in short".to_owned() } else { format!("a b c d e f g h i {n}") };
+    place.write("prose.jsonl", lines((0..40).map(text)));
+    let outcome = place.ok("pairs prose.jsonl -o p.csv --stats s.json");
+    assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+    assert_eq!(stats(&place)["short"], 1);
+}
+
+/// Copies are counted too, at any number of threads: which of them a thread has just seen is left to chance.
+#[test]
+fn short_texts_are_counted_the_same_at_any_number_of_threads() {
+    let place = Place::new();
+    place.write("titles.jsonl", lines((0..5000).map(|n| format!("title number {}", n % 50))));
+    for threads in [1, 2, 8] {
+        place.ok(&format!("pairs titles.jsonl -o p.csv --threads {threads} --stats s.json"));
+        assert_eq!(stats(&place)["short"], 5000, "{threads} threads");
+    }
+}
+
+/// One character of 80 differs, so that 5 of the 76 shingles of each do.
+#[test]
+fn nearly_identical_chinese_texts_are_found() {
+    let place = Place::new();
+    // Each text has ideographs of its own, without a blank.
+    let text = |n: u32| -> String {
+        let own = |at: u32| char::from_u32(0x4e00 + n / 2 * 80 + at).unwrap();
+        (0..80).map(|at| if n % 2 == 1 && at == 40 { '新' } else { own(at) }).collect()
+    };
+    place.write("zh.jsonl", lines((0..200).map(text)));
+    let outcome = place.ok("pairs zh.jsonl -o p.csv --exact --stats s.json");
+    assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+    assert_eq!(stats(&place)["pairs"], 100);
+    let similarity = 71.0 / 81.0;
+    assert!(place.read("p.csv").lines().nth(1).unwrap().ends_with(&format!("{similarity}")));
+}
