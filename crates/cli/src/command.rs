@@ -6,7 +6,9 @@ use std::io::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 
-use crate::{compare, dedup, hosts, limit, matching, pairs, plan, report, shell, top, wording};
+use crate::{
+    compare, dedup, hosts, limit, matching, mistyped, pairs, plan, report, shell, top, wording,
+};
 
 /// Finds similar items in large collections. Every reported pair is compared exactly.
 #[derive(Debug, Parser)]
@@ -163,7 +165,9 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
 
 /// Runs the command with these words, the first of which is its name, and says with which status it ends.
 pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let matches = command().get_matches_from(words);
+    let mut all = command();
+    let matches = all.try_get_matches_from_mut(words);
+    let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match command.job {
         Job::Pairs(args) => pairs::run(&args),

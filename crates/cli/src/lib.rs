@@ -10,6 +10,7 @@ pub mod engine;
 pub mod hosts;
 mod limit;
 pub mod matching;
+mod mistyped;
 mod output;
 mod pairs;
 mod passages;

@@ -57,6 +57,11 @@ impl Subject {
     /// What is similar, in words.
     fn reach(&self) -> String {
         match self.settings.within {
+            // Who thinks of 1 − cos finds next to nothing.
+            Some(most) if self.measure == "cosine" => {
+                let lost = 1.0 - most.to_radians().cos();
+                format!("within {most} degrees, where 1 − cos is up to {lost:.2e}")
+            }
             Some(most) => format!("within {most}"),
             None => format!("at or above {}", self.settings.threshold),
         }

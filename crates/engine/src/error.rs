@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::item::Id;
 
@@ -228,12 +228,14 @@ impl Problem {
         self
     }
 
-    /// The problem of an id that an earlier record has.
-    pub(crate) fn repeated_id(id: &Id) -> Self {
-        Self::new(format!("the id {:?} was there before", id.to_string()))
-            .or("make ids unique")
+    /// The problem of an id that an earlier record has, at this line of a file. Leaving such records out is no advice: they
+    /// may differ in all but their ids.
+    pub(crate) fn repeated_id(id: &Id, (path, line): (&Path, u64)) -> Self {
+        let (id, path) = (id.to_string(), path.display());
+        Self::new(format!("the id {id:?} was there before, at {path}:{line}"))
+            .or(Advice::turn_on("positions"))
             .or(Advice::with("id", "choose another field"))
-            .or(Advice::SKIP)
+            .or("make ids unique")
     }
 
     /// All of it in one text, to be kept in a file.
@@ -295,6 +297,15 @@ impl Error {
     /// A parameter outside its range, by the option's key or in a few words.
     pub fn parameter(name: &'static str, value: impl ToString, must: impl Into<String>) -> Self {
         Self::Parameter { name, value: value.to_string(), must: must.into(), advice: Vec::new() }
+    }
+
+    /// A similarity outside its range; one that looks like a percentage is answered as such.
+    pub(crate) fn threshold(least: f64, must: impl Into<String>) -> Self {
+        let error = Self::parameter("threshold", least, must);
+        match least > 1.0 && least <= 100.0 {
+            true => error.or(Advice::set("threshold", (least / 100.0).to_string())),
+            false => error,
+        }
     }
 
     /// A recall outside its range.
@@ -473,15 +484,16 @@ mod tests {
 
     #[test]
     fn each_front_end_has_its_words() {
-        let error = Error::input("a.jsonl", 3, Problem::repeated_id(&Id::Int(7)));
+        let first = (Path::new("a.jsonl"), 1);
+        let error = Error::input("a.jsonl", 3, Problem::repeated_id(&Id::Int(7), first));
         assert_eq!(
             error.to_string(),
-            "a.jsonl:3: the id \"7\" was there before; make ids unique, choose another field with `id`, or set \
-             `on_error` to skip"
+            "a.jsonl:3: the id \"7\" was there before, at a.jsonl:1; turn `positions` on, choose another field with `id`, \
+             or make ids unique"
         );
         assert_eq!(
-            error.clone().without("on_error").worded(&Flags),
-            "a.jsonl:3: the id \"7\" was there before; make ids unique, or choose another field with --id"
+            error.clone().without("positions").worded(&Flags),
+            "a.jsonl:3: the id \"7\" was there before, at a.jsonl:1; choose another field with --id, or make ids unique"
         );
         assert_eq!(
             Error::file("a", "is a mystery").or(Advice::leave_out("format")).worded(&Flags),
@@ -541,7 +553,7 @@ mod tests {
 
     #[test]
     fn problems_come_back_from_files() {
-        let problem = Problem::repeated_id(&Id::Int(7))
+        let problem = Problem::repeated_id(&Id::Int(7), (Path::new("a"), 1))
             .or(Advice::leave_out("format"))
             .or(Advice::turn_on("exact"));
         assert_eq!(Problem::from_text(&problem.to_text()), problem);

@@ -81,7 +81,10 @@ fn duplicate_ids_across_files_are_named() {
     let place = Place::new();
     place.write("one.jsonl", three());
     place.write("two.jsonl", record("z", "text of z") + &record("b", "text of b"));
-    place.fails("pairs one.jsonl two.jsonl", &["two.jsonl:2: ", "\"b\" was there before"]);
+    place.fails(
+        "pairs one.jsonl two.jsonl",
+        &["two.jsonl:2: ", "\"b\" was there before, at one.jsonl:2; pass --positions, "],
+    );
     // The two sides of --against have ids of their own.
     place.ok("pairs one.jsonl --against two.jsonl");
 }
@@ -368,4 +371,56 @@ fn a_full_standard_error_is_no_failure() {
         .unwrap();
     assert!(status.success(), "{status}");
     assert!(place.exists("out.jsonl"));
+}
+
+#[test]
+fn repeated_ids_are_not_answered_with_the_loss_of_records() {
+    let place = Place::new();
+    // Too many for the run to remember all of them while it reads.
+    let records: String =
+        (0..30_000).map(|n| record(&n.to_string(), &format!("text {n}"))).collect();
+    place.write("many.jsonl", records + &record("29999", "another text"));
+    let outcome = place.run("pairs many.jsonl");
+    assert_eq!(outcome.code, Some(1));
+    let message = "many.jsonl:30001: the id \"29999\" was there before, at many.jsonl:30000; pass --positions, ";
+    assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("skip"), "{}", outcome.stderr);
+    place.ok("pairs many.jsonl --positions");
+}
+
+#[test]
+fn a_percentage_is_answered_with_the_share_it_means() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place
+        .fails("pairs in.jsonl -t 80", &["--threshold is 80; it must be ", "pass --threshold 0.8"]);
+    place.write("v.txt", "1 2\n3 4\n");
+    place.fails("pairs v.txt --as vector --measure cosine -t 80", &["pass --threshold 0.8"]);
+}
+
+#[test]
+fn a_limit_of_an_angle_is_said_to_be_one() {
+    let place = Place::new();
+    place.write("v.txt", "1 2\n1.1 2\n");
+    let outcome = place.ok("pairs v.txt --as vector --measure cosine --within 0.1");
+    let message = "pairs within 0.1 degrees, where 1 − cos is up to 1.52e-6";
+    assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+}
+
+#[test]
+fn unknown_options_are_answered_with_what_helps() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    for (line, tip) in [
+        ("dedup in.jsonl --against in.jsonl", "tip: it belongs to pairs and top"),
+        ("pairs in.jsonl --keep first", "tip: it belongs to dedup"),
+        ("pairs in.jsonl --column text", "tip: here it is called '--text'"),
+        ("pairs in.jsonl --treshold 1", "tip: a similar argument exists: '--threshold'"),
+    ] {
+        let outcome = place.run(line);
+        assert_eq!(outcome.code, Some(2), "{line}");
+        assert!(outcome.stderr.contains(tip), "{line}: {}", outcome.stderr);
+    }
+    let outcome = place.run("pairs in.jsonl --zebra");
+    assert!(!outcome.stderr.contains("tip"), "{}", outcome.stderr);
 }

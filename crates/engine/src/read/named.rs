@@ -8,7 +8,7 @@ use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Id, Value};
 use crate::search::ItemNames;
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     path::{Path, PathBuf},
 };
 
@@ -118,7 +118,8 @@ impl Names {
 #[derive(Debug, Default)]
 pub(super) struct NamesBuilder {
     names: Names,
-    seen: HashSet<Id>,
+    /// Ids, and whose they are.
+    seen: HashMap<Id, usize>,
     /// Records before the chunk that is being read.
     position: u64,
 }
@@ -194,9 +195,11 @@ impl NamesBuilder {
         let item = self.names.len;
         match (&mut self.names.ids, id) {
             (ids, Some(id)) if item == 0 || ids.is_some() => {
-                if !self.seen.insert(id.clone()) {
-                    return Err(Refusal::Record(Problem::repeated_id(&id)));
+                if let Some(&first) = self.seen.get(&id) {
+                    let first = self.names.place(first);
+                    return Err(Refusal::Record(Problem::repeated_id(&id, first)));
                 }
+                self.seen.insert(id.clone(), item);
                 ids.get_or_insert_default().push(id);
             }
             (None, None) => {}

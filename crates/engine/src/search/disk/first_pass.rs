@@ -1,6 +1,6 @@
 //! The first pass over the input takes up every item and gives its text a fingerprint and, if they are needed, bucket keys.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nearkin_kernels::fetch;
@@ -11,6 +11,7 @@ use crate::candidates::bands::Banding;
 use crate::candidates::element_record::RecordLayout;
 use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
+use crate::error::Problem;
 use crate::family::hash::mix64;
 use crate::item::{Batch, Id, Item, Source};
 use crate::matches::{Collection, ItemFacts};
@@ -21,7 +22,6 @@ use crate::{Error, Result};
 
 use super::audit_sample::DrawnTexts;
 use super::buffers::{TextBuffers, with_buffers};
-use super::fold::duplicate_id;
 use super::record_cache::{CacheRoom, RecordCache, RecordPiece, TextPlace};
 use super::{DiskRun, Sketching};
 
@@ -137,23 +137,30 @@ pub(super) fn first_pass<S: Source>(
 
 /// Some of the first ids, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
 /// once and not hours later. That no two ids of all are the same is settled after the pass.
-struct FirstIds(Vec<u128>);
+struct FirstIds {
+    /// Hashes, and in which file and line they were.
+    slots: Vec<(u128, usize, u64)>,
+    files: Vec<PathBuf>,
+}
 
 impl FirstIds {
     fn new() -> Self {
         const SLOTS: usize = 1 << 13;
-        Self(vec![0; SLOTS])
+        Self { slots: vec![(0, 0, 0); SLOTS], files: Vec::new() }
     }
 
-    /// Whether an id is one of them. It is one now if its slot is free.
-    fn has(&mut self, hash: u128) -> bool {
-        let slot = (hash >> 64) as usize & (self.0.len() - 1);
-        let there = &mut self.0[slot];
-        if *there == 0 {
-            *there = hash;
-            return false;
+    /// Where an id is, if it is one of them. It is one now if its slot is free.
+    fn find(&mut self, hash: u128, path: &Path, line: u64) -> Option<(&Path, u64)> {
+        let slot = (hash >> 64) as usize & (self.slots.len() - 1);
+        let (there, file, first) = self.slots[slot];
+        if there != 0 {
+            return (there == hash).then(|| (self.files[file].as_path(), first));
         }
-        *there == hash
+        if self.files.last().is_none_or(|last| last != path) {
+            self.files.push(path.to_path_buf());
+        }
+        self.slots[slot] = (hash, self.files.len() - 1, line);
+        None
     }
 }
 
@@ -184,10 +191,10 @@ impl SketchedChunk {
         self.bad.drain(..).for_each(|error| collection.skip(error));
         for entry in self.entries.drain(..) {
             if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
-                && first_ids.has(hash)
+                && let Some(first) = first_ids.find(hash, &self.path, entry.line)
                 && !may_repeat
             {
-                return Err(duplicate_id(&self.path, entry.line, id));
+                return Err(Error::input(&self.path, entry.line, Problem::repeated_id(id, first)));
             }
             collection.put(start + entry.ordinal, &entry.facts)?;
         }

@@ -1,9 +1,10 @@
 //! Copies are found by their fingerprints, and ids that come twice by their hashes.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 use crate::error::{Error, Problem, Result};
-use crate::item::{Id, Item, Source};
+use crate::item::{Item, Source};
 use crate::matches::Collection;
 use crate::spill::Partitions;
 
@@ -29,8 +30,8 @@ pub(super) fn fold<S: Source>(
             (repeats?, Some(same?))
         }
     };
-    let mut repeats: Vec<u32> = repeats.into_iter().map(|(_, position)| position).collect();
-    repeats.sort_unstable();
+    let mut repeats: Vec<(u32, u32)> = repeats;
+    repeats.sort_unstable_by_key(|&(_, position)| position);
     let told = if skip { Collection::MESSAGES } else { 1 };
     for error in repeated_ids(run.sources, collection, &repeats[..repeats.len().min(told)])? {
         if !skip {
@@ -38,7 +39,7 @@ pub(super) fn fold<S: Source>(
         }
         collection.skip(error);
     }
-    repeats.iter().for_each(|&position| collection.remove(position));
+    repeats.iter().for_each(|&(_, position)| collection.remove(position));
     let same = match same {
         Some(same) => same,
         None => copies_among(prints, threads, &|position| collection.is_item(position))?,
@@ -69,10 +70,6 @@ fn copies_among(
     Ok(all)
 }
 
-pub(super) fn duplicate_id(path: &Path, line: u64, id: &Id) -> Error {
-    Error::input(path, line, Problem::repeated_id(id))
-}
-
 /// Appends, of entries with the same hash, which come by position, the first's position with every other's.
 fn copies(entries: &[[u64; 2]], copies: &mut Vec<(u32, u32)>) {
     let same = |a: &[u64; 2], b: &[u64; 2]| a[0] == b[0] && a[1] >> 32 == b[1] >> 32;
@@ -94,13 +91,14 @@ fn copies(entries: &[[u64; 2]], copies: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// The messages for records whose ids were there before: these are read again for their ids and lines.
+/// The messages for records whose ids were there before, each with the first one: both are read again for their lines.
 fn repeated_ids<S: Source>(
     sources: &[&S],
     collection: &Collection,
-    positions: &[u32],
+    repeats: &[(u32, u32)],
 ) -> Result<Vec<Error>> {
-    let mut errors = Vec::new();
+    let positions: Vec<u32> = repeats.iter().flat_map(|&(first, own)| [first, own]).collect();
+    let mut found = HashMap::new();
     let chunks: Vec<(usize, usize)> =
         positions.iter().map(|&position| collection.chunk_of(position)).collect();
     for (input, source) in sources.iter().enumerate() {
@@ -112,14 +110,18 @@ fn repeated_ids<S: Source>(
             let start = collection.chunk(input, source.place(&chunk).0).start;
             let wanted = |ordinal: u32| positions.contains(&(start + ordinal));
             let batch = source.decode(&chunk, &wanted)?;
-            let error = |item: &Item| Some(duplicate_id(&batch.path, item.line, item.id.as_ref()?));
-            errors.extend(batch.items.iter().filter_map(error));
+            let place = |item: &Item| {
+                Some((start + item.ordinal, (batch.path.clone(), item.line, item.id.clone()?)))
+            };
+            found.extend(batch.items.iter().filter_map(place));
         }
     }
-    if errors.len() < positions.len() {
-        return Err(changed(PathBuf::from("input")));
-    }
-    Ok(errors)
+    let error = |&(first, own): &(u32, u32)| {
+        let ((first, at, _), (path, line, id)) = (found.get(&first)?, found.get(&own)?);
+        Some(Error::input(path, *line, Problem::repeated_id(id, (first, *at))))
+    };
+    let errors: Option<Vec<Error>> = repeats.iter().map(error).collect();
+    errors.ok_or_else(|| changed(PathBuf::from("input")))
 }
 
 pub(super) fn changed(path: PathBuf) -> Error {
