@@ -60,7 +60,7 @@ pub(crate) struct DedupArgs {
     no_chains: bool,
     /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
     ///
-    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst.
+    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity

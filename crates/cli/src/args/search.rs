@@ -17,7 +17,7 @@ pub(crate) struct SimilarityArgs {
     /// answers, edit for strings]
     #[arg(long, value_name = "MEASURE", long_help = MEASURES, value_parser = parsed::<MeasureName>)]
     measure: Option<MeasureName>,
-    /// Smallest similarity of a pair [default: 0.8]
+    /// Smallest similarity of a pair [default: 0.8; in `top` 0.3 for texts]
     ///
     /// For jaccard, bag, bag-sum, dice, containment, cosine, and hamming of bits. With overlap: the number of shared
     /// elements. The default is 0.444 for bag-sum, which equals 0.8 for jaccard, and 0.3 in `top`.

@@ -580,3 +580,13 @@ fn bands_of_ones_own_state_their_promise() {
     assert!((promised - (1.0 - (1.0 - 0.8f64.powi(5)).powi(20))).abs() < 1e-8);
     place.fails("pairs in.jsonl --bands 8589934593 --rows 2147483648", &["bands"]);
 }
+
+#[test]
+fn records_between_other_delimiters_are_written_between_these() {
+    let place = Place::new();
+    place.write("in.csv", "id;text\n1;a b c d e f\n2;\"a; b\"\n3;a b c d e f\n");
+    place.ok("dedup in.csv --delimiter ; -o in.csv");
+    assert_eq!(place.read("in.csv"), "id;text\n1;a b c d e f\n2;\"a; b\"\n");
+    place.ok("dedup in.csv --delimiter ; -o out.tsv");
+    assert_eq!(place.read("out.tsv"), "id\ttext\n1\ta b c d e f\n2\ta; b\n");
+}

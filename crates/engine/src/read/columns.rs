@@ -34,13 +34,19 @@ impl Input {
             Format::Csv | Format::Tsv => {
                 let keys = || json_keys(self, kept);
                 let columns = common(self, keys, |schema| names(&schema), |a, b| a == b)?;
-                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
                 let columns = columns.unwrap_or_default();
                 let as_it_came = self.sources.iter().find(|source| !is_empty(source));
-                let header = match as_it_came.map(|source| &source.kind) {
-                    Some(Kind::Text { syntax: Syntax::Csv(header), .. })
-                        if header.delimiter == Delimiter::Byte(delimiter) =>
-                    {
+                let as_it_came = match as_it_came.map(|source| &source.kind) {
+                    Some(Kind::Text { syntax: Syntax::Csv(header), .. }) => Some(header),
+                    _ => None,
+                };
+                let delimiter = match as_it_came.map(|header| &header.delimiter) {
+                    _ if format == Format::Tsv => b'\t',
+                    Some(Delimiter::Byte(own)) if *own != b'\t' => *own,
+                    _ => b',',
+                };
+                let header = match as_it_came {
+                    Some(header) if header.delimiter == Delimiter::Byte(delimiter) => {
                         header.row.clone()
                     }
                     _ => header_row(delimiter, &columns),
