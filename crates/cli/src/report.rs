@@ -279,7 +279,8 @@ pub(crate) fn audit_json(audit: &Audit) -> Value {
             "found": recall.found,
         })
     };
-    let mut json = audit.overall().map_or_else(|| json!({ "recall": null }), |all| recall(&all));
+    let none = json!({ "recall": null, "low": null, "high": null, "pairs": 0, "found": 0 });
+    let mut json = audit.overall().map_or(none, |all| recall(&all));
     json["items"] = audit.items().into();
     json["with_partners"] = audit.with_partners().into();
     json["confidence"] = 0.95.into();

@@ -7,6 +7,7 @@ mod common;
 #[path = "../../../engine/tests/all/common/data.rs"]
 mod data;
 
+mod audit;
 mod dedup_kinds;
 mod errors;
 mod exact;

@@ -11,9 +11,6 @@ use crate::spill::{Loader, Saver};
 
 use super::Audit;
 
-/// Draws have a seed of their own: nothing that a run does depends on it.
-pub(crate) const SEED: u64 = 0xa0d1_7ed5_0b5e_7e5d;
-
 /// Items that are drawn unless somebody asks for more; fewer than the least tell too little. (With 50, of 100,000
 /// near-identical texts, five million pairs had to be compared for the audit alone.)
 pub(crate) const UNASKED: usize = 400;
@@ -142,9 +139,24 @@ impl TruePartners {
     }
 }
 
-/// The order in which records are drawn, by their position.
-pub(crate) fn draw_order(position: u32) -> u64 {
-    mix64(position.into(), SEED)
+/// The order in which records are drawn. It follows the seed of the run, and nothing else of the run does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DrawOrder(u64);
+
+impl DrawOrder {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(mix64(seed, 0xa0d1_7ed5_0b5e_7e5d))
+    }
+
+    /// A number for a record, by its position: those with the smallest are drawn.
+    pub(crate) fn of(self, position: u32) -> u64 {
+        mix64(position.into(), self.0)
+    }
+
+    /// A number for a chunk of an input.
+    pub(crate) fn of_chunk(self, input: u32, chunk: usize) -> u64 {
+        mix64(chunk as u64, self.of(input))
+    }
 }
 
 /// How many of `records` are drawn by default.
@@ -163,8 +175,8 @@ pub(crate) fn unasked_by_cost(seconds: f64, each: f64) -> usize {
 
 /// The positions of those of `count` records, each drawn with the same chance, that are items with a group, and their
 /// groups, ascending. Fewer are a part of more.
-pub(crate) fn draw(copies: &Copies, count: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut drawn: Vec<(u64, u32)> = (0..copies.records()).map(|at| (draw_order(at), at)).collect();
+pub(crate) fn draw(copies: &Copies, count: usize, order: DrawOrder) -> (Vec<u32>, Vec<u32>) {
+    let mut drawn: Vec<(u64, u32)> = (0..copies.records()).map(|at| (order.of(at), at)).collect();
     keep_smallest(&mut drawn, count);
     let positions = drawn.into_iter().map(|draw| draw.1);
     let positions: Vec<u32> = positions.filter(|&at| copies.group_of(at).is_some()).collect();

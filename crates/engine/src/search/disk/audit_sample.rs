@@ -10,9 +10,8 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::audit::partner_finder::{FinderScratch, PartnerFinder};
 use crate::audit::true_partners::{
-    self, AuditScale, LEAST, Partner, SEED, TruePartners, UNASKED, draw_order, unasked,
+    self, AuditScale, DrawOrder, LEAST, Partner, TruePartners, UNASKED, unasked,
 };
-use crate::family::hash::mix64;
 use crate::item::{Item, Source};
 use crate::matches::Collection;
 use crate::parallel::in_order;
@@ -99,9 +98,9 @@ impl Draws {
         /// Chunks of compressed input that are unpacked twice.
         const CHUNKS: usize = 48;
         let share = share_of_chunks(run, most)?;
+        let order = DrawOrder::new(run.settings().seed);
         let is_in = |input: u32, chunk: usize| {
-            share >= 1.0
-                || draw_order(input) ^ mix64(chunk as u64, SEED) < (share * u64::MAX as f64) as u64
+            share >= 1.0 || order.of_chunk(input, chunk) < (share * u64::MAX as f64) as u64
         };
         let (mut drawn, mut records, mut from_start) = (Vec::new(), 0u32, false);
         for (input, source) in (0u32..).zip(run.sources) {
@@ -127,7 +126,7 @@ impl Draws {
                     }
                     let place = |ordinal| TextPlace { input, chunk: chunk as u32, ordinal };
                     let draw =
-                        |ordinal| (draw_order(records.saturating_add(ordinal)), place(ordinal));
+                        |ordinal| (order.of(records.saturating_add(ordinal)), place(ordinal));
                     drawn.extend((0..count).map(draw));
                     keep_smallest(&mut drawn, most);
                     records = records.saturating_add(count);
@@ -261,7 +260,8 @@ impl DrawnGroups {
         if count == 0 {
             return Ok(None);
         }
-        let (mut positions, groups) = true_partners::draw(collection.copies(), count);
+        let order = DrawOrder::new(settings.seed);
+        let (mut positions, groups) = true_partners::draw(collection.copies(), count, order);
         let records = cache.records_mut(groups.iter().copied(), places);
         let finish = |(group, record): (u32, &mut [u64])| {
             layout.finish(record);
@@ -276,7 +276,7 @@ impl DrawnGroups {
         let all = count >= collection.records() as usize;
         if settings.audit.is_none() && affordable < groups.len() && !all {
             let fewer;
-            (positions, fewer) = true_partners::draw(collection.copies(), affordable);
+            (positions, fewer) = true_partners::draw(collection.copies(), affordable, order);
             (finder, groups) = finder.retain(&groups, |group| fewer.binary_search(&group).is_ok());
         }
         Ok(Some(Self { finder, positions, groups, scale: scale(settings) }))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::audit::true_partners::{self, AuditScale, Partner, TruePartners};
+use crate::audit::true_partners::{self, AuditScale, DrawOrder, Partner, TruePartners};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::probed::ProbedTables;
 use crate::cluster::{Closeness, Comparison, UnionFind};
@@ -111,7 +111,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         let copies = collection.copies();
         let (positions, groups) = match count {
             0 => return Ok(TruePartners::default()),
-            count => true_partners::draw(copies, count),
+            count => true_partners::draw(copies, count, DrawOrder::new(self.search.settings.seed)),
         };
         let partners: Vec<Vec<Partner>> = groups
             .par_iter()
