@@ -54,7 +54,7 @@ pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
-pub use place::{MemoryTable, Place};
+pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;
 pub(crate) use rows::ALL as ALL_COLUMNS;
 pub use scan::{Chunk, Scan, Skip};
