@@ -195,16 +195,12 @@ pub(crate) fn find(
         RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept, stats], &[])?,
     }
     let keep = options.keep.clone().unwrap_or_default();
-    let search = Search::new(&settings).observed(observer);
-    let (result, job) = match &source {
+    let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
+    let job = options.job(Goal::Groups, files, &settings)?;
+    let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
+    let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
-            let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
-            let job = options.job(Goal::Groups, files, &[source], &settings)?;
-            let result = search
-                .resuming(job.as_ref())
-                .dedup(SourceItems::new(source), &keep, options.linkage())
-                .map_err(|error| report::stopped(error, job.as_ref()))?;
-            (result, job)
+            search.dedup(SourceItems::new(source), &keep, options.linkage())
         }
         _ => {
             observer.stage(Stage::Load, None);
@@ -212,11 +208,14 @@ pub(crate) fn find(
             let load = || options.load(Goal::Groups, &rereadable, &[]);
             let items = with_threads(options.threads, load)?;
             let loaded = clock.stop(source.bytes());
-            let mut result = search.dedup(items, &keep, options.linkage())?;
-            result.stats.stages.insert(0, loaded);
-            (result, None)
+            let result = search.dedup(items, &keep, options.linkage());
+            result.map(|mut result| {
+                result.stats.stages.insert(0, loaded);
+                result
+            })
         }
     };
+    let result = result.map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok(KeptItems { source, settings, result, subject, job })
 }
 

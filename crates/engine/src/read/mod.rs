@@ -261,23 +261,6 @@ impl Input {
         self.sources.iter().map(InputFile::bytes).sum()
     }
 
-    /// Names, sizes and ages of all files, to notice changes; `None` if something came from a pipe.
-    pub fn stamp(&self) -> Option<String> {
-        let stamps: Option<Vec<String>> = self
-            .sources
-            .iter()
-            .map(|source| match &source.kind {
-                Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.stamp(),
-                Kind::Folder { documents, .. } => {
-                    let stamps: Option<Vec<String>> =
-                        documents.iter().map(|document| document.stored.stamp()).collect();
-                    stamps.map(|stamps| stamps.join("\n"))
-                }
-            })
-            .collect();
-        stamps.map(|stamps| stamps.join("\n"))
-    }
-
     /// Whether a file must be decompressed from its start to get at what is in it.
     pub(crate) fn is_compressed(&self) -> bool {
         let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);

@@ -1,10 +1,11 @@
 //! Where items come from: a file, a folder, standard input, or a table in memory.
 
-use super::{open, rereadable::Rereadable};
+use super::{folder, open, rereadable::Rereadable};
 use crate::Result;
 use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray};
 use arrow_schema::{DataType, SchemaRef};
 use std::{
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -53,6 +54,19 @@ impl Place {
             Self::Path(path) => Some(path),
             Self::Table(_) | Self::Copy(_) => None,
         }
+    }
+
+    /// Names, sizes and ages of its files, to notice changes; `None` where it cannot be read again by another run.
+    pub fn stamp(&self) -> Option<String> {
+        let path = self.path().filter(|_| !self.is_stdin())?;
+        let metadata = fs::metadata(path).ok()?;
+        if metadata.is_dir() {
+            let documents = folder::list(path, None).ok()?;
+            let stamps: Option<Vec<String>> =
+                documents.iter().map(|document| document.stored.stamp()).collect();
+            return stamps.map(|stamps| stamps.join("\n"));
+        }
+        metadata.is_file().then(|| Rereadable::new(path.to_path_buf(), &metadata))?.stamp()
     }
 
     /// These places, with copies of those that can be read only once, standard input and pipes. Copies are in the folder
