@@ -177,8 +177,13 @@ pub(crate) fn find(
 ) -> anyhow::Result<KeptItems> {
     let settings = options.settings(Goal::Groups)?;
     let subject = Subject::new(options, Goal::Groups, &settings)?;
+    // Items in memory are read first, and what is kept is copied afterwards.
+    let rereadable = match options.is_in_memory() {
+        true => Place::rereadable(inputs, options.temp.as_deref())?,
+        false => Vec::new(),
+    };
     let source = match options.is_in_memory() {
-        true => records_in_memory(options, inputs, outputs)?,
+        true => records_in_memory(options, &rereadable, outputs)?,
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
     };
     let DedupOutputs { kept, clusters, stats } = outputs;
@@ -190,27 +195,27 @@ pub(crate) fn find(
         RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept, stats], &[])?,
     }
     let keep = options.keep.clone().unwrap_or_default();
-    let search = Search::new(&settings).observed(observer);
-    let (result, job) = match &source {
+    let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
+    let job = options.job(Goal::Groups, files, &settings)?;
+    let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
+    let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
-            let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
-            let job = options.job(Goal::Groups, files, &[source], &settings)?;
-            let result = search
-                .resuming(job.as_ref())
-                .dedup(SourceItems::new(source), &keep, options.linkage())
-                .map_err(|error| report::stopped(error, job.as_ref()))?;
-            (result, job)
+            search.dedup(SourceItems::new(source), &keep, options.linkage())
         }
         _ => {
             observer.stage(Stage::Load, None);
             let clock = Clock::start(Stage::Load);
-            let items = with_threads(options.threads, || options.load(Goal::Groups, inputs, &[]))?;
+            let load = || options.load(Goal::Groups, &rereadable, &[]);
+            let items = with_threads(options.threads, load)?;
             let loaded = clock.stop(source.bytes());
-            let mut result = search.dedup(items, &keep, options.linkage())?;
-            result.stats.stages.insert(0, loaded);
-            (result, None)
+            let result = search.dedup(items, &keep, options.linkage());
+            result.map(|mut result| {
+                result.stats.stages.insert(0, loaded);
+                result
+            })
         }
     };
+    let result = result.map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok(KeptItems { source, settings, result, subject, job })
 }
 
@@ -220,10 +225,6 @@ fn records_in_memory(
     inputs: &[Place],
     outputs: DedupOutputs<'_>,
 ) -> nearkin_engine::Result<RecordSource> {
-    if inputs.iter().any(Place::is_stdin) {
-        let what = "is read once, and here what is kept is read a second time";
-        return Err(Error::file("<stdin>", Problem::new(what).or("give a file")));
-    }
     match VectorFiles::open(inputs, &options.read_options())? {
         Some(files) => {
             if !matches!(outputs.kept, KeptTarget::Nowhere) {

@@ -111,6 +111,13 @@ impl SearchRequest<'_> {
         let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
         check_outputs(&[self.target.path()], &[self.stats], &inputs)
     }
+
+    /// The job to which the search belongs, if it can be taken up again.
+    fn job(&self, settings: &Settings) -> nearkin_engine::Result<Option<Job>> {
+        let Self { options, goal, inputs, against, target, stats } = *self;
+        let files = RunFiles { inputs, against, outputs: &[target.path(), stats] };
+        options.job(goal, files, settings)
+    }
 }
 
 /// Which rows are written.
@@ -209,7 +216,7 @@ pub(crate) fn find(
     }
     let settings = options.settings(goal)?;
     let (mut similar, job) = match options.is_in_memory() {
-        true => (matches_in_memory(request, &settings, observer)?, None),
+        true => matches_in_memory(request, &settings, observer)?,
         false => scanned_matches(request, &settings, observer)?,
     };
     observer.stage(Stage::Write, None);
@@ -230,13 +237,11 @@ fn scanned_matches(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> anyhow::Result<(Matches, Option<Job>)> {
-    let SearchRequest { options, goal, inputs, against, target, stats } = *request;
+    let SearchRequest { options, inputs, against, .. } = *request;
     let source = options.open(inputs, Some(settings))?;
     let other = (!against.is_empty()).then(|| options.open(against, Some(settings))).transpose()?;
     request.check_outputs()?;
-    let sources: Vec<_> = std::iter::once(&source).chain(&other).collect();
-    let files = RunFiles { inputs, against, outputs: &[target.path(), stats] };
-    let job = options.job(goal, files, &sources, settings)?;
+    let job = request.job(settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());
     let matches = search
         .pairs(SourceItems::new(&source).against(other.as_ref()))
@@ -249,20 +254,22 @@ fn matches_in_memory(
     request: &SearchRequest<'_>,
     settings: &Settings,
     observer: &dyn Observer,
-) -> anyhow::Result<Matches> {
+) -> anyhow::Result<(Matches, Option<Job>)> {
     let SearchRequest { options, goal, inputs, against, .. } = *request;
     request.check_outputs()?;
+    let job = request.job(settings)?;
     observer.stage(Stage::Load, None);
     let clock = Clock::start(Stage::Load);
     let items = with_threads(options.threads, || options.load(goal, inputs, against))?;
     let loaded = clock.stop(0);
-    let search = Search::new(settings).observed(observer);
-    let mut matches = match request.rows()? {
+    let search = Search::new(settings).observed(observer).resuming(job.as_ref());
+    let matches = match request.rows()? {
         Rows::Pairs => search.pairs(items),
         Rows::Closest(k) => search.closest(items, k),
-    }?;
+    };
+    let mut matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
     matches.stats.stages.insert(0, loaded);
-    Ok(matches)
+    Ok((matches, job))
 }
 
 /// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.

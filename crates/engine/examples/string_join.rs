@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use nearkin_engine::item::Strings;
 use nearkin_engine::join::strings;
-use nearkin_engine::space::{JoinQuery, Space, StringMeasure, StringSpace};
+use nearkin_engine::space::{JoinQuery, Space, StringMeasure, StringSpace, sorted_pairs};
 use rayon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let space = StringSpace::new(strings, measure);
         let begun = Instant::now();
         let join = JoinQuery { limit, split: None, stopped: &|| false };
-        let (pairs, counts) = strings::join(&space, &join)?;
+        let (pairs, counts) = sorted_pairs(|found| strings::join(&space, &join, found))?;
         let searched = begun.elapsed().as_secs_f64();
         println!("{measure:?} within {limit}: {} strings, {counts:?}", space.len());
         println!("  {} pairs, {searched:.3} s", pairs.len());

@@ -9,7 +9,7 @@ use nearkin_engine::family::hash::SplitMix;
 use nearkin_engine::family::squares::{different_fingers, over_grid, same_finger};
 use nearkin_engine::item::Sets;
 use nearkin_engine::measure::jaccard;
-use nearkin_engine::space::{Form, JoinQuery, Space};
+use nearkin_engine::space::{Form, JoinQuery, Space, sorted_pairs};
 
 /// Squares of a function.
 pub(crate) const EACH: usize = 3;
@@ -80,7 +80,8 @@ impl Generated {
         let family = Squares::new(&self.prints, self.grid, EACH, seed)?;
         let cascade = Cascade::new(expression, &[("squares", &family)], self.prints.len())?;
         let join = JoinQuery { limit, split: None, stopped: &|| false };
-        let (pairs, counts) = cascade.join(&Similarity(&self.prints), &join)?;
+        let similarity = Similarity(&self.prints);
+        let (pairs, counts) = sorted_pairs(|found| cascade.join(&similarity, &join, found))?;
         let of_one_finger = |a: u32, b: u32| a + self.fingers as u32 == b;
         let same = pairs.iter().filter(|pair| of_one_finger(pair.a, pair.b)).count();
         let all = self.prints.len() * (self.prints.len() - 1) / 2;

@@ -90,6 +90,55 @@ fn records_of_every_kind_keep_their_fields() {
     assert_eq!(place.read("kept.csv"), "id,one,two,three\nA,yes,no,yes\nC,no,yes,no\n");
 }
 
+/// Standard input is kept, so that the records can be copied: the same bytes as from a file.
+#[test]
+fn items_of_standard_input_are_those_of_a_file() {
+    let vectors =
+        "{\"id\":1,\"vector\":[0,0]}\n{\"id\":2,\"vector\":[0,1]}\n{\"id\":3,\"vector\":[9,9]}\n";
+    let answers = "id,one,two,three\nA,yes,no,yes\nB,yes,no,\nC,no,yes,no\n";
+    let jobs: [(&str, &[u8], &str); 7] = [
+        ("jsonl", vectors.as_bytes(), "--as vector --within 1"),
+        ("txt", b"0 0\n0 1\n9 9\n", "--as vector --within 1"),
+        ("csv", b"id,bits,note\nx,1011,one\ny,1010,two\nz,0100,three\n", "--as bits --within 1"),
+        ("txt", b"kitten\nmitten\n\nkittens\ndog\n", "--as string --within 2 --keep longest"),
+        ("csv", answers.as_bytes(), "--as answers --within 0.5"),
+        ("txt", b"red green blue\nblue green red\nyellow\n", "--measure cosine -t 0.99"),
+        ("npy", &npy("<f4", &POINTS), "--as vector --measure cosine -t 0.9"),
+    ];
+    let place = Place::new();
+    let read = |name: &str| std::fs::read(place.path(name)).unwrap();
+    for (format, input, options) in jobs {
+        let of = |input: &str, output: &str| {
+            let rest = format!("--format {format} {options} --temp . --clusters c.csv --quiet");
+            format!("dedup {input} {rest} {output}")
+        };
+        place.write(&format!("in.{format}"), input);
+        place.ok(&of(&format!("in.{format}"), &format!("-o file.{format}")));
+        let clusters = read("c.csv");
+        let outcome = place.run_with(&of("-", &format!("-o piped.{format}")), input);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{format} {options}");
+        let kept = read(&format!("piped.{format}"));
+        assert_eq!(kept, read(&format!("file.{format}")), "{format} {options}");
+        assert!(kept.len() < input.len());
+        assert_eq!(read("c.csv"), clusters, "{format} {options}");
+        if format != "npy" {
+            let line = |input: &str| format!("dedup {input} --format {format} {options} --quiet");
+            let piped = place.run_with(&line("-"), input);
+            assert_eq!(piped.stdout, place.ok(&line(&format!("in.{format}"))).stdout, "{options}");
+            assert!(!piped.stdout.is_empty());
+        }
+    }
+    // A pipe that has a name.
+    let line = "dedup /dev/stdin --format txt --as vector --within 1 -o kept.txt";
+    assert_eq!(place.run_with(line, b"0 0\n0 1\n9 9\n").code, Some(0));
+    assert_eq!(place.read("kept.txt"), "0 0\n9 9\n");
+    let line = "dedup - --as vector --within 1 --on-error skip -o kept.jsonl";
+    let bad = place.run_with(&line.replace("--on-error skip ", ""), b"{\"vector\":\"?\"}\n");
+    assert!(bad.stderr.starts_with("error: <stdin>:1: "), "{}", bad.stderr);
+    assert_eq!(place.run_with(line, b"").code, Some(0));
+    assert_eq!(place.read("kept.jsonl"), "");
+}
+
 #[test]
 fn skipped_vectors_keep_their_places() {
     let place = Place::new();
@@ -116,6 +165,6 @@ fn what_cannot_be_is_refused_before_the_search() {
     place.fails(&of("-o kept.npy --keep longest"), &["--keep", "equally long"]);
     place.write("v.jsonl", "{\"vector\":[1,0]}\n");
     place.fails(&of("v.jsonl -o kept.npy"), &["v.jsonl", ".npy"]);
-    place.fails("dedup - --as string -o out.txt", &["<stdin>", "give a file"]);
+    place.fails("dedup - - --as string -o out.txt", &["<stdin>", "more than once"]);
     place.fails("dedup v.jsonl --as vector --within 1 --keep max:score -o k.jsonl", &["score"]);
 }

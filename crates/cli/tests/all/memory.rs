@@ -87,6 +87,53 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     assert!(went_on > 0, "no run was killed in time, and this test shows nothing");
 }
 
+#[test]
+fn a_killed_run_of_items_in_memory_goes_on_with_its_matches() {
+    let place = Place::new();
+    place.write("in.txt", (0..2000).map(|i| format!("{} {}\n", i % 50, i)).collect::<String>());
+    fs::create_dir(place.path("temp")).unwrap();
+    let mut went_on = 0;
+    for line in [
+        "pairs in.txt --as vector --within 500 -o out.csv",
+        "top in.txt --as vector -k 300 -o out.csv",
+        "dedup in.txt --as vector --within 0.5 --clusters out.csv",
+        "pairs in.txt --as string --within 3 -o out.csv",
+    ] {
+        place.ok(line);
+        let expected = place.read("out.csv");
+        fs::remove_file(place.path("out.csv")).unwrap();
+        let line = format!("{line} --temp temp --memory 16M --stats s.json");
+        kill_when(&place, &line, "verify");
+        let is_left = fs::read_dir(place.path("temp")).unwrap().count() == 1;
+        assert!(is_left || place.exists("out.csv"), "it was killed, or it was done before");
+        place.ok(&line);
+        if is_left {
+            assert!(place.read("s.json").contains("\"resumed_after\": \"verify\""), "{line}");
+            went_on += 1;
+        }
+        assert!(place.read("out.csv") == expected, "{line}");
+        assert_eq!(fs::read_dir(place.path("temp")).unwrap().count(), 0, "nothing is left");
+    }
+    assert!(went_on > 0, "no run was killed in time, and this test shows nothing");
+}
+
+#[test]
+fn vectors_that_changed_in_between_are_compared_anew() {
+    let place = Place::new();
+    fs::create_dir(place.path("temp")).unwrap();
+    let line = "dedup in.jsonl --as vector --within 1 -o /dev/stdout --format jsonl --temp temp \
+                --clusters /dev/full";
+    let [near, far] =
+        ["[1,2]", "[7,70]"].map(|other| format!("{{\"vector\":[1,1]}}\n{{\"vector\":{other}}}\n"));
+    for (input, kept) in [(&near, 1), (&near, 1), (&far, 2), (&far, 2)] {
+        place.write("in.jsonl", input);
+        let outcome = place.run(line);
+        assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(1), kept), "{outcome:?}");
+        let job = fs::read_dir(place.path("temp")).unwrap().next().unwrap().unwrap();
+        assert!(job.path().join("verify").exists());
+    }
+}
+
 /// Starts the command and kills it, as the system does when memory is short, when a file of this name is
 /// there, unless it ends before.
 fn kill_when(place: &Place, line: &str, name: &str) {

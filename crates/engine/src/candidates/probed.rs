@@ -16,7 +16,7 @@ use super::cascade::CandidateCounts;
 use crate::family::hash::mix64;
 use crate::family::probe::{Doubt, ProbeChange, ProbePattern};
 use crate::family::{INFINITY, ProbeFamily};
-use crate::space::{ClosePair, JoinQuery, Space};
+use crate::space::{ClosePair, JoinQuery, PairBuffer, PairSink, Space};
 use crate::{Error, Result};
 
 /// Items that are hashed together, and then looked up together.
@@ -27,9 +27,6 @@ const FUNCTIONS: usize = 64;
 
 /// Keys of probes that are held.
 const HELD: usize = 1 << 24;
-
-/// Close pairs that are held before repetitions are removed.
-const REPEATED: usize = 1 << 22;
 
 /// How many tables, functions and probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,20 +70,22 @@ impl<'a> ProbedTables<'a> {
         Ok(Self { family, shape, pattern, looks, items })
     }
 
-    /// All pairs that meet and reach the limit, in order, with their exact value. Pairs that meet again count again.
+    /// Hands on all pairs that meet and reach the limit, with their exact value. Pairs that meet again count again, and
+    /// may come again.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
+    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items, or the sink fails.
     pub fn join(
         &self,
         space: &dyn Space,
         join: &JoinQuery<'_>,
-    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
+        found: &PairSink<'_>,
+    ) -> Result<CandidateCounts> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as are hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
         }
-        let (mut found, mut counts, mut once) = (Vec::new(), CandidateCounts::default(), 0);
+        let mut counts = CandidateCounts::default();
         let mut keys = Vec::new();
         let held = HELD / (self.items * self.looks).max(1);
         let together = held.min(FUNCTIONS / self.shape.rows).max(1);
@@ -97,17 +96,9 @@ impl<'a> ProbedTables<'a> {
                 .into_par_iter()
                 .map(|table| self.lookup(&keys, table, tables, join.split))
                 .collect();
-            for (mut more, count) in self.look_up(&keys, &lookups, space, join)? {
-                found.append(&mut more);
-                counts += count;
-            }
-            if found.len() > 2 * once + REPEATED {
-                sort(&mut found);
-                once = found.len();
-            }
+            counts = counts + self.look_up(&keys, &lookups, space, join, found)?;
         }
-        sort(&mut found);
-        Ok((found, counts))
+        Ok(counts)
     }
 
     /// Computes the keys under which items look in some tables, item by item and table by table.
@@ -160,7 +151,8 @@ impl<'a> ProbedTables<'a> {
         lookups: &[ProbeTable],
         space: &dyn Space,
         join: &JoinQuery<'_>,
-    ) -> Result<Vec<(Vec<ClosePair>, CandidateCounts)>> {
+        found: &PairSink<'_>,
+    ) -> Result<CandidateCounts> {
         let asking = join.split.map_or(self.items, |split| self.items.min(split as usize)) as u32;
         let each = lookups.len() * self.looks;
         let tables = lookups.par_iter().enumerate();
@@ -174,32 +166,36 @@ impl<'a> ProbedTables<'a> {
             blocks.into_par_iter().map(move |order| (table, lookup, order))
         });
         let compare = |(table, lookup, order): (usize, &ProbeTable, Vec<(u64, u32)>)| {
-            let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
+            let (mut pairs, mut counts) = (PairBuffer::new(found), CandidateCounts::default());
             for (_, a) in order {
                 if (join.stopped)() {
                     return Err(Error::Interrupted);
                 }
                 let least = join.split.unwrap_or(a + 1);
-                let keys = &keys[a as usize * each + table * self.looks..][..self.looks];
-                for &key in keys.iter().filter(|&&key| lookup.may_have(key)) {
+                let row = &keys[a as usize * each..][..each];
+                // Of the tables at hand, the first in which two items meet hands them on.
+                let met_before = |b: u32| {
+                    let others = &keys[b as usize * each..][..table * self.looks];
+                    let tables = row.chunks_exact(self.looks).zip(others.chunks_exact(self.looks));
+                    tables.into_iter().any(|(looks, other)| looks.contains(&other[0]))
+                };
+                let looks = &row[table * self.looks..][..self.looks];
+                for &key in looks.iter().filter(|&&key| lookup.may_have(key)) {
                     for b in lookup.items(key, least) {
                         counts.verified += 1;
-                        let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| ClosePair { a, b, value }));
+                        if let Some(value) = space.reaching(a, b, join.limit)
+                            && !met_before(b)
+                        {
+                            pairs.push(ClosePair { a, b, value });
+                        }
                     }
                 }
             }
             counts.candidates = counts.verified;
-            Ok((found, counts))
+            pairs.finish().map(|_| counts)
         };
-        blocks.map(compare).collect()
+        blocks.map(compare).try_reduce(CandidateCounts::default, |a, b| Ok(a + b))
     }
-}
-
-/// In order, and each once.
-fn sort(found: &mut Vec<ClosePair>) {
-    found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-    found.dedup_by_key(|pair| (pair.a, pair.b));
 }
 
 /// Stands for a key where there is none.

@@ -6,26 +6,25 @@
 use nearkin_kernels::{TILE, near_bits};
 use rayon::prelude::*;
 
-use super::{go_on, sorted};
+use super::go_on;
 use crate::Result;
-use crate::space::{BitSpace, ClosePair, JoinQuery, Space};
+use crate::space::{BitSpace, ClosePair, JoinQuery, PairBuffer, PairSink, Space};
 
-/// Every pair that reaches the limit, sorted.
+/// Hands on every pair that reaches the limit.
 ///
 /// # Errors
-/// When it was stopped.
-pub fn within(space: &BitSpace, join: &JoinQuery) -> Result<Vec<ClosePair>> {
-    let Some(most) = space.most_differing(join.limit) else { return Ok(Vec::new()) };
+/// When it was stopped, or the sink fails.
+pub fn within(space: &BitSpace, join: &JoinQuery, found: &PairSink<'_>) -> Result<()> {
+    let Some(most) = space.most_differing(join.limit) else { return Ok(()) };
     let sorted_bits = OnesOrder::new(space);
-    let parts = (0..sorted_bits.blocks()).into_par_iter().map(|block| {
+    (0..sorted_bits.blocks()).into_par_iter().try_for_each(|block| {
         go_on(join.stopped)?;
-        let mut found = Vec::new();
+        let mut pairs = PairBuffer::new(found);
         sorted_bits.compare(block, most, join.split, |a, b| {
-            found.push(ClosePair { a, b, value: space.value(a, b) });
+            pairs.push(ClosePair { a, b, value: space.value(a, b) });
         });
-        Ok(found)
-    });
-    Ok(sorted(parts.collect::<Result<_>>()?))
+        pairs.finish().map(drop)
+    })
 }
 
 /// Bit strings in the order of how many ones they have.

@@ -16,8 +16,10 @@ use nearkin_kernels::{TILE, add_squares, near_box, near_point};
 use rayon::prelude::*;
 
 use super::frame::{Frame, FrameCoordinates};
-use super::{cells, go_on, sorted};
-use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
+use super::{cells, go_on};
+use crate::space::{
+    ClosePair, JoinQuery, PairBuffer, PairSink, QUANTUM, ROUNDING, Space, VectorSpace,
+};
 use crate::{Error, Result};
 
 /// Components by which blocks are made and pairs compared first; one more is the length of the rest.
@@ -127,31 +129,31 @@ impl<'a> Blocks<'a> {
         self.space
     }
 
-    /// Every pair that reaches the limit, sorted, and how many pairs were left after each question.
+    /// Hands on every pair that reaches the limit, and counts how many pairs were left after each question.
     ///
     /// # Errors
-    /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &JoinQuery) -> Result<(Vec<ClosePair>, BlockCounts)> {
+    /// When it was stopped, the limit is not a number, or the sink fails.
+    pub fn within(&self, join: &JoinQuery, found: &PairSink<'_>) -> Result<BlockCounts> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
         let sides = self.sides(join.split);
-        let parts = (0..self.count()).into_par_iter().map(|block| {
+        let counts = (0..self.count()).into_par_iter().map(|block| {
             go_on(join.stopped)?;
-            Ok(self.join_block(block, join, sides))
+            self.join_block(block, join, sides, found)
         });
-        let (parts, counts): (Vec<_>, Vec<_>) =
-            parts.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        Ok((sorted(parts), counts.into_iter().fold(BlockCounts::default(), BlockCounts::and)))
+        counts.try_reduce(BlockCounts::default, |a, b| Ok(a.and(b)))
     }
 
+    /// Hands on the close pairs of a block with all blocks, or in one collection with itself and those after it.
     pub(super) fn join_block(
         &self,
         block: usize,
         join: &JoinQuery,
         sides: BlockSides,
-    ) -> (Vec<ClosePair>, BlockCounts) {
-        let (mut found, mut counts) = (Vec::new(), BlockCounts::default());
+        found: &PairSink<'_>,
+    ) -> Result<BlockCounts> {
+        let (mut pairs, mut counts) = (PairBuffer::new(found), BlockCounts::default());
         let radius = self.space.radius(join.limit);
         let asking = self.asking(block, sides);
         // In one collection each pair of blocks meets once.
@@ -178,13 +180,15 @@ impl<'a> Blocks<'a> {
                 for with in bits(near) {
                     let a = self.order[self.place(block, point)];
                     let b = self.order[self.place(other, with)];
-                    let value = self.space.reaching(a.min(b), a.max(b), join.limit);
-                    found.extend(value.map(|value| ClosePair { a: a.min(b), b: a.max(b), value }));
+                    let (a, b) = (a.min(b), a.max(b));
+                    if let Some(value) = self.space.reaching(a, b, join.limit) {
+                        pairs.push(ClosePair { a, b, value });
+                    }
                 }
             }
         }
-        counts.found = found.len() as u64;
-        (found, counts)
+        counts.found = pairs.finish()?;
+        Ok(counts)
     }
 
     /// Points of a block that are near the box of another.

@@ -2,27 +2,29 @@
 
 use rayon::prelude::*;
 
-use super::{go_on, sorted};
+use super::go_on;
 use crate::Result;
-use crate::space::{ClosePair, JoinQuery, Space};
+use crate::space::{ClosePair, JoinQuery, PairBuffer, PairSink, Space};
 
 /// Items that are compared with the same number of others at a time, so that both stay in a cache.
 const PORTION: u32 = 64;
 
-/// Every pair that reaches the limit, sorted.
+/// Hands on every pair that reaches the limit.
 ///
 /// # Errors
-/// When it was stopped.
-pub fn brute_force(space: &impl Space, join: &JoinQuery) -> Result<Vec<ClosePair>> {
+/// When it was stopped, or the sink fails.
+pub fn brute_force(space: &impl Space, join: &JoinQuery, found: &PairSink<'_>) -> Result<()> {
     let items = space.len() as u32;
     let firsts = join.split.unwrap_or(items).min(items);
     let portions = (0..firsts).step_by(PORTION as usize).collect::<Vec<_>>();
-    let parts = portions.into_par_iter().map(|from| {
+    portions.into_par_iter().try_for_each(|from| {
         go_on(join.stopped)?;
         let to = (from + PORTION).min(firsts);
-        Ok(portion(space, join, from..to, if join.split.is_some() { firsts } else { from }))
-    });
-    Ok(sorted(parts.collect::<Result<_>>()?))
+        let mut pairs = PairBuffer::new(found);
+        let others = if join.split.is_some() { firsts } else { from };
+        portion(space, join, from..to, others, &mut pairs);
+        pairs.finish().map(drop)
+    })
 }
 
 /// Pairs of the `firsts` with later items, from `others` on.
@@ -31,18 +33,18 @@ fn portion(
     join: &JoinQuery,
     firsts: std::ops::Range<u32>,
     others: u32,
-) -> Vec<ClosePair> {
-    let mut found = Vec::new();
+    pairs: &mut PairBuffer<'_>,
+) {
     for others in (others..space.len() as u32).step_by(PORTION as usize) {
         let end = others.saturating_add(PORTION).min(space.len() as u32);
         for a in firsts.clone() {
             for b in others.max(a + 1)..end {
-                let value = space.reaching(a, b, join.limit);
-                found.extend(value.map(|value| ClosePair { a, b, value }));
+                if let Some(value) = space.reaching(a, b, join.limit) {
+                    pairs.push(ClosePair { a, b, value });
+                }
             }
         }
     }
-    found
 }
 
 /// Every pair of `items` items, in order.

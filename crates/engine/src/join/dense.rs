@@ -9,8 +9,10 @@ use nearkin_kernels::{PANEL, dot_block, panels_of, places_at_most};
 use rayon::prelude::*;
 
 use super::frame::Centre;
-use super::{go_on, sorted};
-use crate::space::{ClosePair, JoinQuery, QUANTUM, ROUNDING, Space, VectorSpace};
+use super::go_on;
+use crate::space::{
+    ClosePair, JoinQuery, PairBuffer, PairSink, QUANTUM, ROUNDING, Space, VectorSpace,
+};
 use crate::{Error, Result};
 
 /// Rows that are multiplied in one go.
@@ -55,11 +57,11 @@ impl<'a> DenseJoin<'a> {
         self.centre.space()
     }
 
-    /// Every pair that reaches the limit, sorted.
+    /// Hands on every pair that reaches the limit.
     ///
     /// # Errors
-    /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, join: &JoinQuery) -> Result<Vec<ClosePair>> {
+    /// When it was stopped, the limit is not a number, or the sink fails.
+    pub fn within(&self, join: &JoinQuery, found: &PairSink<'_>) -> Result<()> {
         if join.limit.is_nan() {
             return Err(Error::parameter("limit", join.limit, "a number"));
         }
@@ -67,25 +69,27 @@ impl<'a> DenseJoin<'a> {
         let radius = space.radius(join.limit);
         let asking =
             0..join.split.map_or(space.len() as u32, |split| split.min(space.len() as u32));
-        let parts = self.portions(asking).into_par_iter().map(|rows| {
+        self.portions(asking).into_par_iter().try_for_each(|rows| {
             go_on(join.stopped)?;
-            let mut found = vec![Vec::new(); rows.len()];
+            let mut pairs = PairBuffer::new(found);
             let first = join.split.unwrap_or(rows.start);
+            let mut states = vec![(); rows.len()];
             self.scan(
                 rows,
                 first,
-                &mut found,
-                |_| radius,
-                |found, a, b| {
-                    if b > a && b >= first {
-                        let value = space.reaching(a, b, join.limit);
-                        found.extend(value.map(|value| ClosePair { a, b, value }));
+                &mut states,
+                |()| radius,
+                |(), a, b| {
+                    if b > a
+                        && b >= first
+                        && let Some(value) = space.reaching(a, b, join.limit)
+                    {
+                        pairs.push(ClosePair { a, b, value });
                     }
                 },
             );
-            Ok(found.concat())
-        });
-        Ok(sorted(parts.collect::<Result<_>>()?))
+            pairs.finish().map(drop)
+        })
     }
 
     /// Rows that are multiplied in one go.
@@ -101,7 +105,7 @@ impl<'a> DenseJoin<'a> {
         first: u32,
         states: &mut [T],
         radius: impl Fn(&T) -> f64,
-        meet: impl Fn(&mut T, u32, u32),
+        mut meet: impl FnMut(&mut T, u32, u32),
     ) {
         let width = self.centre.dimension() + 2;
         let (mut left, mut lengths) = (Vec::new(), Vec::new());

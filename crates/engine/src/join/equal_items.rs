@@ -1,11 +1,12 @@
 //! Items of a join in groups of equal ones, in the order that the join needs.
 //!
-//! A join compares one item of each group; the pairs of equal items are made at the end.
+//! A join compares one item of each group, and makes the pairs of items from that.
 
 use rayon::prelude::*;
 
-use crate::space::{ClosePair, JoinQuery};
-use crate::{Error, Result};
+use super::go_on;
+use crate::Result;
+use crate::space::{ClosePair, JoinQuery, PairBuffer, PairSink};
 
 /// Items in groups of equal ones.
 #[derive(Debug, Clone)]
@@ -85,29 +86,32 @@ impl EqualItems {
         self.members(a).iter().flat_map(move |&x| others(x).map(move |y| pair(x, y)))
     }
 
-    /// All pairs of items, sorted by the first item, then the second, given those of groups, each once, and the value of
-    /// two items of a group, if that is close.
+    /// Adds the pairs of items of two groups, or of one with itself.
+    pub(crate) fn expand(&self, a: u32, b: u32, value: f64, pairs: &mut PairBuffer<'_>) {
+        self.pairs(a, b, value).for_each(|pair| pairs.push(pair));
+    }
+
+    /// Hands on the pairs of equal items, given the value of two items of a group, if that is close.
     ///
     /// # Errors
-    /// When `join.stopped` says so.
-    pub(crate) fn expand(
+    /// When the join was stopped, or the sink fails.
+    pub(crate) fn expand_each(
         &self,
-        pairs: &[(u32, u32, f64)],
         own: impl Fn(u32) -> Option<f64> + Sync,
         join: &JoinQuery,
-    ) -> Result<Vec<ClosePair>> {
-        let stopped = || (join.stopped)();
-        let of_groups = pairs.par_iter().flat_map_iter(|&(a, b, value)| {
-            let value = (!stopped()).then_some(value);
-            value.into_iter().flat_map(move |value| self.pairs(a, b, value))
-        });
-        let of_own = (0..self.len() as u32).into_par_iter().flat_map_iter(|group| {
-            let several = self.members(group).len() > 1 && !stopped();
-            let value = if several { own(group) } else { None };
-            value.into_iter().flat_map(move |value| self.pairs(group, group, value))
-        });
-        let mut found: Vec<ClosePair> = of_groups.chain(of_own).collect();
-        found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        if stopped() { Err(Error::Interrupted) } else { Ok(found) }
+        found: &PairSink<'_>,
+    ) -> Result<()> {
+        go_on(join.stopped)?;
+        (0..self.len() as u32).into_par_iter().try_for_each(|group| {
+            if self.members(group).len() < 2 {
+                return Ok(());
+            }
+            go_on(join.stopped)?;
+            let mut pairs = PairBuffer::new(found);
+            if let Some(value) = own(group) {
+                self.expand(group, group, value, &mut pairs);
+            }
+            pairs.finish().map(drop)
+        })
     }
 }

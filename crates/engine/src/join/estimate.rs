@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks};
 use super::{DenseJoin, TopQuery, brute_force, pairs_of, top};
 use crate::Result;
-use crate::space::{ClosePair, JoinQuery, Space, VectorMeasure, VectorSpace};
+use crate::space::{ClosePair, JoinQuery, PairSink, Space, VectorMeasure, VectorSpace};
 
 /// Most blocks that are tried. With 4, what was expected to be found was off by a factor of 3.
 const TRIED: usize = 64;
@@ -59,19 +59,21 @@ pub enum VectorJoin<'a> {
 }
 
 impl VectorJoin<'_> {
-    /// Every pair of the space that reaches the limit, sorted, and how many had to be compared exactly.
+    /// Hands on every pair of the space that reaches the limit, and counts how many had to be compared exactly.
     ///
     /// # Errors
-    /// When it was stopped, or the limit is not a number.
-    pub fn within(&self, space: &VectorSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, u64)> {
+    /// When it was stopped, the limit is not a number, or the sink fails.
+    pub fn within(
+        &self,
+        space: &VectorSpace,
+        join: &JoinQuery,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
         let all = pairs_of(space.len(), join.split) as u64;
         match self {
-            Self::Blocks(blocks) => {
-                let (found, counts) = blocks.within(join)?;
-                Ok((found, counts.compared()))
-            }
-            Self::Dense => Ok((DenseJoin::new(space).within(join)?, all)),
-            Self::BruteForce => Ok((brute_force(space, join)?, all)),
+            Self::Blocks(blocks) => Ok(blocks.within(join, found)?.compared()),
+            Self::Dense => DenseJoin::new(space).within(join, found).map(|()| all),
+            Self::BruteForce => brute_force(space, join, found).map(|()| all),
         }
     }
 
@@ -91,7 +93,9 @@ impl VectorJoin<'_> {
 impl Blocks<'_> {
     /// What [`within`](Self::within) will count and take.
     pub fn estimate(&self, join: &JoinQuery) -> JoinEstimate {
-        self.tried(|block| self.join_block(block, join, self.sides(join.split)).1)
+        let sides = self.sides(join.split);
+        // Nothing fails where no pair is kept.
+        self.tried(|block| self.join_block(block, join, sides, &|_| Ok(())).unwrap_or_default())
     }
 
     /// What [`closest`](Self::closest) will count and take.

@@ -12,7 +12,8 @@
 //! | [`estimate`] | vectors | which of these is the cheapest |
 //! | [`top`] | all of these | the closest of each item |
 //!
-//! Pairs come sorted, and are the same at any number of threads.
+//! Joins hand pairs on while they find more ([`PairSink`](crate::space::PairSink)), in any order. The pairs are the same at
+//! any number of threads.
 
 mod basis;
 pub mod bits;
@@ -36,17 +37,7 @@ pub(crate) use element_index::{ElementIndex, make_room};
 pub use estimate::{JoinEstimate, VectorJoin, prepare, prepare_closest};
 pub use top::TopQuery;
 
-use rayon::prelude::*;
-
-use crate::space::ClosePair;
 use crate::{Error, Result};
-
-/// Joins what the parts of a join have found, and sorts it.
-fn sorted(parts: Vec<Vec<ClosePair>>) -> Vec<ClosePair> {
-    let mut found = parts.concat();
-    found.par_sort_unstable_by_key(|found| (found.a, found.b));
-    found
-}
 
 /// An error when the user asked to stop.
 pub(crate) fn go_on(stopped: &(dyn Fn() -> bool + Sync)) -> Result<()> {

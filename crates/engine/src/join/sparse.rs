@@ -28,8 +28,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
+use super::go_on;
 use super::strings::JoinCounts;
-use crate::space::{ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace};
+use crate::space::{JoinQuery, PairBuffer, PairSink, Space, SparseMeasure, SparseSpace};
 use crate::{Error, Result};
 
 /// Sums of single precision weights are wrong by less than 2·10⁻⁷ of the product of the lengths.
@@ -38,14 +39,14 @@ const SLACK: f64 = 1e-6;
 /// Vectors that one task goes through with one array of sums.
 const CHUNK: usize = 1024;
 
-/// All pairs of vectors that reach `join.limit`, sorted by the first item, then the second.
+/// Hands on all pairs of vectors that reach `join.limit`.
 ///
 /// Limits that vectors without a common dimension reach, a cosine of up to 0 or an angle from 90 degrees
 /// on, are answered by comparing all pairs.
 ///
 /// # Errors
-/// When the limit is not a number, or the join was stopped.
-pub fn join(space: &SparseSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
+/// When the limit is not a number, the join was stopped, or the sink fails.
+pub fn join(space: &SparseSpace, join: &JoinQuery, found: &PairSink<'_>) -> Result<JoinCounts> {
     if join.limit.is_nan() {
         let must = "a cosine or an angle in degrees";
         return Err(Error::parameter("the limit", join.limit, must));
@@ -56,25 +57,20 @@ pub fn join(space: &SparseSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, Jo
     };
     let copies = fold(space, join.split);
     let compared = AtomicU64::new(0);
-    let pairs = if cosine > 2.0 * SLACK {
+    let search = HeadSearch { space, copies: &copies, join, compared: &compared, found };
+    let close = if cosine > 2.0 * SLACK {
         let heads = VectorHeads::new(space, &copies, cosine - SLACK);
-        pairs(space, &copies, join, &compared, |groups, with| {
-            heads.candidates(groups, &copies, with)
-        })
+        search.pairs(|groups, with| heads.candidates(groups, &copies, with))
     } else {
-        pairs(space, &copies, join, &compared, |groups, with| {
+        search.pairs(|groups, with| {
             groups.for_each(|b| {
                 with(b, &(0..b).filter(|&a| copies.wanted(a, b)).collect::<Vec<_>>())
             });
         })
     }?;
-    let counts = JoinCounts {
-        distinct: copies.len() as u64,
-        candidates: compared.into_inner(),
-        close: pairs.len() as u64,
-    };
     let own = |group| space.reaching(copies.first(group), copies.first(group), join.limit);
-    Ok((copies.expand(&pairs, own, join)?, counts))
+    copies.expand_each(own, join, found)?;
+    Ok(JoinCounts { distinct: copies.len() as u64, candidates: compared.into_inner(), close })
 }
 
 /// Groups of identical vectors, in the order of their entries.
@@ -89,32 +85,45 @@ fn fold(space: &SparseSpace, split: Option<u32>) -> EqualItems {
     EqualItems::new(items, split, |a, b| order(a, b).is_eq())
 }
 
-/// Compares each group of a chunk with the candidates that `source` finds among those before it.
-fn pairs(
-    space: &SparseSpace,
-    copies: &EqualItems,
-    join: &JoinQuery,
-    compared: &AtomicU64,
-    source: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &[u32])) + Sync,
-) -> Result<Vec<(u32, u32, f64)>> {
-    let groups = copies.len();
-    let found = (0..groups.div_ceil(CHUNK)).into_par_iter().flat_map_iter(|chunk| {
-        let range = (chunk * CHUNK) as u32..groups.min((chunk + 1) * CHUNK) as u32;
-        let mut found = Vec::new();
-        source(range, &mut |b, candidates| {
-            if (join.stopped)() {
-                return;
-            }
-            compared.fetch_add(candidates.len() as u64, Ordering::Relaxed);
-            found.extend(candidates.iter().filter_map(|&a| {
-                let value = space.reaching(copies.first(a), copies.first(b), join.limit)?;
-                Some((a, b, value))
-            }));
+/// Groups of vectors that are compared, and who takes the pairs.
+struct HeadSearch<'a> {
+    space: &'a SparseSpace,
+    copies: &'a EqualItems,
+    join: &'a JoinQuery<'a>,
+    compared: &'a AtomicU64,
+    found: &'a PairSink<'a>,
+}
+
+impl HeadSearch<'_> {
+    /// Compares each group of a chunk with the candidates that `source` finds among those before it. Hands on the close
+    /// pairs of items of different groups, and counts those of groups.
+    fn pairs(
+        &self,
+        source: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &[u32])) + Sync,
+    ) -> Result<u64> {
+        let (space, copies, join) = (self.space, self.copies, self.join);
+        let groups = copies.len();
+        let close = (0..groups.div_ceil(CHUNK)).into_par_iter().map(|chunk| {
+            let range = (chunk * CHUNK) as u32..groups.min((chunk + 1) * CHUNK) as u32;
+            let (mut pairs, mut close) = (PairBuffer::new(self.found), 0);
+            source(range, &mut |b, candidates| {
+                if (join.stopped)() {
+                    return;
+                }
+                self.compared.fetch_add(candidates.len() as u64, Ordering::Relaxed);
+                for &a in candidates {
+                    let value = space.reaching(copies.first(a), copies.first(b), join.limit);
+                    if let Some(value) = value {
+                        close += 1;
+                        copies.expand(a, b, value, &mut pairs);
+                    }
+                }
+            });
+            go_on(join.stopped)?;
+            pairs.finish().map(|_| close)
         });
-        found
-    });
-    let found = found.collect();
-    if (join.stopped)() { Err(Error::Interrupted) } else { Ok(found) }
+        close.try_reduce(|| 0, |a, b| Ok(a + b))
+    }
 }
 
 /// An entry of a vector: of its head with a dimension, or of the list of a dimension with a group.

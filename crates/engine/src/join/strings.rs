@@ -43,8 +43,9 @@ use nearkin_kernels::{scramble, sort_by_high_half};
 use rayon::prelude::*;
 
 use super::equal_items::EqualItems;
+use super::go_on;
 use crate::item::Characters;
-use crate::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
+use crate::space::{JoinQuery, PairBuffer, PairSink, Space, StringMeasure, StringSpace};
 use crate::{Error, Result};
 
 /// How much a join of strings or sparse vectors looked at.
@@ -61,23 +62,20 @@ pub struct JoinCounts {
 /// Beyond this many edits, looking substrings up takes longer than comparing all pairs, except in the largest collections.
 const MOST_EDITS: usize = 255;
 
-/// All pairs of strings at most `join.limit` apart, sorted by the first item, then the second.
+/// Hands on all pairs of strings at most `join.limit` apart.
 ///
 /// # Errors
-/// When the limit is negative or not a number, or the join was stopped.
-pub fn join(space: &StringSpace, join: &JoinQuery) -> Result<(Vec<ClosePair>, JoinCounts)> {
+/// When the limit is negative or not a number, the join was stopped, or the sink fails.
+pub fn join(space: &StringSpace, join: &JoinQuery, found: &PairSink<'_>) -> Result<JoinCounts> {
     if join.limit.is_nan() || join.limit < 0.0 {
         return Err(Error::parameter("within", join.limit, "a number of edits, 0 or more"));
     }
     let copies = fold(space, join.split);
     let search = SegmentSearch::new(space, &copies, join);
-    let pairs = search.pairs(join)?;
-    let counts = JoinCounts {
-        distinct: copies.len() as u64,
-        candidates: search.compared.into_inner(),
-        close: pairs.len() as u64,
-    };
-    Ok((copies.expand(&pairs, |_| Some(0.0), join)?, counts))
+    let close = search.pairs(join, found)?;
+    copies.expand_each(|_| Some(0.0), join, found)?;
+    let distinct = copies.len() as u64;
+    Ok(JoinCounts { distinct, candidates: search.compared.into_inner(), close })
 }
 
 /// Groups of identical strings, shorter ones first.
@@ -178,31 +176,44 @@ impl<'a> SegmentSearch<'a> {
         (scramble(hashes[end].wrapping_sub(before) ^ place) >> 32) as u32
     }
 
-    /// All pairs of groups that are close.
-    fn pairs(&self, join: &JoinQuery) -> Result<Vec<(u32, u32, f64)>> {
+    /// Hands on the close pairs of items of different groups, and counts those of groups.
+    fn pairs(&self, join: &JoinQuery, found: &PairSink<'_>) -> Result<u64> {
         if self.cut.edits == 0 {
-            return Ok(Vec::new());
+            return Ok(0);
         }
         let groups = (0..self.copies.len() as u32).into_par_iter();
-        let pairs = groups
-            .map_init(SegmentScratch::default, |scratch, group| {
-                if (join.stopped)() { Vec::new() } else { self.pairs_of(group, scratch) }
-            })
-            .flatten_iter()
-            .collect();
-        if (join.stopped)() { Err(Error::Interrupted) } else { Ok(pairs) }
+        let none = || (SegmentScratch::default(), PairBuffer::new(found), 0);
+        let parts = groups.try_fold(none, |(mut scratch, mut pairs, close), group| {
+            go_on(join.stopped)?;
+            let more = self.pairs_of(group, &mut scratch, &mut pairs);
+            Ok((scratch, pairs, close + more))
+        });
+        let close = parts.map(|part: Result<_>| {
+            let (_, pairs, close) = part?;
+            pairs.finish().map(|_| close)
+        });
+        close.try_reduce(|| 0, |a, b| Ok(a + b))
     }
 
-    /// The groups before this one that are close to it.
-    fn pairs_of(&self, group: u32, scratch: &mut SegmentScratch) -> Vec<(u32, u32, f64)> {
+    /// Adds the pairs of a group with those before it that are close. Returns how many are.
+    fn pairs_of(
+        &self,
+        group: u32,
+        scratch: &mut SegmentScratch,
+        pairs: &mut PairBuffer<'_>,
+    ) -> u64 {
         self.candidates(group, scratch);
         self.compared.fetch_add(scratch.candidates.len() as u64, Ordering::Relaxed);
         let item = self.copies.first(group);
-        let compare = |&other: &u32| {
-            let edits = self.space.within(self.copies.first(other), item, self.cut.edits)?;
-            Some((other, group, edits as f64))
-        };
-        scratch.candidates.iter().filter_map(compare).collect()
+        let mut close = 0;
+        for &other in &scratch.candidates {
+            let edits = self.space.within(self.copies.first(other), item, self.cut.edits);
+            if let Some(edits) = edits {
+                close += 1;
+                self.copies.expand(other, group, edits as f64, pairs);
+            }
+        }
+        close
     }
 
     /// Collects the groups before this one that may be close to it, each once.

@@ -1,6 +1,7 @@
 //! The closest items of each item, exactly. Of equally close ones, the first in the collection win.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use nearkin_kernels::near_box;
 use rayon::prelude::*;
@@ -8,7 +9,7 @@ use rayon::prelude::*;
 use super::blocks::{BlockCounts, Blocks, bits};
 use super::dense::DenseJoin;
 use super::go_on;
-use crate::space::{ClosePair, Form, Space};
+use crate::space::{ClosePair, Form, PairSink, Space};
 use crate::{Error, Result};
 
 /// Asks for the closest items of each item.
@@ -60,9 +61,14 @@ impl TopList {
         }
     }
 
-    /// Takes an item in, if it is close enough.
+    /// Compares an item, and takes it in if it is close enough.
     pub(super) fn meet(&mut self, space: &impl Space, of: u32, item: u32) {
-        let Some(value) = space.reaching(of.min(item), of.max(item), self.limit()) else { return };
+        let value = space.reaching(of.min(item), of.max(item), self.limit());
+        value.into_iter().for_each(|value| self.insert(value, item));
+    }
+
+    /// Takes an item in, if it is close enough.
+    fn insert(&mut self, value: f64, item: u32) {
         let place = self.kept.partition_point(|&(other, position)| {
             self.form.closer(other, value) || (other == value && position < item)
         });
@@ -75,6 +81,32 @@ impl TopList {
     pub(super) fn found(self, a: u32) -> impl Iterator<Item = ClosePair> {
         self.kept.into_iter().map(move |(value, b)| ClosePair { a, b, value })
     }
+}
+
+/// Of the pairs that a join hands on, the closest of each item: by item, from close to far.
+///
+/// # Errors
+/// When none are asked for, and those of the join.
+pub(crate) fn of_pairs<C>(
+    space: &impl Space,
+    top: &TopQuery,
+    join: impl FnOnce(&PairSink<'_>) -> Result<C>,
+) -> Result<Vec<Vec<ClosePair>>> {
+    top.check()?;
+    let none = || TopList::new(space.form(), top.count);
+    let lists: Mutex<Vec<TopList>> = Mutex::new((0..space.len()).map(|_| none()).collect());
+    join(&|pairs| {
+        let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+        for &ClosePair { a, b, value } in pairs {
+            lists[a as usize].insert(value, b);
+            if top.split.is_none() {
+                lists[b as usize].insert(value, a);
+            }
+        }
+        Ok(())
+    })?;
+    let lists = lists.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((0u32..).zip(lists).map(|(item, list)| list.found(item).collect()).collect())
 }
 
 /// The closest of each item of any space, by comparing all: those of the first item from close to far, then

@@ -15,7 +15,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// Partitions of matches.
 const PARTS: usize = 256;
 
-/// Pairs that go to their partitions together.
+/// Pairs that go to their partitions together: a block of few pairs would mostly hold where its partitions end.
 const MANY: usize = 1 << 15;
 
 /// Similar groups of each group that has a record: three numbers each, the other group and the halves of the
@@ -51,6 +51,11 @@ impl SimilarGroups {
             places: load.numbers::<u32>()?.into(),
             copies: CopyValues::load(load)?,
         })
+    }
+
+    /// The entries of all lists together.
+    pub(crate) fn entries(&self) -> u64 {
+        (0..self.lists.len()).map(|list| self.lists.length(list) as u64 / 3).sum()
     }
 
     /// How many groups are similar to this one.
@@ -129,8 +134,11 @@ pub(crate) enum PairOwners {
 /// The pairs that threads have found so far.
 pub(crate) struct SimilarGroupsBuilder<'a> {
     matches: Mutex<Partitions<2>>,
+    /// Pairs that wait until they are [`MANY`], for each thread at work.
+    waiting: Mutex<Vec<Vec<GroupMatch>>>,
     pairs: AtomicU64,
     places: &'a Arc<Vec<u32>>,
+    owners: PairOwners,
     /// How many groups have a place.
     records: usize,
     /// Places of a partition: the first bits of a place are its partition.
@@ -138,41 +146,64 @@ pub(crate) struct SimilarGroupsBuilder<'a> {
     budget: &'a Budget,
 }
 
+/// Two groups and the value of the pair.
+type GroupMatch = (u32, u32, f64);
+
 impl<'a> SimilarGroupsBuilder<'a> {
-    pub(crate) fn new(places: &'a Arc<Vec<u32>>, records: usize, budget: &'a Budget) -> Self {
-        let matches = Mutex::new(Partitions::new(PARTS, budget.share(1), &budget.temp));
+    pub(crate) fn new(
+        places: &'a Arc<Vec<u32>>,
+        records: usize,
+        owners: PairOwners,
+        budget: &'a Budget,
+    ) -> Self {
         let bits = usize::BITS - records.leading_zeros();
-        let shift = bits.saturating_sub(PARTS.ilog2());
-        Self { matches, pairs: AtomicU64::new(0), places, records, shift, budget }
+        Self {
+            matches: Mutex::new(Partitions::new(PARTS, budget.share(1), &budget.temp)),
+            waiting: Mutex::default(),
+            pairs: AtomicU64::new(0),
+            places,
+            owners,
+            records,
+            shift: bits.saturating_sub(PARTS.ilog2()),
+            budget,
+        }
     }
 
-    /// Takes pairs and their values; every pair comes once.
-    pub(crate) fn add(&self, found: &mut Vec<(u32, u32, f64)>, listed: PairOwners) -> Result<()> {
-        if found.is_empty() {
-            return Ok(());
+    /// Takes pairs and their values. A pair may come again, with the same value.
+    pub(crate) fn add(&self, found: impl IntoIterator<Item = GroupMatch>) -> Result<()> {
+        let waiting = || self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = waiting().pop().unwrap_or_default();
+        let mut found = found.into_iter();
+        loop {
+            let before = pairs.len();
+            pairs.extend(found.by_ref().take(MANY - before));
+            self.pairs.fetch_add((pairs.len() - before) as u64, Ordering::Relaxed);
+            if pairs.len() < MANY {
+                break;
+            }
+            self.push(&pairs)?;
+            pairs.clear();
         }
+        waiting().push(pairs);
+        Ok(())
+    }
+
+    /// Puts pairs into their partitions.
+    fn push(&self, pairs: &[GroupMatch]) -> Result<()> {
         let entry = |a: u32, b: u32, value: f64| {
             let place = self.places[a as usize];
             let pair = u64::from(place) << 32 | u64::from(b);
             ((place >> self.shift) as usize, [pair, value.to_bits()])
         };
-        self.pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
-        let mut entries = Vec::new();
-        for some in found.chunks(MANY) {
-            entries.clear();
-            match listed {
-                PairOwners::Both => entries.extend(
-                    some.iter().flat_map(|&(a, b, value)| [entry(a, b, value), entry(b, a, value)]),
-                ),
-                PairOwners::First => {
-                    entries.extend(some.iter().map(|&(a, b, value)| entry(a, b, value)))
-                }
+        let entries: Vec<(usize, [u64; 2])> = match self.owners {
+            PairOwners::Both => {
+                let both = |&(a, b, value): &GroupMatch| [entry(a, b, value), entry(b, a, value)];
+                pairs.iter().flat_map(both).collect()
             }
-            let block = Block::new(PARTS, entries.iter().copied());
-            self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)?;
-        }
-        found.clear();
-        Ok(())
+            PairOwners::First => pairs.iter().map(|&(a, b, value)| entry(a, b, value)).collect(),
+        };
+        let block = Block::new(PARTS, entries.iter().copied());
+        self.matches.lock().unwrap_or_else(PoisonError::into_inner).push(block)
     }
 
     /// Pairs that were taken.
@@ -180,8 +211,11 @@ impl<'a> SimilarGroupsBuilder<'a> {
         self.pairs.load(Ordering::Relaxed)
     }
 
-    /// Sorts them.
+    /// Sorts them, and keeps each once.
     pub(crate) fn finish(self, copies: CopyValues, threads: usize) -> Result<SimilarGroups> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).split_off(0);
+        waiting.iter().try_for_each(|pairs| self.push(pairs))?;
+        drop(waiting);
         let matches = self.matches.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lists = Lists::new(self.budget.share(2), &self.budget.temp);
         // As a rule, each pair comes from both of its ends.
@@ -189,6 +223,7 @@ impl<'a> SimilarGroupsBuilder<'a> {
         let sort = |part: usize, mut entries: Vec<[u64; 2]>, sorted: &mut Concatenation<u32>| {
             // By places and groups, which are small numbers.
             sort_entries(&mut entries, &mut Vec::new());
+            entries.dedup_by_key(|[pair, _]| *pair);
             let start = (part << self.shift).min(self.records);
             let end = ((part + 1) << self.shift).min(self.records);
             let Concatenation { list, lengths } = sorted;

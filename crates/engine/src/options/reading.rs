@@ -98,16 +98,10 @@ impl Options {
     ///
     /// # Errors
     /// When the folder cannot be used, or another run of the job is under way.
-    pub fn job(
-        &self,
-        goal: Goal,
-        files: RunFiles<'_>,
-        sources: &[&AnyInput],
-        settings: &Settings,
-    ) -> Result<Option<Job>> {
+    pub fn job(&self, goal: Goal, files: RunFiles<'_>, settings: &Settings) -> Result<Option<Job>> {
         let Some(temp) = &self.temp else { return Ok(None) };
-        let stamps: Option<Vec<String>> =
-            sources.iter().map(|source| source.input().stamp()).collect();
+        let places = files.inputs.iter().chain(files.against);
+        let stamps: Option<Vec<String>> = places.map(Place::stamp).collect();
         let Some(stamps) = stamps else { return Ok(None) };
         let folder = std::env::current_dir().unwrap_or_default();
         let chunk = chunk_bytes(settings);

@@ -1,7 +1,5 @@
 //! The ways in which the items of a space can be searched.
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use crate::amplify::Expression;
@@ -13,8 +11,8 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, ClosePair, Form, JoinQuery, ROUNDING, SetSpace, Space, SparseSpace, StringSpace,
-    VectorMeasure, VectorSpace,
+    BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, Space, SparseSpace,
+    StringSpace, VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
 
@@ -76,12 +74,13 @@ pub(crate) trait SearchSpace: Space {
     /// What the complete way needs, and the seconds it will take on one core.
     fn prepare(&self, join: &JoinQuery<'_>) -> (VectorJoin<'_>, f64);
 
-    /// Every pair that reaches the limit, and how many were compared.
+    /// Hands on every pair that reaches the limit, and counts how many were compared.
     fn complete(
         &self,
         prepared: &VectorJoin<'_>,
         join: &JoinQuery<'_>,
-    ) -> Result<(Vec<ClosePair>, u64)>;
+        found: &PairSink<'_>,
+    ) -> Result<u64>;
 
     /// The closest of each item, of those that reach `limit` where there is one.
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
@@ -174,8 +173,9 @@ impl SearchSpace for VectorSpace<'_> {
         &self,
         prepared: &VectorJoin<'_>,
         join: &JoinQuery<'_>,
-    ) -> Result<(Vec<ClosePair>, u64)> {
-        prepared.within(self, join)
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        prepared.within(self, join, found)
     }
 
     fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
@@ -237,9 +237,14 @@ impl SearchSpace for BitSpace<'_> {
         (VectorJoin::Dense, 1e-9 * pairs * (0.2 + 0.12 * words))
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
-        let found = bits::within(self, join)?;
-        Ok((found, join::pairs_of(self.len(), join.split) as u64))
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        bits::within(self, join, found)?;
+        Ok(join::pairs_of(self.len(), join.split) as u64)
     }
 
     fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
@@ -280,7 +285,12 @@ impl SearchSpace for SetSpace<'_> {
         (VectorJoin::Dense, 60e-9 * self.sets().elements() as f64)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
         let limit = match self.form() {
             Form::Similarity => Limit::Similarity(join.limit),
             Form::Distance => Limit::Distance(join.limit),
@@ -289,20 +299,15 @@ impl SearchSpace for SetSpace<'_> {
         let sets: Vec<&[u64]> = (0..self.len()).map(|set| self.sets().get(set)).collect();
         let (split, stopped, filters) = (join.split, join.stopped, Filters::default());
         let search = SetJoin { verifier: &verifier, filters, split, stopped };
-        let found = Mutex::new(Vec::new());
         let pair = |&SetPair { a, b, shared }: &SetPair| {
             let [first, second] = [a, b].map(|set| sets[set as usize].len());
             let overlap = Measure::overlap(shared as usize, first, second);
             ClosePair { a, b, value: verifier.value(overlap) }
         };
         let counts = pairs(&sets, &search, &|hits| {
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.extend(hits.iter().map(pair));
-            Ok(())
+            found(&hits.iter().map(pair).collect::<Vec<ClosePair>>())
         })?;
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_unstable_by_key(|found| (found.a, found.b));
-        Ok((found, counts.verified))
+        Ok(counts.verified)
     }
 
     fn closest(&self, top: &TopQuery<'_>, _: Option<f64>) -> Result<Vec<ClosePair>> {
@@ -351,9 +356,13 @@ impl SearchSpace for StringSpace {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
-        let (found, counts) = strings::join(self, join)?;
-        Ok((found, counts.candidates))
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        Ok(strings::join(self, join, found)?.candidates)
     }
 
     /// Within one edit, two and so on, until there are enough, and for those that have not enough within eight by comparing
@@ -367,9 +376,9 @@ impl SearchSpace for StringSpace {
         let last = (limit <= LIMITS[LIMITS.len() - 1]).then_some(limit);
         for at in below.chain(last) {
             let join = JoinQuery { limit: at, split: top.split, stopped: top.stopped };
-            let rows = PairsByItem::new(strings::join(self, &join)?.0, self.len(), top.split);
+            let mut rows = top::of_pairs(self, top, |found| strings::join(self, &join, found))?;
             open.retain(|&item| {
-                let row = rows.closest(item, top.count, self.form());
+                let row = std::mem::take(&mut rows[item as usize]);
                 let enough = row.len() == top.count || Some(at) == last;
                 all.extend(row.into_iter().filter(|_| enough));
                 !enough
@@ -415,17 +424,20 @@ impl SearchSpace for SparseSpace {
         (VectorJoin::BruteForce, 0.0)
     }
 
-    fn complete(&self, _: &VectorJoin<'_>, join: &JoinQuery<'_>) -> Result<(Vec<ClosePair>, u64)> {
-        let (found, counts) = sparse::join(self, join)?;
-        Ok((found, counts.candidates))
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        Ok(sparse::join(self, join, found)?.candidates)
     }
 
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
-        let rows = PairsByItem::new(sparse::join(self, &join)?.0, self.len(), top.split);
-        let row = |item| rows.closest(item, top.count, self.form());
-        Ok(top.asking(self.len()).into_par_iter().flat_map_iter(row).collect())
+        let rows = top::of_pairs(self, top, |found| sparse::join(self, &join, found))?;
+        Ok(rows.concat())
     }
 
     fn distance(&self, value: f64) -> f64 {
@@ -451,36 +463,5 @@ impl SearchSpace for SparseSpace {
 
     fn costs(&self) -> (f64, f64) {
         (0.0, 100.0)
-    }
-}
-
-/// Pairs looked up by either of their items.
-struct PairsByItem {
-    /// Each pair from both its ends, or with two collections from the first alone, by that item.
-    pairs: Vec<ClosePair>,
-    starts: Vec<usize>,
-}
-
-impl PairsByItem {
-    fn new(found: Vec<ClosePair>, items: usize, split: Option<u32>) -> Self {
-        let turned = |pair: &ClosePair| ClosePair { a: pair.b, b: pair.a, value: pair.value };
-        let back: Vec<ClosePair> = match split {
-            None => found.iter().map(turned).collect(),
-            Some(_) => Vec::new(),
-        };
-        let mut pairs = found;
-        pairs.extend(back);
-        pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        let starts = (0..=items as u32).map(|item| pairs.partition_point(|pair| pair.a < item));
-        Self { starts: starts.collect(), pairs }
-    }
-
-    /// Up to `count` of an item's pairs, from close to far, and of equally close ones those that come first.
-    fn closest(&self, item: u32, count: usize, form: Form) -> Vec<ClosePair> {
-        let range = self.starts[item as usize]..self.starts[item as usize + 1];
-        let mut row = self.pairs[range].to_vec();
-        row.sort_by(|x, y| form.order(x.value, y.value).then(x.b.cmp(&y.b)));
-        row.truncate(count);
-        row
     }
 }

@@ -275,8 +275,7 @@ fn load<E: Copy + Send>(
 ) -> Result<ItemsBuilder<E>> {
     let mut loaded = ItemsBuilder::new();
     for place in places.iter().cloned().map(Into::<Place>::into) {
-        let file = place.path().map(|path| open::vectors_file(path, options)).transpose()?;
-        match file.flatten() {
+        match open::vectors_file(&place, options)? {
             Some((stored, _, format)) if options.value.is_some() => {
                 let what =
                     format!("files that end in .{format} hold vectors alone, no fields to keep by");

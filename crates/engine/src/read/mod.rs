@@ -54,7 +54,7 @@ pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use pieces::Pieces;
-pub use place::{MemoryTable, Place};
+pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;
 pub(crate) use rows::ALL as ALL_COLUMNS;
 pub use scan::{Chunk, Scan, Skip};
@@ -259,23 +259,6 @@ impl Input {
     /// The total size on disk.
     pub fn bytes(&self) -> u64 {
         self.sources.iter().map(InputFile::bytes).sum()
-    }
-
-    /// Names, sizes and ages of all files, to notice changes; `None` if something came from a pipe.
-    pub fn stamp(&self) -> Option<String> {
-        let stamps: Option<Vec<String>> = self
-            .sources
-            .iter()
-            .map(|source| match &source.kind {
-                Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.stamp(),
-                Kind::Folder { documents, .. } => {
-                    let stamps: Option<Vec<String>> =
-                        documents.iter().map(|document| document.stored.stamp()).collect();
-                    stamps.map(|stamps| stamps.join("\n"))
-                }
-            })
-            .collect();
-        stamps.map(|stamps| stamps.join("\n"))
     }
 
     /// Whether a file must be decompressed from its start to get at what is in it.

@@ -24,12 +24,11 @@ const STDIN: &str = "<stdin>";
 
 pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> {
     let alone = places.len() == 1;
-    if places.iter().filter(|place| place.is_stdin()).count() > 1 {
-        return Err(Error::file(STDIN, "is given more than once; give `-` once"));
-    }
+    check_stdin(places)?;
     let sources = places.iter().map(|place| match place {
         Place::Path(path) => source(path, alone, &options),
         Place::Table(table) => Ok(table_source(table)),
+        Place::Copy(copy) => streamed(copy.stored.clone(), &options),
     });
     let mut sources = sources.collect::<Result<Vec<_>>>()?;
     if let Some(name) = rather(&sources, &options)? {
@@ -42,15 +41,32 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     Ok(Input { options, sources, ids, counts: Mutex::default() })
 }
 
+/// Refuses standard input that is given twice.
+pub(super) fn check_stdin(places: &[Place]) -> Result<()> {
+    if places.iter().filter(|place| place.is_stdin()).count() > 1 {
+        return Err(Error::file(STDIN, "is given more than once; give `-` once"));
+    }
+    Ok(())
+}
+
+/// A copy of what can be read only once: standard input or a pipe.
+pub(super) fn copy_of(path: &Path, temp: Option<&Path>) -> Result<Option<Rereadable>> {
+    if is_stdin(path) {
+        return Rereadable::spool(STDIN, io::stdin().lock(), temp).map(Some);
+    }
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if metadata.is_file() || metadata.is_dir() {
+        return Ok(None);
+    }
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    Rereadable::spool(&path.to_string_lossy(), file, temp).map(Some)
+}
+
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
-    let metadata = match is_stdin(path) {
-        true => None,
-        false => Some(fs::metadata(path).map_err(|error| unreadable(path, &error))?),
-    };
-    let Some(metadata) = metadata else {
-        let stored = Rereadable::spool(STDIN, io::stdin().lock(), options.temp.as_deref())?;
+    if let Some(stored) = copy_of(path, options.temp.as_deref())? {
         return streamed(stored, options);
-    };
+    }
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
         return match options.format {
             None | Some(Format::Folder) => folder_source(path, alone, options),
@@ -59,11 +75,7 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> 
                 .or(Advice::leave_out("format"))),
         };
     }
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    if !metadata.is_file() {
-        let name = path.to_string_lossy();
-        return streamed(Rereadable::spool(&name, file, options.temp.as_deref())?, options);
-    }
+    File::open(path).map_err(|error| unreadable(path, &error))?;
     let (known, compression) = by_extension(path);
     let Some(format) = options.format.or(known) else {
         let formats = ["jsonl", "parquet", "csv", "tsv", "txt"];
@@ -90,29 +102,22 @@ fn table_source(table: &Arc<MemoryTable>) -> InputFile {
     }
 }
 
-/// The file of vectors at this path, if its format or its name says that it is one.
+/// The file of vectors at this place, if its format or its name says that it is one.
 pub(super) fn vectors_file(
-    path: &Path,
+    place: &Place,
     options: &ReadOptions,
 ) -> Result<Option<(Rereadable, Compression, Format)>> {
-    let (known, compression) = by_extension(path);
+    let (known, compression) = by_extension(place.name());
     let Some(format) = options.format.or(known).filter(|format| format.is_vectors()) else {
         return Ok(None);
     };
-    let temp = options.temp.as_deref();
-    let stored = if is_stdin(path) {
-        Rereadable::spool(STDIN, io::stdin().lock(), temp)?
-    } else {
-        let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-        let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
-        if metadata.is_dir() {
-            let what = format!("is a folder, not a {format} file; name the files in it");
-            return Err(Error::file(path, what));
-        }
-        match metadata.is_file() {
-            true => Rereadable::new(path.to_path_buf(), &metadata),
-            false => Rereadable::spool(&path.to_string_lossy(), file, temp)?,
-        }
+    let stored = match place {
+        Place::Table(_) => return Ok(None),
+        Place::Copy(copy) => copy.stored.clone(),
+        Place::Path(path) => match copy_of(path, options.temp.as_deref())? {
+            Some(copy) => copy,
+            None => vectors_on_disk(path, format)?,
+        },
     };
     let compression = match compression {
         // The first bytes of a dimension may look like those of gzip.
@@ -122,7 +127,17 @@ pub(super) fn vectors_file(
     Ok(Some((stored, compression, format)))
 }
 
-pub(super) fn is_stdin(path: &Path) -> bool {
+fn vectors_on_disk(path: &Path, format: Format) -> Result<Rereadable> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
+    if metadata.is_dir() {
+        let what = format!("is a folder, not a {format} file; name the files in it");
+        return Err(Error::file(path, what));
+    }
+    Ok(Rereadable::new(path.to_path_buf(), &metadata))
+}
+
+fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

@@ -1,8 +1,11 @@
 //! Where items come from: a file, a folder, standard input, or a table in memory.
 
+use super::{folder, open, rereadable::Rereadable};
+use crate::Result;
 use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray};
 use arrow_schema::{DataType, SchemaRef};
 use std::{
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,6 +17,14 @@ pub enum Place {
     Path(PathBuf),
     /// Columns in memory.
     Table(Arc<MemoryTable>),
+    /// What was read once, and can be read again.
+    Copy(InputCopy),
+}
+
+/// A copy of what standard input or a pipe gave, in a temporary file that goes with the last who has it.
+#[derive(Clone, Debug)]
+pub struct InputCopy {
+    pub(super) stored: Rereadable,
 }
 
 /// A table in memory. Its columns are looked at where they lie.
@@ -33,6 +44,7 @@ impl Place {
         match self {
             Self::Path(path) => path,
             Self::Table(table) => &table.name,
+            Self::Copy(copy) => &copy.stored.name,
         }
     }
 
@@ -40,8 +52,35 @@ impl Place {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Table(_) => None,
+            Self::Table(_) | Self::Copy(_) => None,
         }
+    }
+
+    /// Names, sizes and ages of its files, to notice changes; `None` where it cannot be read again by another run.
+    pub fn stamp(&self) -> Option<String> {
+        let path = self.path().filter(|_| !self.is_stdin())?;
+        let metadata = fs::metadata(path).ok()?;
+        if metadata.is_dir() {
+            let documents = folder::list(path, None).ok()?;
+            let stamps: Option<Vec<String>> =
+                documents.iter().map(|document| document.stored.stamp()).collect();
+            return stamps.map(|stamps| stamps.join("\n"));
+        }
+        metadata.is_file().then(|| Rereadable::new(path.to_path_buf(), &metadata))?.stamp()
+    }
+
+    /// These places, with copies of those that can be read only once, standard input and pipes. Copies are in the folder
+    /// `temp`, or in the system's folder for temporary files.
+    ///
+    /// # Errors
+    /// When one cannot be read or copied, or standard input is given twice.
+    pub fn rereadable(places: &[Self], temp: Option<&Path>) -> Result<Vec<Self>> {
+        open::check_stdin(places)?;
+        let rereadable = |place: &Self| {
+            let copy = place.path().map(|path| open::copy_of(path, temp)).transpose()?.flatten();
+            Ok(copy.map_or_else(|| place.clone(), |stored| Self::Copy(InputCopy { stored })))
+        };
+        places.iter().map(rereadable).collect()
     }
 
     /// Whether it is standard input.

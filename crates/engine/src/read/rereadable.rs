@@ -13,7 +13,7 @@ use std::{
 };
 
 /// A file, and how it was when first seen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rereadable {
     /// What to call it in messages.
     pub(super) name: PathBuf,

@@ -11,7 +11,7 @@ use super::{
     Format, ReadOptions,
     buffer::{Buffer, BufferPool},
     format::Compression,
-    open::{is_stdin, vectors_file},
+    open::vectors_file,
     place::Place,
     rereadable::Rereadable,
     text::TextReader,
@@ -142,18 +142,15 @@ pub struct VectorFiles {
 }
 
 impl VectorFiles {
-    /// Opens the files, if these places are files of vectors.
+    /// Opens the files, if these places are files of vectors. Standard input and pipes must be [copies](Place::rereadable)
+    /// if anybody else reads them.
     ///
     /// # Errors
     /// When a file cannot be read, or they are not all of one format.
     pub fn open(places: &[Place], options: &ReadOptions) -> Result<Option<Self>> {
         let (mut files, mut formats, mut others) = (Vec::new(), Vec::new(), None);
         for place in places {
-            let file = match place.path().filter(|path| !is_stdin(path)) {
-                Some(path) => vectors_file(path, options)?,
-                None => None,
-            };
-            match file {
+            match vectors_file(place, options)? {
                 Some((stored, compression, format)) => {
                     formats.push((format, stored.name.clone()));
                     files.push((stored, compression));

@@ -7,12 +7,15 @@
 use std::cmp::Ordering;
 
 mod bits;
+mod pairs;
 mod sets;
 mod sparse;
 mod strings;
 mod vectors;
 
 pub use bits::BitSpace;
+pub(crate) use pairs::PairBuffer;
+pub use pairs::{ClosePair, JoinQuery, PairSink, sorted_pairs};
 pub use sets::SetSpace;
 pub use sparse::{SparseMeasure, SparseSpace};
 pub use strings::{StringMeasure, StringSpace};
@@ -69,26 +72,4 @@ pub trait Space: Sync {
         let value = self.value(a, b);
         (!self.form().closer(limit, value)).then_some(value)
     }
-}
-
-/// Two items and their exact similarity or distance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClosePair {
-    /// The item that comes first.
-    pub a: u32,
-    /// The other.
-    pub b: u32,
-    /// What [`Space::value`] says of them.
-    pub value: f64,
-}
-
-/// Which pairs of a space are looked for.
-#[derive(Clone, Copy)]
-pub struct JoinQuery<'a> {
-    /// Pairs that reach this similarity or distance.
-    pub limit: f64,
-    /// Where the second collection begins, when pairs of one item of each are looked for.
-    pub split: Option<u32>,
-    /// Whether to give up.
-    pub stopped: &'a (dyn Fn() -> bool + Sync),
 }

@@ -1,15 +1,18 @@
 //! Items in memory: pairs and the closest of each, by either way, against comparing everything.
 
+use nearkin_engine::LEAST_MEMORY;
 use nearkin_engine::amplify::Expression;
+use nearkin_engine::cluster::{Keep, Linkage};
 use nearkin_engine::family::hash::SplitMix;
-use nearkin_engine::item::{Bits, Sets, Strings, Vectors};
+use nearkin_engine::item::{Bits, Sets, Sparse, Strings, Vectors};
 use nearkin_engine::matches::{Matches, Stats};
 use nearkin_engine::observe::Observer;
 use nearkin_engine::plan::{Plan, Way};
 use nearkin_engine::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin_engine::settings::{Goal, Settings, Strategy};
 use nearkin_engine::space::{
-    BitSpace, ClosePair, Form, Space, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
+    BitSpace, ClosePair, Form, SetSpace, Space, SparseMeasure, SparseSpace, StringMeasure,
+    StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin_engine::verify::Measure;
 
@@ -454,6 +457,85 @@ struct Stop;
 impl Observer for Stop {
     fn stopped(&self) -> bool {
         true
+    }
+}
+
+/// Items of each kind that are nearly all alike, and a limit that most pairs reach.
+fn much_alike() -> Vec<(Items, f64)> {
+    const COUNT: usize = 1100;
+    let mut random = SplitMix::new(11);
+    let values = (0..COUNT * DIMENSION).map(|_| random.below(1000) as f32 / 1000.0).collect();
+    let vectors = Vectors::new(DIMENSION, values).unwrap();
+    let mut bits = Bits::new(100).unwrap();
+    let mut strings = Strings::default();
+    let mut sparse = Sparse::default();
+    let mut sets = Sets::default();
+    for item in 0..COUNT {
+        bits.push(&[1 << (item % 40), 1 << (item / 40)]).unwrap();
+        strings.push(&format!("the same {item:04}"));
+        sparse.push(&[(0, 1.0), (1 + item as u32, 0.2)]).unwrap();
+        sets.push(&(0..9).chain([9 + item as u64]).collect::<Vec<u64>>());
+    }
+    vec![
+        (Items::Vectors(vectors.clone(), VectorMeasure::L2), 2.0),
+        (Items::Vectors(vectors.clone(), VectorMeasure::L1), 8.0),
+        (Items::Vectors(vectors, VectorMeasure::Cosine), 0.7),
+        (Items::Bits(bits, Form::Distance, 1.0), 4.0),
+        (Items::Strings(strings, StringMeasure::Mutation), 3.0),
+        (Items::Sparse(sparse, SparseMeasure::Cosine), 0.9),
+        (Items::Sets(sets, Measure::Jaccard, Form::Similarity), 0.8),
+    ]
+}
+
+fn space_of<R>(items: &Items, with: impl FnOnce(&dyn Space) -> R) -> R {
+    match items.clone() {
+        Items::Vectors(vectors, measure) => with(&VectorSpace::new(&vectors, measure).unwrap()),
+        Items::Bits(bits, form, scale) => with(&BitSpace::new(&bits, form, scale).unwrap()),
+        Items::Sets(sets, measure, form) => with(&SetSpace::new(&sets, measure, form)),
+        Items::Strings(strings, measure) => with(&StringSpace::new(strings, measure)),
+        Items::Sparse(vectors, measure) => with(&SparseSpace::new(vectors, measure)),
+    }
+}
+
+/// A pair takes 32 bytes until it is in lists, and there is one megabyte for all of them.
+#[test]
+fn more_pairs_than_memory_holds_are_those_of_brute_force() {
+    for (items, limit) in much_alike() {
+        for split in [None, Some(400)] {
+            let expected = space_of(&items, |space| all(space, limit, split));
+            assert!(expected.len() > 100_000, "{} pairs", expected.len());
+            let query = search(limit, Strategy::Exact, 1, split);
+            for (threads, memory) in [(1, LEAST_MEMORY), (5, LEAST_MEMORY), (5, usize::MAX)] {
+                let settings = Settings { threads, memory, ..query.settings(items.form()) };
+                let matches = Search::new(&settings).pairs(query.items(&items)).unwrap();
+                assert!(rows(&matches, None) == expected, "{split:?} {threads} {memory}");
+                assert_eq!(matches.stats.similar, expected.len() as u64);
+            }
+        }
+    }
+}
+
+/// Pairs that meet in several tables come once, and count once, whether they are listed or only connected.
+#[test]
+fn more_pairs_by_tables_than_memory_holds_come_once() {
+    let (items, limit) = much_alike().swap_remove(0);
+    for (text, probes) in [("or(6, and(4, line(8)))", 8), ("or(6, and(4, line(8)))", 1)] {
+        let way = Strategy::Tables { expression: text.parse().unwrap(), probes };
+        let query = search(limit, way, 7, None);
+        let with = |memory| {
+            let settings = Settings { memory, ..query.settings(Form::Distance) };
+            let matches = Search::new(&settings).pairs(query.items(&items)).unwrap();
+            let keep = (&Keep::First, Linkage::Chains);
+            let kept = Search::new(&settings).dedup(query.items(&items), keep.0, keep.1).unwrap();
+            assert_eq!(kept.stats.similar, matches.stats.similar);
+            assert_eq!(kept.stats.kept, Some(1));
+            (rows(&matches, None), matches.stats.similar)
+        };
+        let (found, similar) = with(LEAST_MEMORY);
+        assert!(found.len() > 300_000 && found.is_sorted_by_key(|pair| (pair.a, pair.b)));
+        assert!(found.windows(2).all(|two| (two[0].a, two[0].b) != (two[1].a, two[1].b)));
+        assert_eq!(similar, found.len() as u64);
+        assert!(with(usize::MAX) == (found, similar));
     }
 }
 

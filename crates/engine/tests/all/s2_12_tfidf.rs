@@ -11,7 +11,9 @@ use nearkin_engine::family::{Family, SparseHyperplanes};
 use nearkin_engine::item::Sparse;
 use nearkin_engine::join::sparse;
 use nearkin_engine::shingle::{Repeats, Shingling, Vocabulary};
-use nearkin_engine::space::{ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace};
+use nearkin_engine::space::{
+    ClosePair, JoinQuery, Space, SparseMeasure, SparseSpace, sorted_pairs,
+};
 
 fn never() -> bool {
     false
@@ -96,9 +98,9 @@ fn what_is_no_sparse_vector_is_an_error() {
     assert_eq!(vectors.get(0), (&[u32::MAX][..], &[-1.5][..]));
     let space = SparseSpace::new(vectors, SparseMeasure::Cosine);
     let join = JoinQuery { limit: f64::NAN, split: None, stopped: &never };
-    assert!(matches!(sparse::join(&space, &join), Err(Error::Parameter { .. })));
+    assert!(matches!(sparse::join(&space, &join, &|_| Ok(())), Err(Error::Parameter { .. })));
     let join = JoinQuery { limit: 0.5, split: None, stopped: &|| true };
-    assert!(matches!(sparse::join(&space, &join), Err(Error::Interrupted)));
+    assert!(matches!(sparse::join(&space, &join, &|_| Ok(())), Err(Error::Interrupted)));
 }
 
 fn every_pair(space: &SparseSpace, limit: f64, split: Option<u32>) -> Vec<ClosePair> {
@@ -166,7 +168,7 @@ fn s2_12_join_is_complete_on_small_vectors() {
             let space = SparseSpace::new(vectors.clone(), measure);
             for limit in limits {
                 let join = JoinQuery { limit, split, stopped: &never };
-                let (found, _) = sparse::join(&space, &join).unwrap();
+                let (found, _) = sorted_pairs(|found| sparse::join(&space, &join, found)).unwrap();
                 assert_eq!(found, every_pair(&space, limit, split), "{measure:?} {limit} {seed}");
                 pairs += found.len();
             }
@@ -193,7 +195,7 @@ fn s2_12_join_is_complete_on_citations() {
     let all = every_pair(&space, 0.3, None);
     for limit in [0.3, 0.5, 0.7, 0.9] {
         let join = JoinQuery { limit, split: None, stopped: &never };
-        let (found, counts) = sparse::join(&space, &join).unwrap();
+        let (found, counts) = sorted_pairs(|found| sparse::join(&space, &join, found)).unwrap();
         let expected: Vec<ClosePair> =
             all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");
@@ -298,7 +300,7 @@ fn s2_12_join_is_complete_on_articles() {
     let all = every_pair(&space, 0.2, None);
     for limit in [0.2, 0.4, 0.6, 0.8] {
         let join = JoinQuery { limit, split: None, stopped: &never };
-        let (found, counts) = sparse::join(&space, &join).unwrap();
+        let (found, counts) = sorted_pairs(|found| sparse::join(&space, &join, found)).unwrap();
         let expected: Vec<ClosePair> =
             all.iter().filter(|pair| pair.value >= limit).copied().collect();
         assert_eq!(found, expected, "{limit}");

@@ -10,7 +10,7 @@ use nearkin_engine::candidates::cascade::{CandidateCounts, Cascade, Families};
 use nearkin_engine::family::hash::{SplitMix, mix64};
 use nearkin_engine::family::{Family, INFINITY};
 use nearkin_engine::join::every_pair;
-use nearkin_engine::space::{ClosePair, Form, JoinQuery, Space};
+use nearkin_engine::space::{ClosePair, Form, JoinQuery, Space, sorted_pairs};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -144,7 +144,8 @@ fn s5_2_measured_rates_follow_the_curve() {
             let f = Coins { pairs: PAIRS, agreement: p, seed: 2 * seed };
             let g = Coins { pairs: PAIRS, agreement: q, seed: 2 * seed + 1 };
             let running = Cascade::new(&cascade, &[("f", &f), ("g", &g)], 2 * PAIRS).unwrap();
-            let (found, counts) = running.join(&Everything(2 * PAIRS), &WHOLE).unwrap();
+            let (found, counts) =
+                sorted_pairs(|found| running.join(&Everything(2 * PAIRS), &WHOLE, found)).unwrap();
             assert!(found.iter().all(|pair| pair.a % 2 == 0 && pair.b == pair.a + 1));
             assert_eq!(counts.verified, found.len() as u64);
             let derived = cascade.probability_with(&|name| if name == "f" { p } else { q });
@@ -202,14 +203,15 @@ fn agrees_with_brute_force(cascade: &Expression, items: u32, seed: u64) {
     let both = [("f", &f), ("g", &g)];
     let meant: Vec<(u32, u32)> =
         every_pair(items).filter(|&(a, b)| by_hand(cascade, &both, a, b)).collect();
-    let (found, counts) = running.join(&Everything(items as usize), &WHOLE).unwrap();
+    let (found, counts) =
+        sorted_pairs(|found| running.join(&Everything(items as usize), &WHOLE, found)).unwrap();
     assert_eq!(pairs(&found), meant, "{cascade}");
     assert_eq!(counts.verified, meant.len() as u64);
     assert!(counts.candidates >= counts.verified);
 
     let (split, limit) = (items / 3, 9.0);
     let across = JoinQuery { limit, split: Some(split), ..WHOLE };
-    let (found, _) = running.join(&f, &across).unwrap();
+    let (found, _) = sorted_pairs(|found| running.join(&f, &across, found)).unwrap();
     let near: Vec<(u32, u32)> = meant
         .iter()
         .copied()
@@ -259,7 +261,8 @@ fn s5_2_combinations_of_tables_find_what_they_mean() {
         let (f, g) = (Bits::new(400, 9), Bits::new(400, 10));
         let running = Cascade::new(&cascade, &[("f", &f), ("g", &g)], 400).unwrap();
         // The cheapest parts alone would be sorted by at most this many tables.
-        let (_, counts) = running.join(&Everything(400), &WHOLE).unwrap();
+        let (_, counts) =
+            sorted_pairs(|found| running.join(&Everything(400), &WHOLE, found)).unwrap();
         assert!(running.searched() > 4, "{text} {} {counts:?}", running.searched());
     }
 }
@@ -276,7 +279,8 @@ fn s5_2_same_at_any_number_of_threads() {
             let pool = rayon_pool(threads);
             pool.install(|| {
                 let cascade = Cascade::new(&expression(text), families, items).unwrap();
-                cascade.join(&f, &JoinQuery { limit: 12.0, ..WHOLE }).unwrap()
+                let join = JoinQuery { limit: 12.0, ..WHOLE };
+                sorted_pairs(|found| cascade.join(&f, &join, found)).unwrap()
             })
         };
         let one: (Vec<ClosePair>, CandidateCounts) = run(1);
@@ -306,7 +310,8 @@ fn s5_2_an_and_is_searched_where_few_meet() {
     ] {
         let running = Cascade::new(&expression(text), &[("f", &f), ("g", &g)], items).unwrap();
         assert_eq!((running.tables(), running.searched()), (tables, searched), "{text}");
-        let (_, counts) = running.join(&Everything(items), &WHOLE).unwrap();
+        let (_, counts) =
+            sorted_pairs(|found| running.join(&Everything(items), &WHOLE, found)).unwrap();
         let all = (items * (items - 1) / 2) as u64;
         assert!(counts.candidates < all / 50 && counts.verified <= counts.candidates, "{counts:?}");
     }
@@ -324,11 +329,14 @@ fn s5_2_errors_of_a_cascade() {
     assert!(Cascade::new(&Expression::All(vec![]), families, 10).is_err());
     assert!(Cascade::new(&expression("f"), families, 1 << 32).is_err());
     let running = Cascade::new(&expression("or(2, f)"), families, 10).unwrap();
-    assert!(running.join(&Everything(9), &WHOLE).is_err());
+    assert!(running.join(&Everything(9), &WHOLE, &|_| Ok(())).is_err());
     let stopped = JoinQuery { stopped: &|| true, ..WHOLE };
-    assert!(matches!(running.join(&f, &stopped), Err(Error::Interrupted)));
+    assert!(matches!(running.join(&f, &stopped, &|_| Ok(())), Err(Error::Interrupted)));
     let none = Cascade::new(&expression("and(or(2, f), or(2, f))"), families, 0).unwrap();
-    assert_eq!(none.join(&f, &WHOLE).unwrap(), (vec![], CandidateCounts::default()));
+    assert_eq!(
+        sorted_pairs(|found| none.join(&f, &WHOLE, found)).unwrap(),
+        (vec![], CandidateCounts::default())
+    );
     assert!(none.candidates_of(&none.query_keys(families, 3)).is_empty());
 }
 

@@ -6,7 +6,9 @@ use nearkin_engine::join::strings::{self, JoinCounts};
 use nearkin_engine::measure::{edit, hamming};
 use nearkin_engine::search::{Items, MemoryItems, Search};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::space::{ClosePair, JoinQuery, Space, StringMeasure, StringSpace};
+use nearkin_engine::space::{
+    ClosePair, JoinQuery, Space, StringMeasure, StringSpace, sorted_pairs,
+};
 use nearkin_engine::{Error, Result};
 
 const MEASURES: [StringMeasure; 3] =
@@ -21,7 +23,8 @@ fn joined(
     limit: f64,
     split: Option<u32>,
 ) -> Result<(Vec<ClosePair>, JoinCounts)> {
-    strings::join(space, &JoinQuery { limit, split, stopped: &never })
+    let join = JoinQuery { limit, split, stopped: &never };
+    sorted_pairs(|found| strings::join(space, &join, found))
 }
 
 /// The distance by the plain functions, which know of no limit.
@@ -197,7 +200,7 @@ fn a_limit_that_is_none_is_an_error_and_any_other_works() {
     let nothing = StringSpace::new(Strings::default(), StringMeasure::Mutation);
     assert_eq!(joined(&nothing, 2.0, None).unwrap().0, []);
     let stopped = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
-    assert!(matches!(strings::join(&space, &stopped), Err(Error::Interrupted)));
+    assert!(matches!(strings::join(&space, &stopped, &|_| Ok(())), Err(Error::Interrupted)));
 }
 
 /// The values of some columns of the persons of FEBRL, and the names and streets of restaurants.

@@ -6,7 +6,7 @@ use nearkin_engine::item::{Bits, Vectors};
 use nearkin_engine::join::{self, Blocks, DenseJoin, TopQuery, VectorJoin, top};
 use nearkin_engine::measure::{cosine, norm};
 use nearkin_engine::space::{
-    BitSpace, ClosePair, Form, JoinQuery, Space, VectorMeasure, VectorSpace,
+    BitSpace, ClosePair, Form, JoinQuery, PairSink, Space, VectorMeasure, VectorSpace, sorted_pairs,
 };
 use proptest::prelude::*;
 
@@ -48,6 +48,15 @@ fn join(limit: f64, split: Option<u32>) -> JoinQuery<'static> {
     JoinQuery { limit, split, stopped: &|| false }
 }
 
+/// The pairs that a join hands on, in order.
+fn pairs<C>(join: impl FnOnce(&PairSink<'_>) -> nearkin_engine::Result<C>) -> Vec<ClosePair> {
+    sorted_pairs(join).expect("pairs").0
+}
+
+fn ignore(_: &[ClosePair]) -> nearkin_engine::Result<()> {
+    Ok(())
+}
+
 /// All pairs, by the measure itself.
 fn all_pairs(space: &impl Space) -> Vec<ClosePair> {
     let items = space.len() as u32;
@@ -83,13 +92,13 @@ fn compare_joins(vectors: &Vectors, measure: VectorMeasure) {
             let join = join(limit, split);
             let expected = expected(&all, form, limit, split);
             let what = format!("{measure:?} within {limit}, split {split:?}");
-            assert_eq!(join::brute_force(&space, &join).expect("pairs"), expected, "{what}");
-            let (found, counts) = blocks.within(&join).expect("pairs");
+            assert_eq!(pairs(|found| join::brute_force(&space, &join, found)), expected, "{what}");
+            let (found, counts) = sorted_pairs(|found| blocks.within(&join, found)).expect("pairs");
             assert_eq!(found, expected, "blocks: {what}");
             assert_eq!(counts.found, expected.len() as u64);
-            assert_eq!(dense.within(&join).expect("pairs"), expected, "dense: {what}");
+            assert_eq!(pairs(|found| dense.within(&join, found)), expected, "dense: {what}");
             assert_eq!(
-                join::prepare(&space, &join).0.within(&space, &join).expect("pairs").0,
+                pairs(|found| join::prepare(&space, &join).0.within(&space, &join, found)),
                 expected,
                 "chosen: {what}"
             );
@@ -140,8 +149,8 @@ fn joins_of_few_and_equal_vectors() {
             let limit = if measure == VectorMeasure::L2 { 0.0 } else { 1.0 };
             let all = count * count.saturating_sub(1) / 2;
             let found = [
-                Blocks::new(&space).within(&join(limit, None)).expect("pairs").0,
-                DenseJoin::new(&space).within(&join(limit, None)).expect("pairs"),
+                pairs(|found| Blocks::new(&space).within(&join(limit, None), found)),
+                pairs(|found| DenseJoin::new(&space).within(&join(limit, None), found)),
             ];
             assert!(found.iter().all(|found| found.len() == all), "{count} vectors: {found:?}");
         }
@@ -193,13 +202,13 @@ fn the_cheapest_way_is_chosen() {
         let space = VectorSpace::new(vectors, measure).expect("vectors in range");
         let join = join(limit, None);
         let prepared = join::prepare(&space, &join).0;
-        let (found, _) = prepared.within(&space, &join).expect("pairs");
+        let found = pairs(|found| prepared.within(&space, &join, found));
         let way = match prepared {
             VectorJoin::Blocks(_) => "blocks",
             VectorJoin::Dense => "dense",
             VectorJoin::BruteForce => "brute force",
         };
-        assert_eq!(found, join::brute_force(&space, &join).expect("pairs"), "{measure:?}");
+        assert_eq!(found, pairs(|found| join::brute_force(&space, &join, found)), "{measure:?}");
         assert_eq!(way, expected, "{measure:?}, {} found", found.len());
         assert!(!found.is_empty(), "{measure:?}");
     }
@@ -212,7 +221,7 @@ fn the_estimate_is_near_what_is_counted() {
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
     let (blocks, join) = (Blocks::new(&space), join(1.2, None));
     let (estimate, counts) =
-        (blocks.estimate(&join).counts, blocks.within(&join).expect("pairs").1);
+        (blocks.estimate(&join).counts, blocks.within(&join, &ignore).expect("counts"));
     let pairs = [
         (estimate.tiles, counts.tiles),
         (estimate.near[0], counts.near[0]),
@@ -269,10 +278,10 @@ fn joins_of_real_vectors_find_what_comparing_all_finds() {
         for (measure, limit) in [(VectorMeasure::L2, within), (VectorMeasure::Cosine, least)] {
             let space = VectorSpace::new(&vectors, measure).expect("vectors in range");
             let join = join(limit, None);
-            let expected = join::brute_force(&space, &join).expect("pairs");
+            let expected = pairs(|found| join::brute_force(&space, &join, found));
             assert!(expected.len() > 1000, "{name} {measure:?}: {}", expected.len());
-            assert_eq!(Blocks::new(&space).within(&join).expect("pairs").0, expected);
-            assert_eq!(DenseJoin::new(&space).within(&join).expect("pairs"), expected);
+            assert_eq!(pairs(|found| Blocks::new(&space).within(&join, found)), expected);
+            assert_eq!(pairs(|found| DenseJoin::new(&space).within(&join, found)), expected);
         }
     }
 }
@@ -328,8 +337,8 @@ fn what_has_no_value_is_refused() {
     assert!(VectorSpace::new(&vectors, VectorMeasure::Lr(0.5)).is_err());
     assert!(VectorSpace::new(&vectors, VectorMeasure::Lr(f64::NAN)).is_err());
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
-    assert!(Blocks::new(&space).within(&join(f64::NAN, None)).is_err());
-    assert!(DenseJoin::new(&space).within(&join(f64::NAN, None)).is_err());
+    assert!(Blocks::new(&space).within(&join(f64::NAN, None), &ignore).is_err());
+    assert!(DenseJoin::new(&space).within(&join(f64::NAN, None), &ignore).is_err());
     assert!(
         top::brute_force(&space, &TopQuery { count: 0, split: None, stopped: &|| false }).is_err()
     );
@@ -340,10 +349,16 @@ fn a_join_can_be_stopped() {
     let vectors = cloud(100, 4, 1);
     let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
     let join = JoinQuery { limit: 1.0, split: None, stopped: &|| true };
-    assert!(matches!(join::brute_force(&space, &join), Err(nearkin_engine::Error::Interrupted)));
-    assert!(matches!(Blocks::new(&space).within(&join), Err(nearkin_engine::Error::Interrupted)));
     assert!(matches!(
-        DenseJoin::new(&space).within(&join),
+        join::brute_force(&space, &join, &ignore),
+        Err(nearkin_engine::Error::Interrupted)
+    ));
+    assert!(matches!(
+        Blocks::new(&space).within(&join, &ignore),
+        Err(nearkin_engine::Error::Interrupted)
+    ));
+    assert!(matches!(
+        DenseJoin::new(&space).within(&join, &ignore),
         Err(nearkin_engine::Error::Interrupted)
     ));
 }
@@ -381,8 +396,8 @@ fn joins_of_bits_find_what_comparing_all_finds() {
                 for split in [None, Some(count as u32 / 3)] {
                     let join = join(limit, split);
                     let expected = expected(&all_pairs(&space), form, limit, split);
-                    assert_eq!(join::brute_force(&space, &join).expect("pairs"), expected);
-                    assert_eq!(join::bits::within(&space, &join).expect("pairs"), expected);
+                    assert_eq!(pairs(|found| join::brute_force(&space, &join, found)), expected);
+                    assert_eq!(pairs(|found| join::bits::within(&space, &join, found)), expected);
                 }
             }
         }
@@ -408,7 +423,8 @@ fn the_same_pairs_at_any_number_of_threads() {
         let pool = rayon_pool(threads);
         pool.install(|| {
             let space = VectorSpace::new(&vectors, VectorMeasure::L2).expect("any vectors");
-            Blocks::new(&space).within(&join(1.5, None)).expect("pairs")
+            sorted_pairs(|found| Blocks::new(&space).within(&join(1.5, None), found))
+                .expect("pairs")
         })
     };
     assert_eq!(on(1), on(3));
@@ -433,9 +449,9 @@ proptest! {
             for (limit, is_in) in [(value, true), (closer, false)] {
                 let join = join(limit, None);
                 let has = |found: &[ClosePair]| found.contains(&ClosePair { a, b, value });
-                prop_assert_eq!(has(&blocks.within(&join).expect("pairs").0), is_in);
-                prop_assert_eq!(has(&dense.within(&join).expect("pairs")), is_in);
-                prop_assert_eq!(has(&join::brute_force(&space, &join).expect("pairs")), is_in);
+                prop_assert_eq!(has(&pairs(|found| blocks.within(&join, found))), is_in);
+                prop_assert_eq!(has(&pairs(|found| dense.within(&join, found))), is_in);
+                prop_assert_eq!(has(&pairs(|found| join::brute_force(&space, &join, found))), is_in);
             }
         }
     }

@@ -12,7 +12,7 @@
 mod formula;
 mod search;
 
-use std::ops::{AddAssign, Range};
+use std::ops::{Add, Range};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -24,7 +24,7 @@ use search::{KeySample, TableChoice, TableSearch};
 use super::bucket_table::BucketTable;
 use super::{KEY_PARTS, buckets, each_bucket};
 use crate::amplify::Expression;
-use crate::space::{ClosePair, JoinQuery, Space};
+use crate::space::{ClosePair, JoinQuery, PairBuffer, PairSink, Space};
 use crate::{Error, Result};
 
 /// Pairs that one thread looks at before it asks whether to stop.
@@ -56,10 +56,14 @@ pub struct CandidateCounts {
     pub verified: u64,
 }
 
-impl AddAssign for CandidateCounts {
-    fn add_assign(&mut self, other: Self) {
-        self.candidates += other.candidates;
-        self.verified += other.verified;
+impl Add for CandidateCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            candidates: self.candidates + other.candidates,
+            verified: self.verified + other.verified,
+        }
     }
 }
 
@@ -151,20 +155,21 @@ impl Cascade {
         self.search.exact || self.plan.formula.holds(a, b)
     }
 
-    /// All pairs that satisfy the expression and reach the limit, in order, with their exact value.
+    /// Hands on all pairs that satisfy the expression and reach the limit, with their exact value.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items.
+    /// [`Error::Interrupted`] when the join was stopped; when the space has fewer items, or the sink fails.
     pub fn join(
         &self,
         space: &dyn Space,
         join: &JoinQuery<'_>,
-    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
+        found: &PairSink<'_>,
+    ) -> Result<CandidateCounts> {
         if space.len() < self.items {
             let must = format!("at least {}, as many as were hashed", self.items);
             return Err(Error::parameter("items", space.len(), must));
         }
-        let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
+        let mut counts = CandidateCounts::default();
         // A place for each thread at a time: what their buckets take is little beside the keys.
         for places in self.places.chunks(rayon::current_num_threads()) {
             if (join.stopped)() {
@@ -182,17 +187,12 @@ impl Cascade {
                 .iter()
                 .flat_map(|(place, buckets)| portions(place, buckets, join.split))
                 .collect();
-            let results: Vec<(Vec<ClosePair>, CandidateCounts)> = portions
-                .par_chunks(64)
-                .map(|portions| self.compare(portions, space, join))
-                .collect::<Result<_>>()?;
-            for (mut more, count) in results {
-                found.append(&mut more);
-                counts += count;
-            }
+            let compared = portions.par_chunks(64);
+            let compared = compared.map(|portions| self.compare(portions, space, join, found));
+            let sum = compared.try_reduce(CandidateCounts::default, |a, b| Ok(a + b))?;
+            counts = counts + sum;
         }
-        found.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        Ok((found, counts))
+        Ok(counts)
     }
 
     /// The entries of a place, as [`buckets`] takes them, in parts by the first bits of their key.
@@ -220,8 +220,9 @@ impl Cascade {
         portions: &[BucketPortion<'_>],
         space: &dyn Space,
         join: &JoinQuery<'_>,
-    ) -> Result<(Vec<ClosePair>, CandidateCounts)> {
-        let (mut found, mut counts) = (Vec::new(), CandidateCounts::default());
+        found: &PairSink<'_>,
+    ) -> Result<CandidateCounts> {
+        let (mut pairs, mut counts) = (PairBuffer::new(found), CandidateCounts::default());
         for portion in portions {
             if (join.stopped)() {
                 return Err(Error::Interrupted);
@@ -239,12 +240,13 @@ impl Cascade {
                         continue;
                     }
                     counts.verified += 1;
-                    let value = space.reaching(a, b, join.limit);
-                    found.extend(value.map(|value| ClosePair { a, b, value }));
+                    if let Some(value) = space.reaching(a, b, join.limit) {
+                        pairs.push(ClosePair { a, b, value });
+                    }
                 }
             }
         }
-        Ok((found, counts))
+        pairs.finish().map(|_| counts)
     }
 }
 

@@ -148,7 +148,12 @@ impl BucketJoin {
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<SimilarGroups> {
-        let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
+        let builder = SimilarGroupsBuilder::new(
+            &self.texts.places,
+            self.texts.len(),
+            PairOwners::Both,
+            &self.budget,
+        );
         // What a thread has at hand, has found and has counted serves the next tiles too.
         let free = Mutex::new(Vec::new());
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +169,7 @@ impl BucketJoin {
                 }
                 self.compare(tile, &mut at, &mut found, &mut compared)?;
                 if found.len() > HANDFUL {
-                    builder.add(&mut found, PairOwners::Both)?;
+                    builder.add(found.drain(..))?;
                 }
             }
             lock().push((at, found, compared));
@@ -176,8 +181,8 @@ impl BucketJoin {
             in_any_order(self.threads, TileBatches { all }.map(Ok), compare)?;
         }
         let mut compared = Comparisons::default();
-        for (_, mut found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            builder.add(&mut found, PairOwners::Both)?;
+        for (_, found, some) in free.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            builder.add(found)?;
             compared += some;
         }
         self.count(stats, compared, builder.pairs());

@@ -47,10 +47,15 @@ impl ExactJoin {
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<SimilarGroups> {
-        let builder = SimilarGroupsBuilder::new(&self.texts.places, self.texts.len(), &self.budget);
+        let builder = SimilarGroupsBuilder::new(
+            &self.texts.places,
+            self.texts.len(),
+            PairOwners::Both,
+            &self.budget,
+        );
         let counts = self.each_pair(observer, &|found| {
             let value = |&(a, b, overlap): &GroupPair| (a, b, self.verifier.value(overlap));
-            builder.add(&mut found.iter().map(value).collect(), PairOwners::Both)
+            builder.add(found.iter().map(value))
         })?;
         self.count(stats, counts, builder.pairs());
         builder.finish(self.copy_values()?, self.threads)

@@ -10,7 +10,8 @@ pub use items::{ItemNames, Items, MemoryItems};
 pub(crate) use space_search::close_pairs;
 
 use crate::cluster::{Deduplication, Keep, Linkage};
-use crate::matches::{Collection, Matches, Stats};
+use crate::item::Members;
+use crate::matches::{Collection, Matches, SimilarGroups, Stats};
 use crate::observe::{Clock, Stage};
 use crate::parallel::{in_pool, pool};
 use crate::plan::Plan;
@@ -112,7 +113,7 @@ impl Searchable for MemoryItems {
 struct PairsJob;
 
 /// The parts of [`Matches`] except its threads.
-type MatchParts = (Stats, Collection, (crate::matches::SimilarGroups, crate::item::Members));
+type MatchParts = (Stats, Collection, (SimilarGroups, Members));
 
 impl SpaceJob for PairsJob {
     type Output = MatchParts;
@@ -139,10 +140,18 @@ impl SpaceJob for ClosestJob {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);
-        search.observer.stage(Stage::Verify, None);
-        let clock = Clock::start(Stage::Verify);
-        let similar = space_search::closest(space, search, &collection, &budget, self.0)?;
-        stats.stages.push(clock.stop(0));
+        let similar = search.resumable(
+            Stage::Verify,
+            &mut stats,
+            |saved| SimilarGroups::load(saved, budget.share(2)),
+            |stats| {
+                search.observer.stage(Stage::Verify, None);
+                let clock = Clock::start(Stage::Verify);
+                let similar = space_search::closest(space, search, &collection, &budget, self.0)?;
+                stats.stages.push(clock.stop(0));
+                Ok(similar)
+            },
+        )?;
         let members = collection.copies().members();
         Ok((stats, collection, (similar, members)))
     }

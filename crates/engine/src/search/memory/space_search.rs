@@ -1,9 +1,11 @@
 //! The search of a space: all pairs that a plan finds, and what an audit should find.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use crate::Result;
 use crate::audit::true_partners::{self, AuditScale, DrawOrder, Partner, TruePartners};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::probed::ProbedTables;
@@ -19,10 +21,10 @@ use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, probes};
 use crate::space::{
-    BitSpace, ClosePair, Form, JoinQuery, SetSpace, SparseSpace, StringSpace, VectorSpace,
+    BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
+    VectorSpace, sorted_pairs,
 };
 use crate::spill::Budget;
-use crate::{Error, Result};
 
 use super::Items;
 use crate::search::Search;
@@ -67,31 +69,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         stats.plan = plan.clone();
         stats.stages.push(clock.stop(0));
         let copied = has_copies(collection.copies());
-        let this = Self { space, search, limit, split, plan, ready, budget, copied };
-        this.check_room()?;
-        Ok(this)
-    }
-
-    /// An error where far more pairs are to be expected than there is room for: a limit that was mistyped.
-    fn check_room(&self) -> Result<()> {
-        /// Bytes that a pair takes while the result is put together.
-        const PAIR: f64 = 64.0;
-        let Self { plan, space, limit, .. } = self;
-        let memory = self.search.settings.memory;
-        let close = plan.sample.partition_point(|&value| !space.form().closer(*limit, value));
-        // Of few, as many may be by accident.
-        let share = if close < 16 { 0.0 } else { close as f64 / plan.sample.len() as f64 };
-        let expected = share * pairs_of(space.len(), self.split);
-        if expected * PAIR <= memory as f64 {
-            return Ok(());
-        }
-        let must = format!(
-            "fewer: they take some {:.0} MB of memory, and {} MB may be used; choose a closer limit, or give more \
-             memory",
-            expected * PAIR / 1e6,
-            memory / 1_000_000
-        );
-        Err(Error::parameter("the number of close pairs", format!("about {expected:.2e}"), must))
+        Ok(Self { space, search, limit, split, plan, ready, budget, copied })
     }
 
     /// Items drawn at random, and everything that is similar to them, by comparing them with all others; none where
@@ -150,30 +128,52 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         }
     }
 
-    /// Every similar pair.
-    fn find(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<ClosePair>> {
+    /// Hands on every similar pair. Tables with several probes may hand on a pair more than once.
+    fn find(&self, observer: &dyn Observer, stats: &mut Stats, found: &PairSink<'_>) -> Result<()> {
         let stopped = || observer.stopped();
         let join = JoinQuery { limit: self.limit, split: self.split, stopped: &stopped };
-        let (found, compared) = match &self.ready {
-            ReadySearch::Complete(prepared) => self.space.complete(prepared, &join)?,
+        let compared = match &self.ready {
+            ReadySearch::Complete(prepared) => self.space.complete(prepared, &join, found)?,
             ReadySearch::Tables(expression, families) => {
                 let families: Vec<(&str, &dyn Family)> =
                     families.iter().map(|(name, family)| (name.as_str(), &**family as _)).collect();
                 let cascade = Cascade::new(expression, &families, self.space.len())?;
-                let (found, counts) = cascade.join(self.space, &join)?;
-                (found, counts.verified)
+                cascade.join(self.space, &join, found)?.verified
             }
             ReadySearch::Probed(shape, named) => {
                 let probed = ProbedTables::new(probes::of(named)?, *shape, self.space.len())?;
-                let (found, counts) = probed.join(self.space, &join)?;
-                (found, counts.verified)
+                probed.join(self.space, &join, found)?.verified
             }
         };
         stats.in_candidates = self.space.len() as u64;
         stats.candidates = compared;
         stats.verified = compared;
-        stats.similar = found.len() as u64;
-        Ok(found)
+        Ok(())
+    }
+
+    /// Puts the pairs that `find` finds together as lists of each group.
+    fn gather(
+        &self,
+        copies: CopyValues,
+        owners: PairOwners,
+        find: impl FnOnce(&PairSink<'_>) -> Result<()>,
+    ) -> Result<SimilarGroups> {
+        let run = (self.budget, self.search.settings.threads);
+        gather(self.space.len(), copies, owners, run, find)
+    }
+
+    /// Refuses pairs that would not fit on the disk: a limit that was mistyped.
+    fn check_space(&self) -> Result<()> {
+        /// Bytes of temporary files that a pair takes: from both its ends in partitions, and then in lists.
+        const PAIR: f64 = 2.0 * (16.0 + 12.0);
+        let Self { plan, space, limit, .. } = self;
+        let close = plan.sample.partition_point(|&value| !space.form().closer(*limit, value));
+        // Of few, as many may be by accident.
+        let share = if close < 16 { 0.0 } else { close as f64 / plan.sample.len() as f64 };
+        let bytes = (PAIR * share * pairs_of(space.len(), self.split)) as u64;
+        let memory = self.search.settings.memory as u64;
+        let checked = self.budget.check_space(bytes.saturating_sub(memory));
+        checked.map_err(|error| error.or("choose a closer limit"))
     }
 }
 
@@ -184,16 +184,41 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
 
     fn similar_groups(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<SimilarGroups> {
         observer.stage(self.stage(), None);
-        let found = self.find(observer, stats)?;
+        self.check_space()?;
         let copies = copy_values(self.space, &self.copied, Some(self.limit));
-        let threads = self.search.settings.threads;
-        gather(found, self.space.len(), copies, self.budget, threads, PairOwners::Both)
+        let similar =
+            self.gather(copies, PairOwners::Both, |found| self.find(observer, stats, found))?;
+        stats.similar = similar.entries() / 2;
+        Ok(similar)
     }
 
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
         observer.stage(self.stage(), None);
-        let mut sets = UnionFind::new(self.space.len());
-        self.find(observer, stats)?.iter().for_each(|pair| sets.join(pair.a, pair.b));
+        let sets = Mutex::new(UnionFind::new(self.space.len()));
+        let connect = |pairs: &[ClosePair]| {
+            let mut sets = sets.lock().unwrap_or_else(PoisonError::into_inner);
+            pairs.iter().for_each(|pair| sets.join(pair.a, pair.b));
+        };
+        let similar = AtomicU64::new(0);
+        let count = |pairs: &[ClosePair]| {
+            connect(pairs);
+            similar.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+            Ok(())
+        };
+        if let ReadySearch::Probed(..) = self.ready {
+            // A pair may come again, and counts once.
+            let lists = self.gather(CopyValues::Same(None), PairOwners::First, |found| {
+                self.find(observer, stats, &|pairs| {
+                    connect(pairs);
+                    found(pairs)
+                })
+            })?;
+            stats.similar = lists.entries();
+        } else {
+            self.find(observer, stats, &count)?;
+            stats.similar = similar.into_inner();
+        }
+        let mut sets = sets.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((0..self.space.len() as u32).map(|group| sets.find(group)).collect())
     }
 
@@ -227,24 +252,17 @@ fn copy_values(space: &impl SearchSpace, copied: &[bool], limit: Option<f64>) ->
     CopyValues::Each((0u32..).zip(copied).map(value).collect())
 }
 
-/// Puts pairs together as lists of each group.
+/// Puts pairs together as lists of each group, while `find` finds them.
 fn gather(
-    found: Vec<ClosePair>,
     groups: usize,
     copies: CopyValues,
-    budget: &Budget,
-    threads: usize,
-    listed: PairOwners,
+    owners: PairOwners,
+    (budget, threads): (&Budget, usize),
+    find: impl FnOnce(&PairSink<'_>) -> Result<()>,
 ) -> Result<SimilarGroups> {
-    /// Pairs that are handed over together.
-    const SOME: usize = 1 << 16;
     let places: Arc<Vec<u32>> = Arc::new((0..groups as u32).collect());
-    let builder = SimilarGroupsBuilder::new(&places, groups, budget);
-    for some in found.chunks(SOME) {
-        let mut pairs = some.iter().map(|pair| (pair.a, pair.b, pair.value)).collect();
-        builder.add(&mut pairs, listed)?;
-    }
-    drop(found);
+    let builder = SimilarGroupsBuilder::new(&places, groups, owners, budget);
+    find(&|pairs| builder.add(pairs.iter().map(|pair| (pair.a, pair.b, pair.value))))?;
     builder.finish(copies, threads)
 }
 
@@ -265,15 +283,15 @@ pub(super) fn closest<S: SearchSpace>(
         found.retain(|found| !space.form().closer(limit, found.value));
     }
     let copies = copy_values(space, &has_copies(collection.copies()), limit);
-    let (groups, threads) = (space.len(), search.settings.threads);
-    gather(found, groups, copies, budget, threads, PairOwners::First)
+    let run = (budget, search.settings.threads);
+    gather(space.len(), copies, PairOwners::First, run, |take| take(&found))
 }
 
 /// Every pair of distinct items in memory that reaches a limit, none missed, sorted.
 pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
     fn all<S: SearchSpace>(space: &S, join: &JoinQuery<'_>) -> Result<Vec<ClosePair>> {
         let (prepared, _) = space.prepare(join);
-        Ok(space.complete(&prepared, join)?.0)
+        Ok(sorted_pairs(|found| space.complete(&prepared, join, found))?.0)
     }
     let nothing: Vec<bool> = (0..items.len()).map(|item| items.is_nothing(item)).collect();
     let mut found = match items {
