@@ -11,7 +11,7 @@ use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::plan::{Plan, SearchCost, TablesPlan};
 use nearkin_engine::search::Job;
 use nearkin_engine::settings::{Settings, Strategy};
-use nearkin_engine::shingle::Unit;
+use nearkin_engine::shingle::{Shingling, Unit};
 use nearkin_engine::write::{CompleteOutput, Output};
 use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
@@ -140,40 +140,45 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     text
 }
 
-/// The warning of a collection with many texts that are too short for its shingles.
-fn short_texts(stats: &Stats, subject: &Subject) -> Option<Problem> {
-    /// A smaller share of the items may have little to say.
-    const SHARE: f64 = 0.05;
-    let shingling = &subject.settings.shingling;
-    let (unit, length) = match &shingling.unit {
-        Unit::Words(length) => ("words", length),
-        Unit::Chars(length) => ("characters", length),
-        Unit::StopWords(_) | Unit::Elements => return None,
-    };
-    let (none, one) = (stats.empty, stats.short);
-    if !subject.by_elements || ((none + one) as f64) < SHARE * stats.items as f64 || none + one == 0
-    {
-        return None;
+/// How many texts are too short for their shingles.
+pub(crate) struct ShortTexts {
+    pub(crate) all: u64,
+    /// Those without a shingle.
+    pub(crate) none: u64,
+    /// Those of one shingle.
+    pub(crate) one: u64,
+}
+
+impl ShortTexts {
+    /// The warning of a collection with many of them.
+    pub(crate) fn warning(&self, shingling: &Shingling) -> Option<Problem> {
+        /// A smaller share of the texts may have little to say.
+        const SHARE: f64 = 0.05;
+        let (unit, length, shorter): (_, _, &[&str]) = match shingling.unit {
+            Unit::Words(length @ ..3) => ("words", length, &["chars:5"]),
+            Unit::Words(length) => ("words", length, &["words:2", "chars:5"]),
+            Unit::Chars(length @ ..6) => ("characters", length, &["chars:2"]),
+            Unit::Chars(length) => ("characters", length, &["chars:5"]),
+            Unit::StopWords(_) | Unit::Elements => return None,
+        };
+        let Self { all, none, one } = *self;
+        if none + one == 0 || ((none + one) as f64) < SHARE * all as f64 {
+            return None;
+        }
+        let of = |some: u64| format!("{} of {} texts", grouped(some), grouped(all));
+        let mut what = Vec::new();
+        if one > 0 {
+            let one = of(one);
+            what.push(format!(
+                "{one} have at most {length} {unit}, so that only equal ones are similar"
+            ));
+        }
+        if none > 0 {
+            what.push(format!("{} have no {unit}, and are similar to nothing", of(none)));
+        }
+        let advice = shorter.iter().map(|&shorter| Advice::set("shingle", shorter));
+        Some(advice.fold(Problem::new(what.join("; ")), Problem::or))
     }
-    let all = grouped(stats.items);
-    let mut what = Vec::new();
-    if one > 0 {
-        let one = grouped(one);
-        what.push(format!(
-            "{one} of {all} texts have at most {length} {unit}, so that only equal ones are similar"
-        ));
-    }
-    if none > 0 {
-        let none = grouped(none);
-        what.push(format!("{none} of {all} texts have no {unit}, and are similar to nothing"));
-    }
-    let shorter = match shingling.unit {
-        Unit::Words(length) if length > 2 => Some(Advice::set("shingle", "words:2")),
-        _ => None,
-    };
-    let problem = Problem::new(what.join("; "));
-    let problem = shorter.into_iter().fold(problem, Problem::or);
-    Some(problem.or(Advice::set("shingle", "chars:5")))
 }
 
 /// How many pairs were compared.
@@ -424,7 +429,9 @@ impl RunReport {
 
     pub(crate) fn of(stats: &Stats, collection: &Collection, subject: &Subject) -> Self {
         let (json, funnel) = (as_json(stats, subject), funnel(stats, subject));
-        let warnings = short_texts(stats, subject).into_iter().collect();
+        let short = ShortTexts { all: stats.items, none: stats.empty, one: stats.short };
+        let warning = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
+        let warnings = warning.into_iter().collect();
         Self { warnings, ..Self::new(json, funnel, collection.skipped.iter()) }
     }
 

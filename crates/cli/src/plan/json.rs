@@ -52,12 +52,15 @@ impl Corpus {
     fn as_json(&self) -> Value {
         let forecast = &self.forecast;
         let error = |estimate: Estimate| estimate.error;
+        let advice = self.texts.as_ref().and_then(|texts| texts.advice.as_ref());
         json!({
             "records": self.survey.records,
             "sampled": self.survey.drawn,
             "compared": self.survey.compared,
-            "shingle": self.advice.as_ref().map(|advice| format!("chars:{}", advice.k)),
-            "reason": self.advice.as_ref().map(ToString::to_string),
+            "empty": self.texts.as_ref().map(|texts| texts.short.none),
+            "short": self.texts.as_ref().map(|texts| texts.short.one),
+            "shingle": advice.map(|advice| format!("chars:{}", advice.k)),
+            "reason": advice.map(ToString::to_string),
             "expected": {
                 "similar": forecast.similar.value,
                 "missed": forecast.missed.value,

@@ -13,19 +13,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin_engine::amplify::{Bands, Expression, Sensitivity, functions_needed};
+use nearkin_engine::error::Problem;
 use nearkin_engine::observe::{NoObserver, ObservedSource, Observer};
-use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::options::{Goal, ItemKind, Options};
 use nearkin_engine::plan::{Forecast, Survey, sample, survey};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::{Search, SourceItems};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::shingle::{ShingleLength, advise};
+use nearkin_engine::shingle::{Scratch, ShingleLength, Shingling, advise};
 use nearkin_engine::{Error, Result};
 
 use crate::args::{
     FieldArgs, ShingleArgs, SimilarityArgs, TempArgs, WayArgs, check_outputs, check_plot,
     options_of, parsed, place_parser,
 };
+use crate::report::ShortTexts;
 use crate::screen::Screen;
 
 /// Show what a run would do, what it would find, and what it would miss
@@ -255,11 +257,34 @@ struct Plan<'a> {
     corpus: Option<Corpus>,
 }
 
+/// What a sample tells of the texts of a collection.
+struct TextShapes {
+    advice: Option<ShingleLength>,
+    short: ShortTexts,
+    /// What the user should look at.
+    warning: Option<Problem>,
+}
+
+impl TextShapes {
+    fn of(texts: &[&str], shingling: &Shingling) -> Self {
+        let (mut scratch, mut shingles) = (Scratch::default(), Vec::new());
+        let mut short = ShortTexts { all: texts.len() as u64, none: 0, one: 0 };
+        for text in texts {
+            shingles.clear();
+            shingling.shingle(text, &mut scratch, &mut shingles);
+            short.none += u64::from(shingles.is_empty());
+            short.one += u64::from(shingles.len() == 1);
+        }
+        Self { advice: advise(texts), warning: short.warning(shingling), short }
+    }
+}
+
 /// What a sample tells of a collection.
 struct Corpus {
     survey: Survey,
     forecast: Forecast,
-    advice: Option<ShingleLength>,
+    /// How texts are cut; none for other items.
+    texts: Option<TextShapes>,
     /// What an exact search would take, and what bands.
     ways: Option<nearkin_engine::plan::Plan>,
 }
@@ -372,6 +397,8 @@ impl Corpus {
             None => Search::new(settings).plan(SourceItems::new(&input), Goal::Pairs)?,
             Some(_) => None,
         };
-        Ok(Self { survey, forecast, advice: advise(&texts), ways })
+        let of_texts = request.options.kind() == ItemKind::Text;
+        let texts = of_texts.then(|| TextShapes::of(&texts, &settings.shingling));
+        Ok(Self { survey, forecast, texts, ways })
     }
 }

@@ -10,6 +10,7 @@ use super::numbers::{bytes, chance, count, odds};
 use super::{Corpus, Plan};
 use crate::report::grouped;
 use crate::screen::Screen;
+use crate::wording::CommandWording;
 
 /// Bytes of a key.
 const KEY: usize = 8;
@@ -356,7 +357,11 @@ impl Corpus {
     }
 
     fn shingles(&self, text: &mut String) -> fmt::Result {
-        match &self.advice {
+        let Some(texts) = &self.texts else { return Ok(()) };
+        if let Some(warning) = &texts.warning {
+            writeln!(text, "\nIn the sample, {}.", warning.worded(&CommandWording))?;
+        }
+        match &texts.advice {
             Some(advice) => writeln!(text, "\nIf you shingle by characters, take {advice}."),
             None => writeln!(text, "\nToo few texts to advise on the length of shingles."),
         }

@@ -75,3 +75,16 @@ fn nearly_identical_chinese_texts_are_found() {
     let similarity = 71.0 / 81.0;
     assert!(place.read("p.csv").lines().nth(1).unwrap().ends_with(&format!("{similarity}")));
 }
+
+#[test]
+fn a_plan_knows_short_texts_and_leaves_other_items_alone() {
+    let place = Place::new();
+    place.write("titles.jsonl", lines((0..40).map(|n| format!("late frost halves crop {n}"))));
+    let told = place.ok("plan titles.jsonl").stdout.replace('\n', " ");
+    assert!(told.contains("40 of 40 texts have at most 5 words"), "{told}");
+    let corpus: Value = serde_json::from_str(&place.ok("plan titles.jsonl --json").stdout).unwrap();
+    assert_eq!((&corpus["corpus"]["short"], &corpus["corpus"]["empty"]), (&40.into(), &0.into()));
+    place.write("tags.txt", "a b\nb c\n");
+    let told = place.ok("plan tags.txt --as set").stdout;
+    assert!(!told.contains("shingle"), "{told}");
+}
