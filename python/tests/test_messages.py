@@ -61,7 +61,7 @@ def test_a_file_of_vectors_is_not_a_file_of_texts(tmp_path: Path) -> None:
     [
         (lambda: nk.pairs(["a", None]), 'column `text` is null; fill it, or pass on_error="skip"'),
         (lambda: nk.pairs(pa.table({"body": ["a"]})), "it has `body`: name the text column with text="),
-        (lambda: nk.pairs(pa.table({"id": [1, 1], "text": ["a", "b"]})), 'choose another field with id=, or pass on_error="skip"'),
+        (lambda: nk.pairs(pa.table({"id": [1, 1], "text": ["a", "b"]})), 'pass positions=True, choose another field with id=, or make ids unique'),
         (lambda: nk.pairs(["a"], recall=1.0), "recall is 1; it must be above 0 and below 1: only an exact search misses none; pass exact=True"),
         (lambda: nk.pairs(["a"], measure="overlap", within=2), "give the least similarity with threshold="),
         (lambda: nk.pairs(np.array([[1.0, np.nan]]), as_="vector", within=1), 'mend or drop the vector, or pass on_error="skip"'),

@@ -17,13 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin as nk
+from common import words
 
 
 def shingles(text: str, k: int = 5) -> set[tuple[str, ...]]:
-    words = re.findall(r"\w+", text.lower())
-    if not words:
+    own = words(text)
+    if not own:
         return set()
-    return {tuple(words[i : i + k]) for i in range(max(1, len(words) - k + 1))}
+    return {tuple(own[i : i + k]) for i in range(max(1, len(own) - k + 1))}
 
 
 def brute_force(texts: list[str], threshold: float) -> list[tuple[int, int, float]]:

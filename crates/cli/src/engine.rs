@@ -71,7 +71,7 @@ pub struct Account {
     pub stats: String,
     /// The first of the records that were skipped.
     pub skipped: Vec<Error>,
-    /// What the user should look at: a group that has an implausible share.
+    /// What the user should look at.
     pub warnings: Vec<Problem>,
 }
 

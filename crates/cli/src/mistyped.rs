@@ -51,7 +51,7 @@ pub(crate) fn advised(mut error: clap::Error, command: &clap::Command) -> clap::
         (None, Some(suggested)) if is_slip(name, &suggested) => {
             Some(format!("a similar argument exists: '{suggested}'"))
         }
-        _ if !owners.is_empty() => Some(format!("it belongs to {}", owners.join(" and "))),
+        _ if !owners.is_empty() => Some(format!("it belongs to {}", all_of(&owners))),
         _ => None,
     };
     if let Some(tip) = tip {
@@ -59,6 +59,14 @@ pub(crate) fn advised(mut error: clap::Error, command: &clap::Command) -> clap::
         error.insert(ContextKind::Suggested, tip);
     }
     error
+}
+
+/// Names in a row: `a, b and c`.
+fn all_of(names: &[&str]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Whether two names differ by a slip of the finger or two.

@@ -57,10 +57,12 @@ impl Subject {
     /// What is similar, in words.
     fn reach(&self) -> String {
         match self.settings.within {
-            // Who thinks of 1 − cos finds next to nothing.
+            // Somebody may have meant 1 − cos.
             Some(most) if self.measure == "cosine" => {
-                let lost = 1.0 - most.to_radians().cos();
-                format!("within {most} degrees, where 1 − cos is up to {lost:.2e}")
+                // More exact than 1 − cos where that is small.
+                let lost = 2.0 * (most.to_radians() / 2.0).sin().powi(2);
+                let lost = (lost * 1e9).round() / 1e9;
+                format!("within {most} degrees, where 1 − cos is up to {lost}")
             }
             Some(most) => format!("within {most}"),
             None => format!("at or above {}", self.settings.threshold),
@@ -157,6 +159,7 @@ impl ShortTexts {
         let (unit, length, shorter): (_, _, &[&str]) = match shingling.unit {
             Unit::Words(length @ ..3) => ("words", length, &["chars:5"]),
             Unit::Words(length) => ("words", length, &["words:2", "chars:5"]),
+            Unit::Chars(length @ ..3) => ("characters", length, &[]),
             Unit::Chars(length @ ..6) => ("characters", length, &["chars:2"]),
             Unit::Chars(length) => ("characters", length, &["chars:5"]),
             Unit::StopWords(_) | Unit::Elements => return None,
@@ -170,12 +173,14 @@ impl ShortTexts {
         if one > 0 {
             let one = of(one);
             what.push(format!(
-                "{one} have at most {length} {unit}, so that only equal ones are similar"
+                "{one} have at most {length} {unit}, so one shingle, and are hardly similar to any but their equals"
             ));
         }
         if none > 0 {
             what.push(format!("{} have no {unit}, and are similar to nothing", of(none)));
         }
+        // Shorter runs of words do not help texts without words.
+        let shorter = if one == 0 && shorter.len() > 1 { &shorter[1..] } else { shorter };
         let advice = shorter.iter().map(|&shorter| Advice::set("shingle", shorter));
         Some(advice.fold(Problem::new(what.join("; ")), Problem::or))
     }

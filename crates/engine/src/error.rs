@@ -300,10 +300,11 @@ impl Error {
     }
 
     /// A similarity outside its range; one that looks like a percentage is answered as such.
-    pub(crate) fn threshold(least: f64, must: impl Into<String>) -> Self {
+    pub(crate) fn threshold(least: f64, most: f64, must: impl Into<String>) -> Self {
         let error = Self::parameter("threshold", least, must);
-        match least > 1.0 && least <= 100.0 {
-            true => error.or(Advice::set("threshold", (least / 100.0).to_string())),
+        let share = least / 100.0;
+        match least >= 10.0 && share <= most {
+            true => error.or(Advice::set("threshold", share.to_string())),
             false => error,
         }
     }

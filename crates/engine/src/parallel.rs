@@ -202,7 +202,7 @@ impl<'a> Line<'a, '_> {
     }
 }
 
-/// Panics are caught before they can poison a lock, and what they leave behind is not used again.
+/// Panics are caught, and what they leave behind is not used again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -297,8 +297,8 @@ pub(crate) fn check(measure: Measure, limit: Limit) -> Result<()> {
         (Limit::Similarity(least), _)
             if !(least > 0.0 && least <= measure.largest().unwrap_or(f64::INFINITY)) =>
         {
-            let must = format!("above 0 and at most {}", measure.largest().unwrap_or(1.0));
-            Err(Error::threshold(least, must))
+            let most = measure.largest().unwrap_or(1.0);
+            Err(Error::threshold(least, most, format!("above 0 and at most {most}")))
         }
         (Limit::Distance(most), Measure::Hamming) if !(most >= 0.0 && most.is_finite()) => {
             Err(Error::parameter("within", most, "a number of elements, at least 0"))

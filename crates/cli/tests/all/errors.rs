@@ -403,7 +403,7 @@ fn a_limit_of_an_angle_is_said_to_be_one() {
     let place = Place::new();
     place.write("v.txt", "1 2\n1.1 2\n");
     let outcome = place.ok("pairs v.txt --as vector --measure cosine --within 0.1");
-    let message = "pairs within 0.1 degrees, where 1 − cos is up to 1.52e-6";
+    let message = "pairs within 0.1 degrees, where 1 − cos is up to 0.000001523";
     assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
 }
 

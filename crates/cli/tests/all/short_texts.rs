@@ -17,7 +17,7 @@ fn titles_of_five_words_are_not_said_to_be_searched_completely() {
     let place = Place::new();
     place.write("titles.jsonl", lines((0..40).map(|n| format!("late frost halves crop {n}"))));
     let outcome = place.ok("pairs titles.jsonl -o p.csv --stats s.json");
-    let warning = "40 of 40 texts have at most 5 words, so that only equal ones are similar; \
+    let warning = "40 of 40 texts have at most 5 words, so one shingle, and are hardly similar to any but their equals; \
                    pass --shingle words:2 or chars:5";
     assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
     assert_eq!(stats(&place)["short"], 40);
@@ -33,7 +33,8 @@ fn texts_without_words_are_counted() {
         |n: i32| if n % 2 == 0 { "?!".repeat(n as usize + 1) } else { format!("a b c d e f {n}") };
     place.write("signs.jsonl", lines((0..20).map(text)));
     let outcome = place.ok("pairs signs.jsonl -o p.csv");
-    let warning = "10 of 20 texts have no words, and are similar to nothing; pass --shingle words:2 or chars:5";
+    let warning =
+        "10 of 20 texts have no words, and are similar to nothing; pass --shingle chars:5";
     assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
 }
 
@@ -87,4 +88,14 @@ fn a_plan_knows_short_texts_and_leaves_other_items_alone() {
     place.write("tags.txt", "a b\nb c\n");
     let told = place.ok("plan tags.txt --as set").stdout;
     assert!(!told.contains("shingle"), "{told}");
+}
+
+#[test]
+fn short_texts_that_are_skipped_do_not_count() {
+    let place = Place::new();
+    let again = record("1", "in short").repeat(50);
+    place.write("in.jsonl", record("1", "in short") + &record("2", "a b c d e f g h") + &again);
+    place.ok("pairs in.jsonl -o p.csv --on-error skip --stats s.json");
+    let stats = stats(&place);
+    assert_eq!((&stats["items"], &stats["short"]), (&2.into(), &1.into()));
 }

@@ -139,7 +139,7 @@ impl TruePartners {
     }
 }
 
-/// The order in which records are drawn. It follows the seed of the run, and nothing else of the run does.
+/// The order in which records are drawn. It depends on the seed of the run, and on nothing else of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrawOrder(u64);
 

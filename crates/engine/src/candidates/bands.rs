@@ -36,7 +36,7 @@ impl Banding {
     /// and up to 32 rows, pairs were lost with a single band, and with two to four at chances below 0.7.
     pub fn at(similarity: f64, bands: Bands, seed: u64) -> Result<Self> {
         /// From these on, one permutation loses no pair, with a margin.
-        const ENOUGH: (usize, f64) = (4, 0.9);
+        const ENOUGH: (usize, f64) = (5, 0.75);
         let mut banding = Self::new(bands, seed)?;
         if bands.count < ENOUGH.0 || bands.probability(similarity) < ENOUGH.1 {
             banding.sketcher =

@@ -177,7 +177,9 @@ impl<'a> ProbedTables<'a> {
                 let met_before = |b: u32| {
                     let others = &keys[b as usize * each..][..table * self.looks];
                     let tables = row.chunks_exact(self.looks).zip(others.chunks_exact(self.looks));
-                    tables.into_iter().any(|(looks, other)| looks.contains(&other[0]))
+                    tables
+                        .into_iter()
+                        .any(|(looks, other)| other[0] != NO_KEY && looks.contains(&other[0]))
                 };
                 let looks = &row[table * self.looks..][..self.looks];
                 for &key in looks.iter().filter(|&&key| lookup.may_have(key)) {

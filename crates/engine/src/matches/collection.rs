@@ -21,6 +21,8 @@ pub struct Collection {
     pub skipped: Vec<Error>,
     skipped_count: u64,
     empty: u64,
+    /// Which texts are one shingle, a bit each; known while a collection is read.
+    short: Vec<u64>,
     /// For each input, the position of each chunk's first record.
     chunks: Vec<Vec<u32>>,
     /// For each input, whether all its ids are whole numbers.
@@ -36,6 +38,8 @@ pub(crate) struct ItemFacts {
     pub(crate) length: Option<u32>,
     /// Whether it is similar to nothing.
     pub(crate) is_empty: bool,
+    /// Whether it is a text of one shingle.
+    pub(crate) is_short: bool,
 }
 
 impl Collection {
@@ -52,6 +56,7 @@ impl Collection {
             skipped: Vec::new(),
             skipped_count: 0,
             empty: 0,
+            short: Vec::new(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
         }
@@ -119,6 +124,7 @@ impl Collection {
         stats.skipped = self.skipped_count;
         stats.items = records - self.skipped_count;
         stats.empty = self.empty;
+        stats.short = self.short.iter().map(|bits| u64::from(bits.count_ones())).sum();
         stats.distinct = u64::from(self.groups());
         stats.identical = stats.items - stats.empty - stats.distinct;
     }
@@ -174,6 +180,10 @@ impl Collection {
         self.skipped_count -= 1;
         self.copies.put(position, item.is_empty);
         self.empty += u64::from(item.is_empty);
+        if item.is_short {
+            self.short.resize(self.short.len().max(at / 64 + 1), 0);
+            self.short[at / 64] |= 1 << (at % 64);
+        }
         if let Some(length) = item.length {
             self.lengths.resize(at + 1, 0);
             self.lengths[at] = length;
@@ -190,6 +200,9 @@ impl Collection {
     pub(crate) fn remove(&mut self, position: u32) {
         self.skipped_count += 1;
         self.empty -= u64::from(self.copies.is_empty_item(position));
+        if let Some(bits) = self.short.get_mut(position as usize / 64) {
+            *bits &= !(1 << (position % 64));
+        }
         self.copies.remove(position);
     }
 
@@ -247,6 +260,7 @@ impl Collection {
             skipped: Vec::new(),
             skipped_count: load.number()?,
             empty: load.number()?,
+            short: Vec::new(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
         };

@@ -69,7 +69,7 @@ impl Options {
                 (Form::Similarity, least)
             }
             (Some(least), _) if is_similarity => {
-                return Err(Error::threshold(least, "a similarity, at most 1"));
+                return Err(Error::threshold(least, 1.0, "a similarity, at most 1"));
             }
             (Some(least), _) => {
                 let must = format!("left out with {measure}, which is a distance");

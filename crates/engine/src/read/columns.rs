@@ -40,9 +40,10 @@ impl Input {
                     Some(Kind::Text { syntax: Syntax::Csv(header), .. }) => Some(header),
                     _ => None,
                 };
+                let is_chosen = self.options.delimiter.is_some();
                 let delimiter = match as_it_came.map(|header| &header.delimiter) {
                     _ if format == Format::Tsv => b'\t',
-                    Some(Delimiter::Byte(own)) if *own != b'\t' => *own,
+                    Some(Delimiter::Byte(own)) if *own != b'\t' || is_chosen => *own,
                     _ => b',',
                 };
                 let header = match as_it_came {

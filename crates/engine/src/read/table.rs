@@ -333,7 +333,13 @@ impl ArrowTable {
             let at = fields.iter().position(|known| known == name);
             let advice = options.keys.id_column();
             let missing = || no_column(&stored.name, name, fields.iter().copied(), advice);
-            self.id = Some(at.ok_or_else(missing)?);
+            let at = at.ok_or_else(missing)?;
+            let kind = schema.field(at).data_type();
+            if !is_id(value_type(kind)) && !value_type(kind).is_floating() {
+                let what = format!("column `{name}` is {kind}, not text or numbers");
+                return Err(stored.error(what).or(options.keys.id_column()));
+            }
+            self.id = Some(at);
         }
         self.columns = columns(&stored.name, names, &fields, self.id)?;
         if options.shape == Shape::Value && *names == [super::rows::ALL] {
@@ -489,7 +495,7 @@ fn id_column(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match value_type(column.data_type()) {
         DataType::UInt64 => without_dictionary(column),
         kind if kind.is_integer() => convert::whole::<Int64Type>(column),
-        _ => convert::texts(column),
+        _ => super::arrow_lists::texts(&without_dictionary(column)?),
     }
 }
 

@@ -11,7 +11,6 @@ use crate::plan::Plan;
 use crate::plan::elements::{ElementSample, ElementSearch, OF_OTHERS, drawn_groups};
 use crate::search::job::StageResult;
 use crate::settings::SetStrategy;
-use crate::shingle::Unit;
 use crate::spill::{Budget, Cache, Concatenation, Lists, Loader, Partitions, Saver};
 
 use rayon::prelude::*;
@@ -127,9 +126,6 @@ fn read<S: Source>(
     let (mut collection, sketches) = first_pass(run, lengths, drawn)?;
     fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
     collection.count(stats);
-    if matches!(run.settings().shingling.unit, Unit::Words(_) | Unit::Chars(_)) {
-        stats.short = sketches.short;
-    }
     stats.stages.push(clock.stop(run.bytes()));
     Ok((collection, sketches))
 }

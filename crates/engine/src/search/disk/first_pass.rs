@@ -17,6 +17,7 @@ use crate::item::{Batch, Id, Item, Source};
 use crate::matches::{Collection, ItemFacts};
 use crate::parallel::in_order;
 use crate::settings::Settings;
+use crate::shingle::Unit;
 use crate::spill::{Block, Budget, Partitions};
 use crate::{Error, Result};
 
@@ -37,8 +38,6 @@ pub(super) struct Sketches {
     /// How many elements texts have, those that were recognised as copies left out, and how many texts
     /// these are.
     pub(super) elements: (u64, u64),
-    /// Texts of one shingle, copies included.
-    pub(super) short: u64,
     /// Bytes of all texts.
     pub(super) bytes: u64,
     /// Whether there was no room to keep some of them.
@@ -56,7 +55,6 @@ impl Sketches {
             ids: Partitions::new(PRINTS, budget.share(1), &budget.temp),
             cache: RecordCache::default(),
             elements: (0, 0),
-            short: 0,
             bytes: 0,
             overflowed: false,
             seen: Vec::new(),
@@ -65,10 +63,9 @@ impl Sketches {
 
     /// Adds those of a chunk whose first record has the position `start`.
     fn add(&mut self, chunk: SketchedChunk, start: u32) -> Result<()> {
-        let SketchTotals { elements, texts, short, overflowed, seen } = chunk.totals;
+        let SketchTotals { elements, texts, overflowed, seen } = chunk.totals;
         self.elements.0 += elements;
         self.elements.1 += texts;
-        self.short += short;
         self.bytes += chunk.bytes;
         self.overflowed |= overflowed;
         self.seen.extend(seen);
@@ -220,7 +217,6 @@ struct TextSketches {
 struct SketchTotals {
     elements: u64,
     texts: u64,
-    short: u64,
     overflowed: bool,
     seen: Vec<(u32, TextPlace, f64)>,
 }
@@ -285,6 +281,17 @@ fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
     ((high >> 56) as usize, [high, (hash as u64) << 32 | u64::from(ordinal)])
 }
 
+/// How many elements a text has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextShape {
+    /// None.
+    Empty,
+    /// One, and it is cut into shingles.
+    Short,
+    /// More, or whatever a set has.
+    Long,
+}
+
 /// What the threads of the first pass need.
 struct FirstPassWorker<'a> {
     /// None where no sketches are needed.
@@ -309,11 +316,12 @@ impl FirstPassWorker<'_> {
         let bytes = batch.bytes();
         let Batch { path, records, items, bad, .. } = batch;
         let mut ids = Vec::new();
-        let entries = items.into_iter().zip(known).map(|(item, (has_text, length))| {
+        let entries = items.into_iter().zip(known).map(|(item, (shape, length))| {
             let Item { ordinal, line, id, value, .. } = item;
             let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
             ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
-            let facts = ItemFacts { id, value, length, is_empty: !has_text };
+            let (is_empty, is_short) = (shape == TextShape::Empty, shape == TextShape::Short);
+            let facts = ItemFacts { id, value, length, is_empty, is_short };
             ItemEntry { ordinal, line, id_hash, facts }
         });
         let entries = entries.collect();
@@ -324,13 +332,13 @@ impl FirstPassWorker<'_> {
         SketchedChunk { bytes, path, records, bad, entries, totals, keys, prints, ids }
     }
 
-    /// Sketches the texts of a batch. Says of each whether it has elements, and how long it is if that is asked.
+    /// Sketches the texts of a batch. Says of each how many elements it has, and how long it is if that is asked.
     fn sketch_texts(
         &self,
         batch: &Batch<'_>,
         number: usize,
         sketches: &mut TextSketches,
-    ) -> Vec<(bool, Option<u32>)> {
+    ) -> Vec<(TextShape, Option<u32>)> {
         with_buffers(|buffers| {
             let print = |i: usize| self.recent.print(batch.text(i));
             let mut next = None;
@@ -348,7 +356,7 @@ impl FirstPassWorker<'_> {
         })
     }
 
-    /// Sketches a text unless it is a copy of a recent one. Returns false if it has no elements.
+    /// Sketches a text unless it is a copy of a recent one.
     fn sketch_text(
         &self,
         text: &str,
@@ -356,18 +364,18 @@ impl FirstPassWorker<'_> {
         place: TextPlace,
         buffers: &mut TextBuffers,
         sketches: &mut TextSketches,
-    ) -> bool {
+    ) -> TextShape {
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
         let recent = if use_recent { self.recent.get(print) } else { None };
         let short = recent.unwrap_or_else(|| {
             buffers.take(text, self.settings);
-            buffers.elements().len() == 1
+            let is_cut = matches!(self.settings.shingling.unit, Unit::Words(_) | Unit::Chars(_));
+            is_cut && buffers.elements().len() == 1
         });
-        sketches.totals.short += u64::from(short);
         if recent.is_none() {
             if buffers.elements().is_empty() {
-                return false;
+                return TextShape::Empty;
             }
             sketches.totals.elements += buffers.elements().len() as u64;
             sketches.totals.texts += 1;
@@ -378,7 +386,7 @@ impl FirstPassWorker<'_> {
             self.keep_and_key(place, buffers, sketches);
         }
         sketches.prints.push(hash_entry(print, place.ordinal));
-        true
+        if short { TextShape::Short } else { TextShape::Long }
     }
 
     /// Keeps the record of the text in the buffers if there is room, and makes its keys unless that is left to the kept

@@ -234,6 +234,7 @@ impl MemoryItems {
                     value: names.values.as_ref().and_then(|values| values[at].clone()),
                     length: lengths.then(|| length.unwrap_or_else(|| self.items.length(item))),
                     is_empty: self.items.is_nothing(item),
+                    is_short: false,
                 };
                 positions.push(start + names.position(at));
                 collection.put(start + names.position(at), &facts)?;

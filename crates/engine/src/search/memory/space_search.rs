@@ -207,6 +207,7 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
         };
         if let ReadySearch::Probed(..) = self.ready {
             // A pair may come again, and counts once.
+            self.check_space()?;
             let lists = self.gather(CopyValues::Same(None), PairOwners::First, |found| {
                 self.find(observer, stats, &|pairs| {
                     connect(pairs);
