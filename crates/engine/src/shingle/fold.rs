@@ -139,7 +139,9 @@ static WORD_CHARACTERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
 
 /// Whether `c` is of a script that does not put blanks between words. Each of its letters is a word of its own.
 pub(super) fn is_alone(c: char) -> bool {
-    matches!(c,
+    // Most are below all of them.
+    c >= '\u{e00}'
+        && matches!(c,
         '\u{e00}'..='\u{e7f}' // Thai
         | '\u{e80}'..='\u{eff}' // Lao
         | '\u{f00}'..='\u{fff}' // Tibetan
