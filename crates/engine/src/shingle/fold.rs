@@ -109,7 +109,7 @@ const HANGUL_FIRST: char = '\u{ac00}';
 const HANGUL_BEHIND: char = '\u{d7b0}';
 
 /// How many bytes come before the first that is not ASCII.
-fn ascii_prefix(bytes: &[u8]) -> usize {
+pub(super) fn ascii_prefix(bytes: &[u8]) -> usize {
     let whole = bytes.as_chunks::<16>().0.iter().take_while(|block| block.is_ascii()).count() * 16;
     whole + bytes[whole..].iter().take_while(|byte| byte.is_ascii()).count()
 }

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use nearkin_kernels::{self as kernels, WordMask, lower_words};
 
 use super::Scratch;
-use super::fold::{Case, fold_case, is_alone, is_word_character, lower_case};
+use super::fold::{Case, ascii_prefix, fold_case, is_alone, is_word_character, lower_case};
 use super::hash::hash_bytes;
 
 /// Cuts a text into tokens: plug in your own for sentences, syllables or another language's words.
@@ -135,16 +135,16 @@ fn mark_others(
 fn set_apart(text: &str, out: &mut String) {
     out.clear();
     let mut rest = text;
-    while let Some(at) = rest.find(is_alone) {
-        let (before, behind) = rest.split_at(at);
-        let alone = behind.chars().next().map_or(0, char::len_utf8);
-        out.push_str(before);
-        out.push(' ');
-        out.push_str(&behind[..alone]);
-        out.push(' ');
-        rest = &behind[alone..];
+    loop {
+        let (ascii, behind) = rest.split_at(ascii_prefix(rest.as_bytes()));
+        out.push_str(ascii);
+        let Some(c) = behind.chars().next() else { return };
+        match is_alone(c) {
+            true => out.extend([' ', c, ' ']),
+            false => out.push(c),
+        }
+        rest = &behind[c.len_utf8()..];
     }
-    out.push_str(rest);
 }
 
 /// Appends the hash of every run of `k` tokens.
