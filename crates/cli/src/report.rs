@@ -173,7 +173,7 @@ impl ShortTexts {
         if one > 0 {
             let one = of(one);
             what.push(format!(
-                "{one} have at most {length} {unit}, so one shingle, and are hardly similar to any but their equals"
+                "{one} have at most {length} {unit}: each is one shingle, so almost only equal texts match"
             ));
         }
         if none > 0 {

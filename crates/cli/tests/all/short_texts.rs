@@ -17,7 +17,7 @@ fn titles_of_five_words_are_not_said_to_be_searched_completely() {
     let place = Place::new();
     place.write("titles.jsonl", lines((0..40).map(|n| format!("late frost halves crop {n}"))));
     let outcome = place.ok("pairs titles.jsonl -o p.csv --stats s.json");
-    let warning = "40 of 40 texts have at most 5 words, so one shingle, and are hardly similar to any but their equals; \
+    let warning = "40 of 40 texts have at most 5 words: each is one shingle, so almost only equal texts match; \
                    pass --shingle words:2 or chars:5";
     assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
     assert_eq!(stats(&place)["short"], 40);

@@ -33,7 +33,8 @@ impl Banding {
     ///
     /// One permutation draws without replacement. The number of values in which two sets agree then varies less, which
     /// helps where most pairs have a band to spare and hurts where few have one. Simulated for unions of 5 to 500 elements
-    /// and up to 32 rows, pairs were lost with a single band, and with two to four at chances below 0.7.
+    /// and up to 32 rows, pairs were lost with a single band, with two to
+    /// four at chances below 0.7, and with more at chances below 0.5.
     pub fn at(similarity: f64, bands: Bands, seed: u64) -> Result<Self> {
         /// From these on, one permutation loses no pair, with a margin.
         const ENOUGH: (usize, f64) = (5, 0.75);

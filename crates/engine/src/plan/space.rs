@@ -86,10 +86,14 @@ pub(crate) trait SearchSpace: Space {
     fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>>;
 
     /// A value of this space as the distance that its families go by.
-    fn distance(&self, value: f64) -> f64;
+    fn distance(&self, value: f64) -> f64 {
+        value
+    }
 
     /// The name of the functions that are used unless others are asked for, if there are such.
-    fn functions(&self, query: &SpaceQuery<'_>, far: f64) -> Option<String>;
+    fn functions(&self, _query: &SpaceQuery<'_>, _far: f64) -> Option<String> {
+        None
+    }
 
     /// The functions of this name; `far` is how far apart most items are.
     ///
@@ -98,9 +102,11 @@ pub(crate) trait SearchSpace: Space {
     fn family<'a>(
         &'a self,
         name: &str,
-        query: &SpaceQuery<'_>,
-        far: f64,
-    ) -> Result<Box<dyn Family + 'a>>;
+        _query: &SpaceQuery<'_>,
+        _far: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        Err(unknown(name, "nothing: there are no functions"))
+    }
 
     /// Whether there are functions for these items, so that tables can be an alternative.
     fn has_tables(&self) -> bool {
@@ -393,23 +399,6 @@ impl SearchSpace for StringSpace {
         Ok(all)
     }
 
-    fn distance(&self, value: f64) -> f64 {
-        value
-    }
-
-    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
-        None
-    }
-
-    fn family<'a>(
-        &'a self,
-        name: &str,
-        _: &SpaceQuery<'_>,
-        _: f64,
-    ) -> Result<Box<dyn Family + 'a>> {
-        Err(unknown(name, "nothing: there are no functions"))
-    }
-
     fn has_tables(&self) -> bool {
         false
     }
@@ -438,23 +427,6 @@ impl SearchSpace for SparseSpace {
         let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
         let rows = top::of_pairs(self, top, |found| sparse::join(self, &join, found))?;
         Ok(rows.concat())
-    }
-
-    fn distance(&self, value: f64) -> f64 {
-        value
-    }
-
-    fn functions(&self, _: &SpaceQuery<'_>, _: f64) -> Option<String> {
-        None
-    }
-
-    fn family<'a>(
-        &'a self,
-        name: &str,
-        _: &SpaceQuery<'_>,
-        _: f64,
-    ) -> Result<Box<dyn Family + 'a>> {
-        Err(unknown(name, "nothing: there are no functions"))
     }
 
     fn has_tables(&self) -> bool {

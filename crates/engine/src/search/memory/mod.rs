@@ -9,6 +9,7 @@ mod space_search;
 pub use items::{ItemNames, Items, MemoryItems};
 pub(crate) use space_search::close_pairs;
 
+use crate::audit::true_partners::TruePartners;
 use crate::cluster::{Deduplication, Keep, Linkage};
 use crate::item::Members;
 use crate::matches::{Collection, Matches, SimilarGroups, Stats};
@@ -109,6 +110,20 @@ impl Searchable for MemoryItems {
     }
 }
 
+/// The search of a space, and what an audit of it should find.
+fn audited_search<'a, S: SearchSpace>(
+    space: &'a S,
+    search: Search<'a>,
+    collection: &Collection,
+    budget: &'a Budget,
+    stats: &mut Stats,
+) -> Result<(SpaceSearch<'a, S>, TruePartners)> {
+    collection.count(stats);
+    let search_space = SpaceSearch::new(space, search, collection, budget, stats)?;
+    let truth = search_space.true_partners(collection, stats)?;
+    Ok((search_space, truth))
+}
+
 /// Every similar pair.
 struct PairsJob;
 
@@ -121,9 +136,8 @@ impl SpaceJob for PairsJob {
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
-        collection.count(&mut stats);
-        let search_space = SpaceSearch::new(space, search, &collection, &budget, &mut stats)?;
-        let truth = search_space.true_partners(&collection, &mut stats)?;
+        let (search_space, truth) =
+            audited_search(space, search, &collection, &budget, &mut stats)?;
         let load = |_: &mut Stats| Ok(search_space);
         let similar = compare(search, &budget, load, &collection, &truth, &mut stats)?;
         Ok((stats, collection, similar))
@@ -170,9 +184,8 @@ impl SpaceJob for DedupJob<'_> {
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Deduplication> {
         let MemoryRun { search, collection, budget } = run;
         let mut stats = Stats::default();
-        collection.count(&mut stats);
-        let search_space = SpaceSearch::new(space, search, &collection, &budget, &mut stats)?;
-        let truth = search_space.true_partners(&collection, &mut stats)?;
+        let (search_space, truth) =
+            audited_search(space, search, &collection, &budget, &mut stats)?;
         let load = |_: &mut Stats| Ok(search_space);
         let rule = (self.keep, self.linkage);
         let clustering = cluster(search, load, &collection, rule, &truth, &mut stats)?;
