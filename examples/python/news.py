@@ -331,7 +331,7 @@ def main(path: Path | None = None) -> dict[tuple[str, str], dict[str, float]]:
 
 
 # %% [markdown]
-# The groups are those that `dedup` makes, which keeps a page of each: `nk.dedup(pages, shingle="stopwords", threshold=0.2).clusters`.
+# The groups are those of `nk.dedup(pages, shingle="stopwords", threshold=0.2, chains=True).clusters`.
 
 # %%
 if __name__ == "__main__":

@@ -103,6 +103,8 @@ class TopOptions(SearchOptions, total=False):
 class DedupOptions(Options, total=False):
     """What `dedup` takes."""
 
+    chains: bool
+    #: As it is by default, for older scripts.
     no_chains: bool
 
 

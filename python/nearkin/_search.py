@@ -173,10 +173,10 @@ def dedup(
     progress: bool | None = None,
     **options: Unpack[DedupOptions],
 ) -> Deduplicated:
-    """Keep one item of each group of similar ones.
+    """Remove items that are similar to one that is kept.
 
-    Items that are similar to one another, directly or through others, form a group (``no_chains=True``: only items
-    that are similar to the kept one themselves).
+    With ``chains=True``, items that are similar through others form a group, and one of each group is kept: then items
+    are removed that are similar to none that is kept.
 
     Parameters
     ----------

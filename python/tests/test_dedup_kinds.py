@@ -18,16 +18,14 @@ def points() -> np.ndarray[Any, Any]:
 
 
 def first_of_each(vectors: np.ndarray[Any, Any], threshold: float) -> list[int]:
-    """The first item of each group by chains, by comparing all."""
+    """The items that no kept one before them is similar to, by comparing all."""
     directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     similar = directions @ directions.T >= threshold
-    group = list(range(len(vectors)))
-    changed = True
-    while changed:
-        least = [min(group[j] for j in np.flatnonzero(row)) for row in similar]
-        changed = least != group
-        group = least
-    return [item for item, first in enumerate(group) if item == first]
+    kept: list[int] = []
+    for item, row in enumerate(similar):
+        if not row[kept].any():
+            kept.append(item)
+    return kept
 
 
 def test_vectors_are_kept_as_what_they_were() -> None:
@@ -54,6 +52,9 @@ def test_a_file_of_vectors_is_kept_as_a_column(tmp_path: Path) -> None:
 def test_strings_bits_and_tables() -> None:
     names = ["kitten", "mitten", "dog", "", "kittens"]
     result = nk.dedup(names, as_="string", measure="damerau", within=1, keep="longest")
+    assert result.kept == ["mitten", "dog", "", "kittens"]
+    assert result.clusters["distance"].to_pylist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+    result = nk.dedup(names, as_="string", measure="damerau", within=1, keep="longest", chains=True)
     assert result.kept == ["dog", "", "kittens"]
     assert result.clusters["distance"].to_pylist() == [1.0, 2.0, 0.0, 0.0, 0.0]
     table = pa.table({"id": ["a", "b", "c"], "bits": ["1011", "1010", "0100"], "score": [1, 5, 2]})

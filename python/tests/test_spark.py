@@ -112,11 +112,13 @@ def test_pairs_are_the_same_as_in_python(frame: Any, table: pa.Table, options: d
 
 DEDUP: list[dict[str, Any]] = [
     {"within": 0.3, "approximate": True},
-    {"approximate": True},
-    {"approximate": True, "keep": "longest", "no_chains": True},
-    {"approximate": True, "keep": "max:v"},
-    {"exact": True, "keep": "min:v", "no_chains": True},
+    {"approximate": True, "chains": True},
+    {"approximate": True, "keep": "longest"},
+    {"approximate": True, "keep": "max:v", "chains": True},
+    {"exact": True, "keep": "min:v"},
     {"measure": "overlap", "threshold": 30},
+    {"measure": "containment", "threshold": 0.7, "keep": "max:v"},
+    {"threshold": 0.5},
     {},
 ]
 

@@ -23,9 +23,8 @@ use crate::search::{OutputTable, Target};
 
 /// Keep one item of each group of similar items
 ///
-/// Items that are similar, directly or through other items, form a group. One item of each group is written, and every
-/// item that is similar to no other. Records keep all their fields and their order. The output may replace the input: it
-/// appears when the run is done.
+/// An item is removed only if an item that is kept is similar to it. Records keep all their fields and their order. The
+/// output may replace the input: it appears when the run is done.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
@@ -37,7 +36,7 @@ use crate::search::{OutputTable, Target};
   nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
   nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
-  nearkin dedup news/ -o kept.jsonl -t 0.7 --no-chains"
+  nearkin dedup news/ -o kept.jsonl -t 0.7 --chains"
 )]
 pub(crate) struct DedupArgs {
     #[command(flatten)]
@@ -50,13 +49,18 @@ pub(crate) struct DedupArgs {
     way: WayArgs,
     /// Item to keep of each group: first, longest, max:FIELD or min:FIELD [default: first]
     ///
-    /// Numbers are compared by size and come before texts, which are compared by their bytes; null comes last.
+    /// Numbers are compared by size and come before texts, which are compared by their bytes; null comes last. Under the
+    /// measures containment and overlap, the larger of two items is kept, and this decides between equally large ones.
     #[arg(long, value_name = "WHICH", value_parser = parsed::<Keep>, help_heading = "Groups")]
     keep: Option<Keep>,
-    /// Group only items that are similar to the kept item itself
+    /// Group items that are similar through others, and keep one of each group
     ///
-    /// Without it, a is in one group with c if both are similar to b.
+    /// If a and c are similar to b, the three are one group. So items are removed that are not similar to any that is
+    /// kept; the summary says how many.
     #[arg(long, help_heading = "Groups")]
+    chains: bool,
+    /// As it is by default, for older scripts
+    #[arg(long, hide = true)]
     no_chains: bool,
     /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
     ///
@@ -77,7 +81,12 @@ impl DedupArgs {
     pub(crate) fn options(&self) -> Options {
         let options =
             options_of(&[&self.input, &self.similarity, &self.shingle, &self.way, &self.run]);
-        Options { keep: self.keep.clone(), no_chains: self.no_chains, ..options }
+        Options {
+            keep: self.keep.clone(),
+            chains: self.chains,
+            no_chains: self.no_chains,
+            ..options
+        }
     }
 }
 
@@ -247,7 +256,7 @@ fn warning(giant: GiantCluster, result: &Deduplication) -> nearkin_engine::Resul
         result.collection.ids().get(giant.kept)?,
     );
     Ok(Problem::new(what)
-        .or(Advice::turn_on("no_chains"))
+        .or(Advice::leave_out("chains"))
         .or(Advice::with("threshold", "ask for more similarity"))
         .or("cut longer shingles"))
 }

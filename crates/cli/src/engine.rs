@@ -178,7 +178,6 @@ pub fn is_exact(
     }
     let source = options.open(inputs, Some(&settings))?;
     let source = ObservedSource { source: &source, observer };
-    let goal = if options.no_chains { Goal::Pairs } else { goal };
     let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
     Ok(plan.is_some_and(|plan| plan.is_exact()))
 }

@@ -127,7 +127,7 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     }
     if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
         rows.push((clusters, format!("groups of similar items {}", subject.reach())));
-        rows.push((stats.items - kept, "items removed".into()));
+        rows.push((stats.items - kept, removed(stats, subject)));
         rows.push((kept, "items kept".into()));
     }
     let mut text = lines(&rows);
@@ -140,6 +140,22 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
         let _ = write!(text, "\n{}", audited(audit, stats.audited_start));
     }
     text
+}
+
+/// The items that were removed, and how close they are to what is kept.
+fn removed(stats: &Stats, subject: &Subject) -> String {
+    let Some(least) = stats.least_close else { return "items removed".into() };
+    let least = short(least);
+    match (stats.unlike.unwrap_or(0), subject.value_name()) {
+        (0, "distance") => format!("items removed, each within {least} of one that is kept"),
+        (0, _) => {
+            format!("items removed, each with similarity {least} or more to one that is kept")
+        }
+        (unlike, name) => format!(
+            "items removed, {} of them not similar to the one that is kept: one has {name} {least}",
+            grouped(unlike)
+        ),
+    }
 }
 
 /// How many texts are too short for their shingles.
@@ -353,6 +369,8 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "pairs": stats.pairs,
         "clusters": stats.clusters,
         "kept": stats.kept,
+        "least_close": stats.least_close,
+        "unlike": stats.unlike,
         "threshold": threshold,
         "within": settings.within.filter(|within| within.is_finite()),
         "shingle": subject.shingle,

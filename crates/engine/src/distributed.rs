@@ -10,14 +10,18 @@
 //! enough to know what copies are to each other.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
 
 use crate::candidates::bands::Banding;
+use crate::candidates::element_record::{ElementBody, RecordLayout};
 use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_BITS, sort_elements};
+use crate::cluster::{ComparedSets, KeptScratch, KeptSets, SetBodies};
 use crate::family::hash::mix64;
 use crate::join::sets::Bounds;
 use crate::search::TextBuffers;
 use crate::settings::{SetStrategy, Settings};
+use crate::spill::Cache;
 use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
@@ -313,6 +317,87 @@ impl Likeness {
     pub fn to_itself(&self, text: &str) -> f64 {
         let size = self.settings.elements(text).len();
         self.settings.measure.similarity(Overlap::identical(size as u32))
+    }
+}
+
+/// Which text of a component stands for each, as they come in order of preference.
+pub struct Stars {
+    settings: Settings,
+    verifier: Verifier,
+    /// The kept texts, and the one that is compared, as records.
+    records: Records,
+    kept: KeptSets,
+    /// Elements that may still be indexed.
+    room: AtomicUsize,
+    scratch: KeptScratch,
+}
+
+/// Elements of the kept texts of a component that are indexed.
+const INDEXED: usize = 1 << 22;
+
+/// Finished records.
+#[derive(Default)]
+struct Records(Vec<Vec<u64>>);
+
+impl SetBodies for Records {
+    fn body<'a>(&'a self, set: u32, _: &'a mut Cache<u64>) -> Result<ElementBody<'a>> {
+        Ok(RecordLayout::with_bitmap().body(&self.0[set as usize]))
+    }
+}
+
+impl Stars {
+    /// For texts compared as these settings say.
+    ///
+    /// # Errors
+    /// When the settings contradict themselves.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        Ok(Self {
+            settings: settings.clone(),
+            verifier: Verifier::new(settings.measure, settings.limit())?,
+            records: Records::default(),
+            kept: KeptSets::default(),
+            room: INDEXED.into(),
+            scratch: KeptScratch::new(0),
+        })
+    }
+
+    /// The texts that follow are of another component.
+    pub fn next_component(&mut self) {
+        self.records.0.clear();
+        self.kept = KeptSets::default();
+        self.room = INDEXED.into();
+    }
+
+    /// How many elements a text has.
+    pub fn size(&self, text: &str) -> usize {
+        self.settings.elements(text).len()
+    }
+
+    /// Which of the kept texts of this component stands for this one, by its number among those, and how similar they
+    /// are. If none does, this is the next that is kept.
+    ///
+    /// # Errors
+    /// None that a user could do something about.
+    pub fn stands_for(&mut self, text: &str) -> Result<(usize, f64)> {
+        let layout = RecordLayout::with_bitmap();
+        let mut record = Vec::new();
+        layout.append(&self.settings.elements(text), &mut record);
+        layout.finish(&mut record);
+        let own = self.records.0.len() as u32;
+        self.records.0.push(record);
+        let Self { verifier, records, kept, room, scratch, .. } = self;
+        let compared = ComparedSets { sets: &*records, verifier, room, at_hand: 0 };
+        let first = kept.first_similar(own, 0, &compared, scratch)?;
+        let [a, b] = [own, first.unwrap_or(own)].map(|set| layout.body(&records.0[set as usize]));
+        let similarity = self.settings.measure.similarity(verifier.overlap(a.elements, b.elements));
+        match first {
+            Some(_) => drop(records.0.pop()),
+            None => {
+                kept.push(own);
+                kept.settle(&compared)?;
+            }
+        }
+        Ok((first.unwrap_or(own) as usize, similarity))
     }
 }
 

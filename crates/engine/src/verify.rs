@@ -39,6 +39,11 @@ impl Measure {
         matches!(self, Self::Jaccard | Self::Bag | Self::BagSum | Self::Dice)
     }
 
+    /// Whether a small item can be similar to a much larger one, which then stands for it but not the other way round.
+    pub fn is_one_sided(self) -> bool {
+        matches!(self, Self::Containment | Self::Overlap)
+    }
+
     /// The Jaccard similarity of the (numbered) elements at which this measure has this value, for measures
     /// that follow from it.
     pub fn to_jaccard(self, value: f64) -> f64 {

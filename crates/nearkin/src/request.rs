@@ -88,9 +88,9 @@ pub fn closest<'a>(collection: impl Into<ItemList<'a>>, k: usize) -> Request<'a,
     request
 }
 
-/// One item of each group of similar items.
+/// A collection without the items that are similar to one that is kept.
 pub fn dedup<'a>(collection: impl Into<ItemList<'a>>) -> Request<'a, OneOfEach> {
-    Request::new(collection.into(), OneOfEach { keep: Keep::First, linkage: Linkage::Chains })
+    Request::new(collection.into(), OneOfEach { keep: Keep::First, linkage: Linkage::Stars })
 }
 
 /// Two items and how close they are: their similarity, or their distance where items are compared by one.
@@ -225,9 +225,10 @@ impl Request<'_, OneOfEach> {
         self
     }
 
-    /// Groups only items that are similar to the kept item itself.
-    pub fn no_chains(mut self) -> Self {
-        self.goal.linkage = Linkage::Stars;
+    /// Groups items that are similar through others, and keeps one of each group: items are removed that are not
+    /// similar to any that is kept.
+    pub fn chains(mut self) -> Self {
+        self.goal.linkage = Linkage::Chains;
         self
     }
 

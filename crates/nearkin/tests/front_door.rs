@@ -68,13 +68,13 @@ fn one_of_each_group_is_kept_by_the_rule_that_is_asked_for() -> nearkin::Result<
 }
 
 #[test]
-fn without_chains_only_what_resembles_the_kept_one_goes() -> nearkin::Result<()> {
+fn only_what_resembles_a_kept_one_goes_unless_chains_are_asked_for() -> nearkin::Result<()> {
     let chain = || {
         let strings: Strings = ["kitten", "mitten", "mittens"].iter().collect();
         Items::Strings(strings, StringMeasure::Mutation)
     };
-    assert_eq!(nearkin::dedup(chain()).within(1.0).run()?.kept, [0]);
-    assert_eq!(nearkin::dedup(chain()).within(1.0).no_chains().run()?.kept, [0, 2]);
+    assert_eq!(nearkin::dedup(chain()).within(1.0).run()?.kept, [0, 2]);
+    assert_eq!(nearkin::dedup(chain()).within(1.0).chains().run()?.kept, [0]);
     Ok(())
 }
 

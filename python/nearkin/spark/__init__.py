@@ -38,7 +38,7 @@ _SPARKS = ("threads", "audit", "temp", "format", "delimiter", "no_header")
 
 
 def _found(
-    frame: DataFrame, options: dict[str, Any], no_chains: bool | None = None
+    frame: DataFrame, options: dict[str, Any], chains: bool | None = None
 ) -> tuple[FrameTexts, Found]:
     """The texts of a DataFrame, and which of them have to meet."""
     if not hasattr(frame, "sparkSession"):
@@ -50,8 +50,8 @@ def _found(
     for name in _SPARKS:
         given.pop(name, None)
     _rust.misses_none(encoded(given))  # what contradicts itself is told before anything runs
-    if no_chains is not None:
-        given["no_chains"] = no_chains
+    if chains is not None:
+        given["chains"] = chains
     texts = FrameTexts(frame, **reading)
     return texts, Found(texts, given, heavy)
 
@@ -93,9 +93,9 @@ def _named(found: Found, texts: Texts, options: dict[str, Any]) -> DataFrame:
 
 
 def dedup(
-    frame: DataFrame, *, keep: str = "first", no_chains: bool = False, **options: Any
+    frame: DataFrame, *, keep: str = "first", chains: bool = False, **options: Any
 ) -> Deduplicated:
-    """Keeps one row of each group of similar texts.
+    """Removes the rows whose texts are similar to one that is kept.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def dedup(
         As for `pairs`.
     keep
         Which row of a group: `first`, `longest`, `max:COLUMN` or `min:COLUMN`.
-    no_chains
-        Whether only rows belong together that are similar to the kept one themselves, not through others.
+    chains
+        Whether rows belong together also through others. Then rows are removed that are similar to none that is kept.
 
     Returns
     -------
@@ -112,5 +112,5 @@ def dedup(
         `.kept`, the rows that are kept with all their columns; `.clusters`, a row a text: `id`, `cluster` (the id
         that was kept), `kept`, `similarity` to it; `.stats`.
     """
-    texts, found = _found(frame, options, no_chains)
-    return deduplicate(found, texts, keep, not no_chains)
+    texts, found = _found(frame, options, chains)
+    return deduplicate(found, texts, keep, chains)

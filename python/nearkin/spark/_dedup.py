@@ -108,13 +108,13 @@ _ANY = pa.RecordBatch.from_pydict({"text": [""]})
 FEW = 4_000_000
 
 
-def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = True) -> Deduplicated:
+def deduplicate(found: Found, texts: Texts, keep: str = "first", chains: bool = False) -> Deduplicated:
     """Groups the items that are similar and keeps one of each."""
     kept_by = _preference(keep)
-    edges = found.matches(not chains)
+    edges = found.matches(False)
     is_few = found.copies <= FEW
-    # With chains, a text that travels has one match at most wherever it goes.
-    if not (is_few and chains and found.travels <= FEW):
+    # A text that travels has one edge at most wherever it goes.
+    if not (is_few and found.travels <= FEW):
         edges = found.cut(edges)
         is_few = is_few and edges.count() <= FEW
     settled: DataFrame | pa.Table
@@ -149,21 +149,35 @@ def _group_here(
         ordered = members.orderBy(*_sorting(kept_by), "position").select("position")
         order = ordered.toArrow()["position"].to_pylist()
     alike = None if _is_counted(found.given) else _identical(found.given)
-    settled = pa.Table.from_batches([groups.settle(order, chains, alike)])
+    stars = None
+    if not chains:
+        rows = pa.Table.from_batches([groups.open(order, _is_one_sided(found.given))])
+        stars = pa.table({"first": pa.array([], pa.int64()), "centre": pa.array([], pa.int64())})
+        if rows.num_rows:
+            stars = _stand_ins(texts.session.createDataFrame(rows), ["rank"], texts, found.given).toArrow()
+    batches = None if stars is None else stars.to_batches()
+    settled = pa.Table.from_batches([groups.settle(order, alike, batches)])
+    if stars is not None and stars.num_rows:
+        settled = _filled(settled, stars)
     unknown = settled.filter(pa.compute.is_null(settled["similarity"]))
     if unknown.num_rows:
         pairs = unknown.select(["first", "centre"]).group_by(["first", "centre"]).aggregate([])
         rows = texts.session.createDataFrame(pairs).withColumn("component", F.col("centre"))
         centres = rows.select(F.col("centre").alias("first"), "centre", "component")
-        compared = _likeness(rows.union(centres).distinct(), texts, found.given).toArrow()
-        compared = compared.sort_by("first")
-        at = np.searchsorted(compared["first"].to_numpy(), settled["first"].to_numpy())
-        at = np.minimum(at, compared.num_rows - 1)
-        known = settled["similarity"].combine_chunks()
-        filled = pa.compute.coalesce(known, compared["similarity"].combine_chunks().take(pa.array(at)))
-        settled = settled.set_column(settled.column_names.index("similarity"), "similarity", filled)
+        settled = _filled(settled, _likeness(rows.union(centres).distinct(), texts, found.given).toArrow())
     found.release()
     return settled.select(["position", "to", "similarity"])
+
+
+def _filled(settled: pa.Table, compared: pa.Table) -> pa.Table:
+    """The same with the similarities that were not known, by `first`."""
+    compared = compared.sort_by("first")
+    firsts, known = compared["first"].to_numpy(), settled["similarity"].combine_chunks()
+    wanted = settled["first"].to_numpy()
+    at = np.minimum(np.searchsorted(firsts, wanted), compared.num_rows - 1)
+    there = pa.array(at, mask=firsts[at] != wanted)
+    filled = pa.compute.coalesce(known, compared["similarity"].combine_chunks().take(there))
+    return settled.set_column(settled.column_names.index("similarity"), "similarity", filled)
 
 
 def _group(
@@ -175,11 +189,9 @@ def _group(
     if keep != "first":
         members = _with_values(found.cut(members), texts, keep)
     members = found.cut(members)
-    if chains:
-        centres = _leaders(members, kept_by)
-    else:
-        members, centres = _stars(found, members, edges, kept_by)
-    members = found.cut(members.join(centres, "component"))
+    if not chains:
+        return found.cut(_stars(found, texts, members, kept_by)), rounds
+    members = found.cut(members.join(_leaders(members, kept_by), "component"))
     return found.cut(_settled(found, texts, members, edges)), rounds
 
 
@@ -237,36 +249,50 @@ def _leaders(members: DataFrame, kept_by: Any) -> DataFrame:
     return best.select("component", F.col("best.position").alias("to"), F.col("best.first").alias("centre"))
 
 
-def _stars(found: Found, members: DataFrame, edges: DataFrame, kept_by: Any) -> tuple[DataFrame, DataFrame]:
-    """Members with their star as component, and the stars' leaders."""
+def _stars(found: Found, texts: Texts, members: DataFrame, kept_by: Any) -> DataFrame:
+    """Every member with the kept item that stands for it: `position`, `to`, `similarity`."""
     if "value" not in members.columns:
         members = members.withColumn("value", F.lit(None).cast("long"))
     best = members.groupBy("component", "first").agg(_best(kept_by, "value").alias("best"))
-    order = best.select("component", F.col("first").alias("a"), "best.position", "best.value")
-    of = members.select(F.col("position").alias("a"), "component")
-    pairs = edges.select("a", "b").distinct().join(of, "a")
-    nodes = order.select("component", "a", F.lit(None).cast("long").alias("b"), "position", "value")
-    pairs = pairs.select("component", "a", "b", F.lit(None).cast("long").alias("position"), F.lit(None).alias("value"))
-    rows = nodes.unionByName(pairs).repartition("component")
-    preferred = [F.isnull("position"), *_sorting(kept_by), "position"]
-    rows = rows.sortWithinPartitions(*preferred).select("a", "b")
-    stars = found.cut(_rust.on_executors(rows, _run_stars, "first long, centre long"))
-    starred = found.cut(members.drop("component").join(stars, "first"))
+    rows = best.select(
+        F.col("first").alias("position"), "component", "best.value", F.col("best.position").alias("preferred")
+    )
+    stars = found.cut(_stand_ins(rows, [*_sorting(kept_by), "preferred"], texts, found.given))
+    starred = found.cut(members.join(stars, "first"))
     kept = starred.where("first = centre").groupBy("centre").agg(_best(kept_by).alias("best"))
-    leaders = kept.select(F.col("centre").alias("component"), F.col("best.position").alias("to"), "centre")
-    return starred.withColumnRenamed("centre", "component"), leaders
+    leaders = kept.select("centre", F.col("best.position").alias("to"))
+    return starred.join(leaders, "centre").select("position", "to", "similarity")
+
+
+def _stand_ins(rows: DataFrame, order: list[Any], texts: Texts, given: dict[str, Any]) -> DataFrame:
+    """Which text stands for each of these (`position`, `component`), preferred in this order: `first`, `centre`,
+    `similarity`.
+    """
+    options = encoded(given)
+    rows = texts.at(rows)
+    if _is_one_sided(given):
+        # The larger one stands for what it contains.
+        sizes = _rust.on_executors(rows.select("position", "text"), _run_sizes(options), "position long, size long")
+        rows, order = rows.join(sizes, "position"), [F.col("size").desc(), *order]
+    rows = rows.repartition("component").sortWithinPartitions("component", *order)
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        stars = _rust.Stars(options)
+        yield from map(stars.stand_ins, batches)
+
+    rows = rows.select("position", "component", "text")
+    return _rust.on_executors(rows, run, "first long, centre long, similarity double")
+
+
+def _run_sizes(options: str) -> Any:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from map(_rust.Stars(options).sizes, batches)
+
+    return run
 
 
 def _sorting(kept_by: Any) -> list[Any]:
     return [F.col("value").desc_nulls_last()] if kept_by is None else [F.col("value").asc_nulls_last()]
-
-
-def _run_stars(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    rows = pa.Table.from_batches(list(batches), pa.schema([("a", pa.int64()), ("b", pa.int64())]))
-    is_pair = pa.compute.is_valid(rows["b"])
-    order = rows.filter(pa.compute.invert(is_pair))["a"].to_pylist()
-    stars = _rust.stars(rows.filter(is_pair).to_batches(), order)
-    yield stars.rename_columns(["first", "centre"])
 
 
 def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -> DataFrame:
@@ -294,6 +320,11 @@ def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -
 def _is_counted(given: dict[str, Any]) -> bool:
     """Whether what is known of a pair is no similarity, or copies have one of their own."""
     return given.get("measure") in ("overlap", "hamming") or given.get("within") is not None
+
+
+def _is_one_sided(given: dict[str, Any]) -> bool:
+    """Whether a small item can be similar to a much larger one, which then stands for it."""
+    return given.get("measure") in ("containment", "overlap")
 
 
 def _identical(given: dict[str, Any]) -> float:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: What a job takes that is no option of a search.
-_JOBS = ("inputs", "output", "clusters", "stats", "quiet", "keep", "no_chains", "against")
+_JOBS = ("inputs", "output", "clusters", "stats", "quiet", "keep", "chains", "no_chains", "against")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -173,19 +173,19 @@ def _dedup(
     search: dict[str, Any],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    keep, no_chains = str(options.get("keep", "first")), bool(options.get("no_chains"))
+    keep, chains = str(options.get("keep", "first")), bool(options.get("chains"))
     output = options.get("output")
     result: Deduplicated
     if files is None:
         kinds = {_kind(path, search) for path in inputs}
         if kinds & {"csv", "tsv"} and ":" in keep:
             raise ParameterError("--keep by a column of CSV does not run on Spark: it has texts only; use Parquet or JSON")
-        result = dedup(_read(session, inputs, search), keep=keep, no_chains=no_chains, **search)
+        result = dedup(_read(session, inputs, search), keep=keep, chains=chains, **search)
         if output:
             write(result.kept, output, False, kinds.pop() if len(kinds) == 1 else "jsonl", "no_header" not in search)
     else:
-        found = Found(files, _similarity(search) | {"no_chains": no_chains})
-        result = deduplicate(found, files, keep, not no_chains)
+        found = Found(files, _similarity(search) | {"chains": chains})
+        result = deduplicate(found, files, keep, chains)
         if output:
             result.stats["written"] = files.copy(result.removed, output)
     if options.get("clusters"):

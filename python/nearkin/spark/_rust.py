@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Groups = _nearkin.spark.Groups
 Keys = _nearkin.spark.Keys
 Likeness = _nearkin.spark.Likeness
+Stars = _nearkin.spark.Stars
 clusters = _nearkin.spark.clusters
 components = _nearkin.spark.components
 copy_lines = _nearkin.spark.copy_lines
@@ -26,7 +27,6 @@ misses_none = _nearkin.spark.misses_none
 pairs = _nearkin.spark.pairs
 read_lines = _nearkin.spark.read_lines
 sketches = _nearkin.spark.sketches
-stars = _nearkin.spark.stars
 starts = _nearkin.spark.starts
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]

@@ -202,7 +202,7 @@ class Found:
 
     def _is_exact_cheaper(self) -> bool:
         """What the command decides for as little text as this."""
-        job = "dedup" if "no_chains" in self.given else "pairs"
+        job = "dedup" if "chains" in self.given else "pairs"
         options = encoded(self.given | {"text": "text", "positions": True})
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

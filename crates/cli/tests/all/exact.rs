@@ -74,9 +74,7 @@ fn an_exact_run_is_the_same_at_any_number_of_threads_and_limit_of_memory() {
         );
     }
     place.write("in.jsonl", lines);
-    for command in
-        ["pairs in.jsonl", "dedup in.jsonl --no-chains --clusters -", "top in.jsonl -k 2 -t 0.5"]
-    {
+    for command in ["pairs in.jsonl", "dedup in.jsonl --clusters -", "top in.jsonl -k 2 -t 0.5"] {
         let command = command.replace("--clusters -", "");
         let expected = place.ok(&format!("{command} --exact --threads 1")).stdout;
         assert!(expected.lines().count() > 500);
@@ -91,7 +89,7 @@ fn an_exact_run_is_the_same_at_any_number_of_threads_and_limit_of_memory() {
 fn exact_dedup_keeps_what_thorough_bands_keep() {
     let place = Place::new();
     place.write("in.jsonl", families());
-    for flags in ["-t 0.6", "-t 0.6 --no-chains --keep longest"] {
+    for flags in ["-t 0.6 --chains", "-t 0.6 --keep longest"] {
         let by_bands = place.ok(&format!("dedup in.jsonl {flags} --bands 300 --rows 2")).stdout;
         assert_eq!(place.ok(&format!("dedup in.jsonl {flags} --exact")).stdout, by_bands);
     }

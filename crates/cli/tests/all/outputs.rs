@@ -143,18 +143,31 @@ fn chain() -> String {
 }
 
 #[test]
-fn chains_can_be_forbidden() {
+fn chains_removed_documents_that_nothing_kept_resembles() {
     let place = Place::new();
     place.write("in.jsonl", chain());
-    let line = "dedup in.jsonl --recall 0.999999 --clusters c.jsonl";
-    place.ok(line);
-    let rows = json_lines(&place.read("c.jsonl"));
-    assert!(rows.iter().all(|row| row["cluster"] == "c0"), "one chain is one cluster");
-    assert!(rows[5]["similarity"].as_f64().unwrap() < 0.8);
-    place.ok(&format!("{line} --no-chains"));
+    let line = "dedup in.jsonl --recall 0.999999 --clusters c.jsonl --stats s.json";
+    let stats = || serde_json::from_str::<Value>(&place.read("s.json")).unwrap();
+    let outcome = place.ok(line);
     let rows = json_lines(&place.read("c.jsonl"));
     assert!(rows.iter().all(|row| row["similarity"].as_f64().unwrap() >= 0.8));
     assert!(rows.iter().filter(|row| row["kept"] == true).count() > 1);
+    let lowest = rows.iter().map(|row| row["similarity"].as_f64().unwrap()).fold(1.0, f64::min);
+    assert_eq!(stats()["least_close"], lowest);
+    assert_eq!(stats()["unlike"], 0);
+    let told = "items removed, each with similarity 0.8462 or more to one that is kept";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    // What older scripts say is what happens anyway.
+    place.ok(&format!("{line} --no-chains"));
+    assert_eq!(json_lines(&place.read("c.jsonl")), rows);
+    let outcome = place.ok(&format!("{line} --chains"));
+    let rows = json_lines(&place.read("c.jsonl"));
+    assert!(rows.iter().all(|row| row["cluster"] == "c0"), "one chain is one cluster");
+    assert!(rows[5]["similarity"].as_f64().unwrap() < 0.8);
+    let told =
+        "5  items removed, 4 of them not similar to the one that is kept: one has similarity 0.41";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    assert_eq!(stats()["unlike"], 4);
 }
 
 #[test]
@@ -166,10 +179,13 @@ fn a_cluster_that_swallows_the_collection_is_warned_of() {
         "in.jsonl",
         (0..300).map(|i| record(&i.to_string(), &text(i * 3))).collect::<String>(),
     );
-    let outcome = place.ok("dedup in.jsonl --clusters c.csv");
+    let outcome = place.ok("dedup in.jsonl --clusters c.csv --chains");
     assert!(outcome.stderr.contains("warning: one group has 300"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("--no-chains"));
-    assert!(!place.ok("dedup in.jsonl --clusters c.csv -q").stderr.contains("warning"));
+    assert!(outcome.stderr.contains("leave out --chains"));
+    for quiet in ["--chains -q", ""] {
+        let outcome = place.ok(&format!("dedup in.jsonl --clusters c.csv {quiet}"));
+        assert!(!outcome.stderr.contains("warning"), "{quiet}: {}", outcome.stderr);
+    }
 }
 
 /// 400 documents in families, from a fixed stream of numbers.
@@ -212,7 +228,7 @@ fn threads_and_the_way_the_input_is_split_change_nothing() {
         place.ok(&format!("pairs {input} --threads {threads} -o pairs.jsonl"));
         place.ok(&format!("dedup {input} --threads {threads} -o kept.jsonl --clusters c.csv"));
         place.ok(&format!(
-            "dedup {input} --threads {threads} --no-chains --keep longest --clusters n.csv"
+            "dedup {input} --threads {threads} --chains --keep longest --clusters n.csv"
         ));
         let files = ["pairs.jsonl", "kept.jsonl", "c.csv", "n.csv"].map(|name| place.read(name));
         assert!(files.iter().all(|file| file.lines().count() > 100));
@@ -451,7 +467,7 @@ fn help_man_page_and_completions_are_there() {
     assert!(place.ok("man").stdout.contains(".TH nearkin"));
     fs::create_dir(place.path("man")).unwrap();
     place.ok("man man");
-    assert!(place.read("man/nearkin-dedup.1").contains("no\\-chains"));
+    assert!(place.read("man/nearkin-dedup.1").contains("\\-\\-chains"));
 }
 
 #[test]

@@ -51,6 +51,11 @@ impl RecordLayout {
         Self { keys: 0, ..Self::new(bands) }
     }
 
+    /// Bitmap and elements.
+    pub(crate) fn with_bitmap() -> Self {
+        Self { has_bitmap: true, ..Self::bare() }
+    }
+
     /// Elements alone.
     pub(crate) fn bare() -> Self {
         Self { keys: 0, functions: 0, bytes: 0, has_bitmap: false }

@@ -1,12 +1,15 @@
 //! One item of each cluster kept.
 
+use std::cmp::Reverse;
+
 use crate::Result;
 use crate::item::Value;
 use crate::matches::{Collection, SimilarGroups, Stats};
 use crate::observe::{Observer, Stage};
+use crate::space::Form;
 use crate::spill::{Cache, Loader, Saver};
 
-use super::{Keep, Linkage, Merits, stars};
+use super::{Keep, Linkage, Merits};
 
 /// Compares groups of identical items. There are two kinds: one has the records of candidates in temporary files, the
 /// other has all items in memory.
@@ -19,6 +22,17 @@ pub(crate) trait Comparison: Send + Sync {
 
     /// The connected components of all similar pairs: for every group its component's smallest member.
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>>;
+
+    /// The same, and for every group the one that [stands for it](super::stars) when they are preferred in this order.
+    fn stars(
+        &self,
+        order: &[u32],
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<(Vec<u32>, Vec<u32>)>;
+
+    /// How large each group's item is, where the larger one of two similar items may contain the other.
+    fn sizes(&self) -> Result<Option<Vec<u32>>>;
 
     /// How close each group is to its centre.
     fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>>;
@@ -37,6 +51,8 @@ pub(crate) struct Closeness {
 pub(crate) struct Clustering {
     /// The preferred item of every group.
     best: Vec<u32>,
+    /// What similar pairs connect.
+    components: Vec<u32>,
     /// The group that stands for the cluster.
     centres: Vec<u32>,
     /// How close the two are.
@@ -44,43 +60,42 @@ pub(crate) struct Clustering {
 }
 
 impl Clustering {
-    /// Groups the items of a collection. With stars, also keeps which items are similar to which.
+    /// Groups the items of a collection.
     pub(crate) fn new(
         comparison: &impl Comparison,
         collection: &Collection,
         (keep, linkage): (&Keep, Linkage),
         observer: &dyn Observer,
         stats: &mut Stats,
-    ) -> Result<(Self, Option<SimilarGroups>)> {
+    ) -> Result<Self> {
         let preference = Preference { collection, keep };
         let best = preference.best_of_groups()?;
-        let (centres, similar) = match linkage {
+        let (components, centres) = match linkage {
             Linkage::Chains => {
                 let components = comparison.components(observer, stats)?;
-                (preference.kept_of_components(&components, &best)?, None)
+                let centres = preference.kept_of_components(&components, &best)?;
+                (components, centres)
             }
             Linkage::Stars => {
-                let order = preference.order(&best)?;
-                let similar = comparison.similar_groups(observer, stats)?;
-                let mut cache = Cache::one();
-                let centres = stars(&order, |group, partner| {
-                    similar.of(group, &mut cache)?.for_each(|(other, _)| partner(other));
-                    Ok(())
-                })?;
-                (centres, Some(similar))
+                let mut order = preference.order(&best)?;
+                if let Some(sizes) = comparison.sizes()? {
+                    order.sort_by_key(|&group| Reverse(sizes[group as usize]));
+                }
+                comparison.stars(&order, observer, stats)?
             }
         };
         let closeness = comparison.closeness(&centres)?;
-        Ok((Self { best, centres, closeness }, similar))
+        Ok(Self { best, components, centres, closeness })
     }
 
-    /// Which of `others` are in the cluster of a group.
+    /// Which of `others` the run knows to belong together with a group.
     pub(crate) fn found(&self, group: u32, others: &[u32]) -> Vec<bool> {
-        let centre = |group: u32| self.centres[group as usize];
-        others.iter().map(|&other| centre(group) == centre(other)).collect()
+        let component = |group: u32| self.components[group as usize];
+        others.iter().map(|&other| component(group) == component(other)).collect()
     }
 
-    /// The largest cluster, if its share of the collection is implausible.
+    /// The largest cluster, if it has an implausible share of the collection and not all of it is similar to the kept
+    /// item.
     fn giant(&self) -> Option<GiantCluster> {
         /// Fewer items than this are no reason to worry, nor is a smaller share of the collection.
         const ITEMS: usize = 100;
@@ -93,7 +108,7 @@ impl Clustering {
         let members =
             self.centres.iter().zip(&self.closeness).filter(|(c, _)| **c == centre as u32);
         let unlike = members.filter(|(_, closeness)| !closeness.is_similar).count();
-        (items >= ITEMS && share >= SHARE).then(|| GiantCluster {
+        (items >= ITEMS && share >= SHARE && unlike > 0).then(|| GiantCluster {
             kept: self.best[centre],
             items,
             share,
@@ -103,6 +118,7 @@ impl Clustering {
 
     pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
         save.numbers(&self.best)?;
+        save.numbers(&self.components)?;
         save.numbers(&self.centres)?;
         let values = self.closeness.iter().map(|it| it.value.to_bits());
         save.numbers(&values.collect::<Vec<u64>>())?;
@@ -111,14 +127,14 @@ impl Clustering {
     }
 
     pub(crate) fn load(load: &mut Loader) -> Option<Self> {
-        let (best, centres) = (load.numbers()?, load.numbers()?);
+        let (best, components, centres) = (load.numbers()?, load.numbers()?, load.numbers()?);
         let (values, similar): (Vec<u64>, Vec<u8>) = (load.numbers()?, load.numbers()?);
         let closeness = |(bits, similar): (u64, u8)| Closeness {
             value: f64::from_bits(bits),
             is_similar: similar == 1,
         };
         let closeness = values.into_iter().zip(similar).map(closeness).collect();
-        Some(Self { best, centres, closeness })
+        Some(Self { best, components, centres, closeness })
     }
 }
 
@@ -131,15 +147,15 @@ pub struct Deduplication {
     /// What it took.
     pub stats: Stats,
     clustering: Clustering,
-    /// How close an empty item is to itself.
-    empty: f64,
+    /// How close an empty item is to itself, and whether that is a similarity.
+    empty: (f64, Form),
 }
 
 impl Deduplication {
     pub(crate) fn new(
         collection: Collection,
         clustering: Clustering,
-        empty: f64,
+        empty: (f64, Form),
         stats: Stats,
     ) -> Self {
         let giant = clustering.giant();
@@ -155,7 +171,7 @@ impl Deduplication {
             return None;
         }
         let Some(group) = self.collection.group_of(position) else {
-            return Some((position, self.empty));
+            return Some((position, self.empty.0));
         };
         let centre = self.clustering.centres[group as usize];
         let Closeness { value, is_similar } = self.clustering.closeness[group as usize];
@@ -176,19 +192,31 @@ impl Deduplication {
         self.cluster(position).is_some_and(|(kept, _)| kept == position)
     }
 
-    /// Counts the clusters of two items or more, and the items kept.
+    /// Counts the clusters of two items or more, the items kept, and how close the others are to these.
     fn count(&mut self) {
+        let form = self.empty.1;
         let mut larger = vec![false; self.collection.records() as usize];
-        let mut kept = 0;
+        let (mut kept, mut unlike, mut least) = (0, 0, None::<f64>);
         for (position, cluster) in (0u32..).zip(self.clusters()) {
             match cluster {
                 Some((to, _)) if to == position => kept += 1,
-                Some((to, _)) => larger[to as usize] = true,
+                Some((to, value)) => {
+                    larger[to as usize] = true;
+                    unlike += u64::from(!self.is_similar_to_kept(position));
+                    least = least.filter(|&least| !form.closer(least, value)).or(Some(value));
+                }
                 None => {}
             }
         }
-        self.stats.clusters = Some(larger.into_iter().filter(|&larger| larger).count() as u64);
-        self.stats.kept = Some(kept);
+        let stats = &mut self.stats;
+        stats.clusters = Some(larger.into_iter().filter(|&larger| larger).count() as u64);
+        (stats.kept, stats.unlike, stats.least_close) = (Some(kept), Some(unlike), least);
+    }
+
+    /// Whether a removed item is similar to the one that is kept for it.
+    fn is_similar_to_kept(&self, position: u32) -> bool {
+        let group = self.collection.group_of(position);
+        group.is_none_or(|group| self.clustering.closeness[group as usize].is_similar)
     }
 }
 

@@ -1,14 +1,18 @@
 //! Which items belong together, and which of them is kept?
 //!
 //! What compares groups of identical items comes in, and for every item goes out which item stands for it. Two ways to
-//! link: connected components, where a chain of similar neighbours ends up in one cluster; and stars, where every
-//! member is similar to the kept one. Neither asks what kind of items these are.
+//! link: stars, where every member is similar to the kept one; and connected components, where a chain of similar
+//! neighbours ends up in one cluster. Neither asks what kind of items these are.
 
 mod clustering;
+mod kept_sets;
+mod stars;
 mod union_find;
 
 pub(crate) use clustering::{Closeness, Clustering, Comparison};
 pub use clustering::{Deduplication, GiantCluster};
+pub(crate) use kept_sets::{ComparedSets, KeptScratch, KeptSets, SetBodies, SetCentres};
+pub(crate) use stars::{Centres, stars};
 pub use union_find::UnionFind;
 
 use std::cmp::{Ordering, Reverse};
@@ -61,11 +65,12 @@ impl Keep {
 /// What holds a group together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
-    /// Every two neighbours of a chain of items are similar, whatever its ends are.
+    /// Every item is similar to the kept one. Under a measure by which one item may contain another, the larger one is
+    /// kept, and which of two equally large ones is a matter of preference.
     #[default]
-    Chains,
-    /// Every item is similar to the kept one.
     Stars,
+    /// Every two neighbours of a chain of items are similar, whatever its ends are.
+    Chains,
 }
 
 /// What decides whether an item is kept.
@@ -105,32 +110,6 @@ impl fmt::Display for Keep {
     }
 }
 
-/// Stars: going through the items in `order` of preference, an item that no star has taken yet becomes
-/// the centre of one and takes all its untaken partners. Returns every item's centre.
-///
-/// `partners` calls back with every item that is similar to the one given. Every member is similar to its
-/// centre, and no two centres are.
-pub fn stars(
-    order: &[u32],
-    mut partners: impl FnMut(u32, &mut dyn FnMut(u32)) -> Result<()>,
-) -> Result<Vec<u32>> {
-    const FREE: u32 = u32::MAX;
-    let mut centre = vec![FREE; order.len()];
-    for &item in order {
-        if centre[item as usize] != FREE {
-            continue;
-        }
-        centre[item as usize] = item;
-        partners(item, &mut |partner| {
-            let slot = &mut centre[partner as usize];
-            if *slot == FREE {
-                *slot = item;
-            }
-        })?;
-    }
-    Ok(centre)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,25 +118,6 @@ mod tests {
         let mut sets = UnionFind::new(items);
         pairs.iter().for_each(|&(a, b)| sets.join(a, b));
         (0..items as u32).map(|item| sets.find(item)).collect()
-    }
-
-    #[test]
-    fn components_follow_chains_and_stars_do_not() {
-        // 0–1–2–3 is a chain, 5–6 a pair, 4 alone.
-        let chain = [(0, 1), (1, 2), (2, 3), (5, 6)];
-        let stars = |order: &[u32]| {
-            let partners = |item: u32, partner: &mut dyn FnMut(u32)| {
-                chain.iter().filter(|pair| pair.0 == item).for_each(|pair| partner(pair.1));
-                chain.iter().filter(|pair| pair.1 == item).for_each(|pair| partner(pair.0));
-                Ok(())
-            };
-            super::stars(order, partners).unwrap()
-        };
-        assert_eq!(components(7, &chain), [0, 0, 0, 0, 4, 5, 5]);
-        let order: Vec<u32> = (0..7).collect();
-        assert_eq!(stars(&order), [0, 0, 2, 2, 4, 5, 5]);
-        let backwards: Vec<u32> = (0..7).rev().collect();
-        assert_eq!(stars(&backwards), [1, 1, 3, 3, 4, 6, 6]);
     }
 
     #[test]

@@ -35,6 +35,10 @@ pub struct Stats {
     pub clusters: Option<u64>,
     /// Items kept.
     pub kept: Option<u64>,
+    /// How close the removed item is to the kept one that is the least close to it.
+    pub least_close: Option<f64>,
+    /// Removed items that are not similar to the kept one of their cluster, as in chains.
+    pub unlike: Option<u64>,
     /// How pairs were found, and why.
     pub plan: Plan,
     /// What was found of the pairs of a sample, after an approximate run.

@@ -12,6 +12,7 @@ pub const CONFLICTS: &[(&str, &[&str])] = &[
     ("and_or", &["bands"]),
     ("count", &["rating"]),
     ("edges", &["count", "rating"]),
+    ("chains", &["no_chains"]),
 ];
 
 /// Options that need others: each with those that must be given beside it.
@@ -49,6 +50,8 @@ impl Options {
             "rating" => self.rating.is_some(),
             "ratings" => self.has_ratings(),
             "edges" => self.edges.is_some(),
+            "chains" => self.chains,
+            "no_chains" => self.no_chains,
             _ => false,
         }
     }
@@ -84,7 +87,7 @@ mod tests {
     /// Options with these given.
     fn with(names: &[&str]) -> Options {
         let value = |name: &str| match name {
-            "positions" | "exact" | "approximate" | "edges" => "true",
+            "positions" | "exact" | "approximate" | "edges" | "chains" | "no_chains" => "true",
             "audit" | "bands" | "rows" | "probes" => "2",
             "threshold" | "within" | "recall" => "0.5",
             "filters" => "\"length\"",

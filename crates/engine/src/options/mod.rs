@@ -169,7 +169,9 @@ pub struct Options {
     /// Which item of a group is kept. Default: the first.
     #[serde(with = "text")]
     pub keep: Option<Keep>,
-    /// Whether only items similar to the kept one are in its group.
+    /// Whether a chain of similar items is one group. Else only items similar to the kept one are in its group.
+    pub chains: bool,
+    /// What it is without `chains`, for scripts that say so.
     pub no_chains: bool,
     /// How many of the items closest to each are wanted. Default: 10.
     pub k: Option<usize>,

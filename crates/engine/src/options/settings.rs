@@ -95,7 +95,7 @@ impl Options {
 
     /// What holds a group together.
     pub fn linkage(&self) -> Linkage {
-        if self.no_chains { Linkage::Stars } else { Linkage::Chains }
+        if self.chains { Linkage::Chains } else { Linkage::Stars }
     }
 
     #[cfg(feature = "files")]

@@ -108,6 +108,11 @@ pub(crate) trait SearchSpace: Space {
         Err(unknown(name, "nothing: there are no functions"))
     }
 
+    /// How large each item is, where the larger one of two similar items may contain the other.
+    fn sizes(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Whether there are functions for these items, so that tables can be an alternative.
     fn has_tables(&self) -> bool {
         true
@@ -342,6 +347,11 @@ impl SearchSpace for SetSpace<'_> {
             }
             _ => Err(unknown(name, "minhash")),
         }
+    }
+
+    fn sizes(&self) -> Option<Vec<u32>> {
+        let sizes = || (0..self.len()).map(|set| self.sets().get(set).len() as u32).collect();
+        self.measure().is_one_sided().then(sizes)
     }
 
     fn costs(&self) -> (f64, f64) {

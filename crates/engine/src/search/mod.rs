@@ -197,11 +197,7 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {
-        let goal = match linkage {
-            Linkage::Chains => Goal::Groups,
-            Linkage::Stars => Goal::Pairs,
-        };
-        let run = DiskRun::new(&self.sources, search, goal)?;
+        let run = DiskRun::new(&self.sources, search, Goal::Groups)?;
         let mut stats = Stats::default();
         in_pool(search.settings.threads, || {
             let candidates = run.candidates(*keep == Keep::Longest, &mut stats)?;
@@ -210,7 +206,7 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
             let rule = (keep, linkage);
             let clustering = cluster(search, load, &collection, rule, &truth, &mut stats)?;
             let empty = search.settings.measure.similarity(Overlap::identical(0));
-            Ok(Deduplication::new(collection, clustering, empty, stats))
+            Ok(Deduplication::new(collection, clustering, (empty, Form::Similarity), stats))
         })
     }
 
@@ -266,25 +262,15 @@ fn cluster<C: Comparison>(
     truth: &TruePartners,
     stats: &mut Stats,
 ) -> Result<Clustering> {
-    let copies = collection.copies();
     let clustering = search.resumable(Stage::Verify, stats, Clustering::load, |stats| {
         let comparison = load(stats)?;
         let clock = Clock::start(comparison.stage());
-        let (clustering, similar) =
-            Clustering::new(&comparison, collection, rule, search.observer, stats)?;
-        if let Some(similar) = similar {
-            let mut cache = Cache::one();
-            let found = |group: u32, others: &[u32]| similar.found(group, others, &mut cache);
-            stats.audit = truth.audit(copies, None, found)?;
-        }
+        let clustering = Clustering::new(&comparison, collection, rule, search.observer, stats)?;
         stats.stages.push(clock.stop(0));
         Ok(clustering)
     })?;
-    // Of what is similar to one another but not to the kept item, nothing is saved.
-    if rule.1 == Linkage::Chains {
-        let found = |group: u32, others: &[u32]| Ok(clustering.found(group, others));
-        stats.audit = truth.audit(copies, None, found)?;
-    }
+    let found = |group: u32, others: &[u32]| Ok(clustering.found(group, others));
+    stats.audit = truth.audit(collection.copies(), None, found)?;
     stats.audited_start = truth.from_start;
     Ok(clustering)
 }

@@ -32,6 +32,7 @@ mod memory_dedup;
 mod memory_items;
 mod promise;
 mod resume;
+mod safe_removal;
 mod scanned;
 mod scanned_files;
 mod strings;

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Float64Array, RecordBatch};
 use arrow_pyarrow::PyArrowType;
-use nearkin_engine::cluster::{self, UnionFind};
+use nearkin_engine::cluster::UnionFind;
 use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 
@@ -56,40 +56,6 @@ pub(crate) fn components(py: Python<'_>, batches: Batches) -> PyResult<PyArrowTy
     py.detach(work).raise(py).map(PyArrowType)
 }
 
-/// Stars of pairs (`a`, `b`) of the positions in `order` of preference, others left out: for every `position`, its
-/// `centre`.
-#[pyfunction]
-pub(crate) fn stars(
-    py: Python<'_>,
-    batches: Batches,
-    order: Vec<u64>,
-) -> PyResult<PyArrowType<RecordBatch>> {
-    let work = || -> Result<RecordBatch> {
-        let places: HashMap<u64, u32> = order.iter().copied().zip(0u32..).collect();
-        let place = |position: u64| places.get(&position).copied();
-        let pairs = pairs(&batches, "a", "b")?;
-        let pairs = pairs.into_iter().filter_map(|(a, b)| place(a).zip(place(b)));
-        let centres = stars_of(order.len(), pairs)?;
-        let centres = numbers(centres.iter().map(|&centre| order[centre as usize]));
-        Ok(batch(vec![("position", numbers(order.iter().copied())), ("centre", centres)]))
-    };
-    py.detach(work).raise(py).map(PyArrowType)
-}
-
-/// Stars of pairs of items, of which the first is the most preferred.
-fn stars_of(items: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Result<Vec<u32>> {
-    let mut partners = vec![Vec::new(); items];
-    for (a, b) in pairs {
-        partners[a as usize].push(b);
-        partners[b as usize].push(a);
-    }
-    let order: Vec<u32> = (0..items as u32).collect();
-    cluster::stars(&order, |item, partner| {
-        partners[item as usize].iter().for_each(|&other| partner(other));
-        Ok(())
-    })
-}
-
 /// Groups of items, from matches that one machine can hold.
 #[pyclass(module = "nearkin._nearkin")]
 pub(crate) struct Groups {
@@ -116,20 +82,64 @@ impl Groups {
         PyArrowType(batch(vec![("position", positions), ("first", firsts)]))
     }
 
+    /// The texts whose stars matches do not tell, in components of several: `position`, `component`, and `rank`, their
+    /// place in the order of preference. Two similar texts are a star, whichever is kept, unless all are asked for.
+    fn open(
+        &self,
+        py: Python<'_>,
+        order: Option<Vec<u64>>,
+        all: bool,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let work = || -> Result<RecordBatch> {
+            let ranks = self.ranks(order);
+            let best = self.preferred(&self.firsts, &ranks);
+            let components = self.components();
+            let texts = || (0u32..).zip(&self.firsts).filter(|(item, first)| item == *first);
+            let mut sizes = vec![0u32; self.positions.len()];
+            texts().for_each(|(text, _)| sizes[components[text as usize] as usize] += 1);
+            let least = if all { 2 } else { 3 };
+            let is_open = |text: u32| sizes[components[text as usize] as usize] >= least;
+            let open: Vec<u32> =
+                texts().map(|(text, _)| text).filter(|&text| is_open(text)).collect();
+            let position = |number: u32| self.positions[number as usize];
+            let rank = |text: u32| u64::from(ranks[best[text as usize] as usize]);
+            let component = |text: u32| position(components[text as usize]);
+            Ok(batch(vec![
+                ("position", numbers(open.iter().map(|&text| position(text)))),
+                ("component", numbers(open.iter().map(|&text| component(text)))),
+                ("rank", numbers(open.iter().map(|&text| rank(text)))),
+            ]))
+        };
+        py.detach(work).raise(py).map(PyArrowType)
+    }
+
     /// The items of groups of several: `position`, `first`, the kept item of the group (`to`), the first item with its
     /// text (`centre`), and how similar that is, where it is known. Items are preferred in this order, else by position;
-    /// copies have this similarity, or it is not known of any. Without chains, groups are stars.
-    #[pyo3(signature = (order, chains, copies))]
+    /// copies have this similarity, or it is not known of any. A group is a component, or with the `stars` of those
+    /// that are [open](Self::open) (`first`, `centre`) all that a kept text stands for.
+    #[pyo3(signature = (order, copies, stars=None))]
     fn settle(
         &self,
         py: Python<'_>,
         order: Option<Vec<u64>>,
-        chains: bool,
         copies: Option<f64>,
+        stars: Option<Batches>,
     ) -> PyResult<PyArrowType<RecordBatch>> {
         let work = || -> Result<RecordBatch> {
             let ranks = self.ranks(order);
-            let kept = if chains { self.kept_of_components(&ranks) } else { self.stars(&ranks)? };
+            let components = self.components();
+            let best = self.preferred(&components, &ranks);
+            let mut kept: Vec<u32> = components.iter().map(|&group| best[group as usize]).collect();
+            if let Some(stars) = stars {
+                let number = |position: u64| number(&self.positions, position).unwrap_or_default();
+                let stars = pairs(&stars, "first", "centre")?.into_iter();
+                let centres: HashMap<u32, u32> =
+                    stars.map(|(first, centre)| (number(first), number(centre))).collect();
+                let best = self.preferred(&self.firsts, &ranks);
+                for (kept, first) in kept.iter_mut().zip(&self.firsts) {
+                    *kept = centres.get(first).map_or(*kept, |&centre| best[centre as usize]);
+                }
+            }
             Ok(self.settled(&kept, copies))
         };
         py.detach(work).raise(py).map(PyArrowType)
@@ -192,28 +202,11 @@ impl Groups {
         best
     }
 
-    /// For every item the kept one of its component.
-    fn kept_of_components(&self, ranks: &[u32]) -> Vec<u32> {
+    /// For every item its component's smallest number.
+    fn components(&self) -> Vec<u32> {
         let mut sets = UnionFind::new(self.positions.len());
         self.matches.iter().for_each(|&(a, b, _)| sets.join(a, b));
-        let groups: Vec<u32> = self.firsts.iter().map(|&first| sets.find(first)).collect();
-        let best = self.preferred(&groups, ranks);
-        groups.iter().map(|&group| best[group as usize]).collect()
-    }
-
-    /// For every item the kept one of its star.
-    fn stars(&self, ranks: &[u32]) -> Result<Vec<u32>> {
-        let best = self.preferred(&self.firsts, ranks);
-        let mut texts = self.firsts.clone();
-        texts.sort_unstable_by_key(|&first| (ranks[best[first as usize] as usize], first));
-        texts.dedup();
-        let mut places = vec![0; self.positions.len()];
-        (0u32..).zip(&texts).for_each(|(place, &first)| places[first as usize] = place);
-        let place = |first: u32| places[first as usize];
-        let matches = self.matches.iter().map(|&(a, b, _)| (place(a), place(b)));
-        let centres = stars_of(texts.len(), matches)?;
-        let centre = |first: u32| texts[centres[place(first) as usize] as usize];
-        Ok(self.firsts.iter().map(|&first| best[centre(first) as usize]).collect())
+        self.firsts.iter().map(|&first| sets.find(first)).collect()
     }
 
     fn settled(&self, kept: &[u32], copies: Option<f64>) -> RecordBatch {

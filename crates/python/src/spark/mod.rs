@@ -8,6 +8,6 @@ mod search;
 mod settings;
 
 pub(crate) use distributed::{Keys, meet, misses_none};
-pub(crate) use groups::{Groups, components, stars};
+pub(crate) use groups::{Groups, components};
 pub(crate) use lines::{copy_lines, read_lines, starts};
-pub(crate) use search::{Likeness, clusters, frequent, pairs, sketches};
+pub(crate) use search::{Likeness, Stars, clusters, frequent, pairs, sketches};

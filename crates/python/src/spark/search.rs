@@ -190,6 +190,80 @@ impl Likeness {
     }
 }
 
+/// Which text of its component stands for each.
+#[pyclass(module = "nearkin._nearkin")]
+pub(crate) struct Stars {
+    stars: distributed::Stars,
+    component: Option<i64>,
+    /// The texts that are kept of this component.
+    kept: Vec<i64>,
+    of_elements: bool,
+}
+
+#[pymethods]
+impl Stars {
+    #[new]
+    fn new(py: Python<'_>, options: &str) -> PyResult<Self> {
+        let settings = settings(py, options)?;
+        let stars = distributed::Stars::new(&settings).raise(py)?;
+        Ok(Self { stars, component: None, kept: Vec::new(), of_elements: of_elements(&settings) })
+    }
+
+    /// For a batch of `component`, `position` and `text`, sorted by component and in order of preference: `first`, the
+    /// position, `centre`, that of the text that stands for it, and how similar they are. A component may go on in the
+    /// next batch.
+    fn stand_ins(
+        &mut self,
+        py: Python<'_>,
+        batch: PyArrowType<RecordBatch>,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let work = || -> Result<RecordBatch> {
+            let texts = texts(&batch.0, self.of_elements)?;
+            let (positions, components) =
+                (longs(&batch.0, "position")?.values(), longs(&batch.0, "component")?.values());
+            let mut centres = Vec::with_capacity(texts.len());
+            let mut similarities = Vec::with_capacity(texts.len());
+            for ((&position, &component), text) in positions.iter().zip(components).zip(&texts) {
+                if self.component != Some(component) {
+                    self.component = Some(component);
+                    self.kept.clear();
+                    self.stars.next_component();
+                }
+                let (centre, similarity) = self.stars.stands_for(text)?;
+                if centre == self.kept.len() {
+                    self.kept.push(position);
+                }
+                centres.push(self.kept[centre] as u64);
+                similarities.push(similarity);
+            }
+            let firsts = numbers(positions.iter().map(|&position| position as u64));
+            let similarities = Arc::new(Float64Array::from(similarities));
+            Ok(super::columns::batch(vec![
+                ("first", firsts),
+                ("centre", numbers(centres)),
+                ("similarity", similarities),
+            ]))
+        };
+        py.detach(work).raise(py).map(PyArrowType)
+    }
+
+    /// How many elements each text of a batch has (`position`, `size`).
+    fn sizes(
+        &self,
+        py: Python<'_>,
+        batch: PyArrowType<RecordBatch>,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let work = || -> Result<RecordBatch> {
+            let texts = texts(&batch.0, self.of_elements)?;
+            let positions = longs(&batch.0, "position")?.values().iter();
+            let sizes = numbers(texts.iter().map(|text| self.stars.size(text) as u64));
+            let positions = numbers(positions.map(|&position| position as u64));
+            Ok(super::columns::batch(vec![("position", positions), ("size", sizes)]))
+        };
+        py.detach(work).raise(py).map(PyArrowType)
+    }
+}
+
 /// The sketches of the texts of a batch, as lists of `functions` numbers; with `partial`, what parts of sets say of
 /// them, of which the smaller number counts.
 #[pyfunction]

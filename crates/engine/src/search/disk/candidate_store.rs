@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::candidates::element_record::{ElementBody, RecordLayout};
-use crate::cluster::Closeness;
+use crate::cluster::{Closeness, SetBodies};
 use crate::search::job::{RECORDS, StageResult, start_of_system};
 use crate::spill::{Budget, Cache, Lists, Loader, Saver};
 use crate::verify::{Measure, Overlap, Verifier};
@@ -52,6 +52,12 @@ impl Heads {
     /// The head of the next record.
     pub(super) fn push(&mut self, head: &[u64]) -> Result<()> {
         self.lists.push(&[head])
+    }
+}
+
+impl SetBodies for CandidateStore {
+    fn body<'a>(&'a self, set: u32, cache: &'a mut Cache<u64>) -> Result<ElementBody<'a>> {
+        self.body(set, cache)
     }
 }
 

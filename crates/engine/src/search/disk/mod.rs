@@ -35,17 +35,16 @@ mod sketch_cached;
 
 pub(crate) use buffers::TextBuffers;
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use nearkin_kernels::equal_bytes_of;
 use rayon::prelude::*;
 
-use crate::Result;
 use crate::amplify::Bands;
 use crate::candidates::bands::Banding;
 use crate::candidates::each_bucket;
 use crate::candidates::element_record::RecordLayout;
-use crate::cluster::{Closeness, Comparison};
+use crate::cluster::{Closeness, ComparedSets, Comparison, SetCentres, stars};
 use crate::item::{Sides, Source};
 use crate::matches::{Collection, NOWHERE, SimilarGroups, Stats};
 use crate::observe::{Clock, Observer, Stage};
@@ -54,6 +53,7 @@ use crate::plan::Plan;
 use crate::settings::{Goal, SetStrategy, Settings};
 use crate::spill::{self, Budget, Cache, Lists, Temp};
 use crate::verify::Verifier;
+use crate::{Error, Result};
 
 use super::Search;
 use bucket_join::BucketJoin;
@@ -263,12 +263,41 @@ impl Comparison for DiskComparison {
         }
     }
 
+    fn stars(
+        &self,
+        order: &[u32],
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        /// Bytes that an index of sets takes for each of their elements, about.
+        const ELEMENT: usize = 40;
+        let components = self.components(observer, stats)?;
+        let (sets, verifier, budget) = self.parts();
+        let room = AtomicUsize::new(budget.share(1) / ELEMENT);
+        let at_hand = budget.share(1) / rayon::current_num_threads().max(1);
+        let compared = ComparedSets { sets, verifier, room: &room, at_hand };
+        let go_on = || if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) };
+        let centres = stars(&components, order, || SetCentres::new(&compared), &go_on)?;
+        Ok((components, centres))
+    }
+
+    fn sizes(&self) -> Result<Option<Vec<u32>>> {
+        let (texts, verifier, _) = self.parts();
+        verifier.measure().is_one_sided().then(|| texts.sizes()).transpose()
+    }
+
     fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>> {
-        let (texts, verifier, budget) = match self {
+        let (texts, verifier, budget) = self.parts();
+        texts.closeness(centres, verifier, budget.share(1))
+    }
+}
+
+impl DiskComparison {
+    fn parts(&self) -> (&CandidateStore, &Verifier, &Budget) {
+        match self {
             Self::Buckets(join) => (&join.texts, &join.verifier, &join.budget),
             Self::Exact(join) => (&join.texts, &join.verifier, &join.budget),
-        };
-        texts.closeness(centres, verifier, budget.share(1))
+        }
     }
 }
 

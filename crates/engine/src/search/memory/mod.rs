@@ -98,7 +98,10 @@ impl Searchable for MemoryItems {
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {
-        let empty = if self.items.form() == Form::Similarity { 1.0 } else { 0.0 };
+        let empty = match self.items.form() {
+            Form::Similarity => (1.0, Form::Similarity),
+            Form::Distance => (0.0, Form::Distance),
+        };
         in_pool(search.settings.threads, || {
             let lengths = *keep == Keep::Longest;
             self.with_space(search, lengths, DedupJob { keep, linkage, empty })
@@ -175,7 +178,7 @@ impl SpaceJob for ClosestJob {
 struct DedupJob<'k> {
     keep: &'k Keep,
     linkage: Linkage,
-    empty: f64,
+    empty: (f64, Form),
 }
 
 impl SpaceJob for DedupJob<'_> {

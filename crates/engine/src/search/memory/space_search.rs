@@ -1,5 +1,6 @@
 //! The search of a space: all pairs that a plan finds, and what an audit should find.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::Result;
 use crate::audit::true_partners::{self, AuditScale, DrawOrder, Partner, TruePartners};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::probed::ProbedTables;
-use crate::cluster::{Closeness, Comparison, UnionFind};
+use crate::cluster::{Centres, Closeness, Comparison, UnionFind, stars};
 use crate::family::Family;
 use crate::item::{Copies, Members};
 use crate::join::{TopQuery, pairs_of};
@@ -24,7 +25,7 @@ use crate::space::{
     BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
     VectorSpace, sorted_pairs,
 };
-use crate::spill::Budget;
+use crate::spill::{Budget, Cache};
 
 use super::Items;
 use crate::search::Search;
@@ -162,6 +163,41 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         gather(self.space.len(), copies, owners, run, find)
     }
 
+    /// The connected components of all similar pairs, and a list of the pairs if there are not more than `listed`.
+    fn connect(
+        &self,
+        listed: u64,
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<(Vec<u32>, Option<SimilarGroups>)> {
+        observer.stage(self.stage(), None);
+        // A pair may come again, and counts once.
+        let may_repeat = matches!(self.ready, ReadySearch::Probed(..));
+        if may_repeat {
+            self.check_space()?;
+        }
+        let sets = Mutex::new(UnionFind::new(self.space.len()));
+        let count = AtomicU64::new(0);
+        let owners = if listed > 0 { PairOwners::Both } else { PairOwners::First };
+        let lists = self.gather(CopyValues::Same(None), owners, |found| {
+            self.find(observer, stats, &|pairs| {
+                let mut sets = sets.lock().unwrap_or_else(PoisonError::into_inner);
+                pairs.iter().for_each(|pair| sets.join(pair.a, pair.b));
+                drop(sets);
+                let before = count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+                if may_repeat || before < listed { found(pairs) } else { Ok(()) }
+            })
+        })?;
+        stats.similar = match (may_repeat, owners) {
+            (false, _) => count.into_inner(),
+            (true, PairOwners::First) => lists.entries(),
+            (true, PairOwners::Both) => lists.entries() / 2,
+        };
+        let mut sets = sets.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let components = (0..self.space.len() as u32).map(|group| sets.find(group)).collect();
+        Ok((components, (stats.similar <= listed).then_some(lists)))
+    }
+
     /// Refuses pairs that would not fit on the disk: a limit that was mistyped.
     fn check_space(&self) -> Result<()> {
         /// Bytes of temporary files that a pair takes: from both its ends in partitions, and then in lists.
@@ -193,34 +229,30 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
     }
 
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
-        observer.stage(self.stage(), None);
-        let sets = Mutex::new(UnionFind::new(self.space.len()));
-        let connect = |pairs: &[ClosePair]| {
-            let mut sets = sets.lock().unwrap_or_else(PoisonError::into_inner);
-            pairs.iter().for_each(|pair| sets.join(pair.a, pair.b));
+        Ok(self.connect(0, observer, stats)?.0)
+    }
+
+    fn stars(
+        &self,
+        order: &[u32],
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        /// Pairs of which a list is kept. Among more, few items are kept of many, and it is as well to compare with those.
+        const LISTED: u64 = 1 << 24;
+        let (components, similar) = self.connect(LISTED, observer, stats)?;
+        let none = || KeptInSpace {
+            search: self,
+            similar: similar.as_ref(),
+            kept: Vec::new(),
+            places: HashMap::new(),
         };
-        let similar = AtomicU64::new(0);
-        let count = |pairs: &[ClosePair]| {
-            connect(pairs);
-            similar.fetch_add(pairs.len() as u64, Ordering::Relaxed);
-            Ok(())
-        };
-        if let ReadySearch::Probed(..) = self.ready {
-            // A pair may come again, and counts once.
-            self.check_space()?;
-            let lists = self.gather(CopyValues::Same(None), PairOwners::First, |found| {
-                self.find(observer, stats, &|pairs| {
-                    connect(pairs);
-                    found(pairs)
-                })
-            })?;
-            stats.similar = lists.entries();
-        } else {
-            self.find(observer, stats, &count)?;
-            stats.similar = similar.into_inner();
-        }
-        let mut sets = sets.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((0..self.space.len() as u32).map(|group| sets.find(group)).collect())
+        let centres = stars(&components, order, none, &|| self.search.go_on())?;
+        Ok((components, centres))
+    }
+
+    fn sizes(&self) -> Result<Option<Vec<u32>>> {
+        Ok(self.space.sizes())
     }
 
     fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>> {
@@ -231,6 +263,50 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
             Closeness { value, is_similar }
         };
         Ok((0..centres.len() as u32).into_par_iter().map(closeness).collect())
+    }
+}
+
+/// Kept items of a component, in order of preference.
+struct KeptInSpace<'a, S> {
+    search: &'a SpaceSearch<'a, S>,
+    /// All similar pairs, where there are few.
+    similar: Option<&'a SimilarGroups>,
+    kept: Vec<u32>,
+    /// Where each stands among them.
+    places: HashMap<u32, u32>,
+}
+
+impl<S: SearchSpace> Centres for KeptInSpace<'_, S> {
+    type Scratch = Cache<u32>;
+
+    fn scratch(&self) -> Cache<u32> {
+        Cache::one()
+    }
+
+    fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn push(&mut self, group: u32) {
+        self.places.insert(group, self.kept.len() as u32);
+        self.kept.push(group);
+    }
+
+    fn first_similar(
+        &self,
+        group: u32,
+        from: usize,
+        scratch: &mut Cache<u32>,
+    ) -> Result<Option<u32>> {
+        if let Some(similar) = self.similar {
+            let kept = similar.of(group, scratch)?.filter_map(|(other, _)| self.places.get(&other));
+            let first = kept.copied().filter(|&place| place as usize >= from).min();
+            return Ok(first.map(|place| self.kept[place as usize]));
+        }
+        let SpaceSearch { space, limit, .. } = self.search;
+        let is_similar =
+            |&&kept: &&u32| space.reaching(group.min(kept), group.max(kept), *limit).is_some();
+        Ok(self.kept[from..].iter().find(is_similar).copied())
     }
 }
 
