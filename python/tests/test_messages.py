@@ -85,4 +85,4 @@ def test_a_chain_of_unrelated_texts_is_warned_of() -> None:
     texts = [" ".join(f"w{word}" for word in range(3 * i, 3 * i + 60)) for i in range(300)]
     with pytest.warns(nk.NearkinWarning, match="one group has 300") as told:
         nk.dedup(texts, chains=True)
-    assert "; leave out chains=, ask for more similarity with threshold=, or cut longer shingles" in str(told[0].message)
+    assert "; leave out chains, ask for more similarity with threshold=, or cut longer shingles" in str(told[0].message)

@@ -70,7 +70,7 @@ def test_groups_of_the_example_are_those_of_dedup() -> None:
     pages = example["make_pages"](example["shipped"](), example["LISTS"], seed=2)
     rows = example["similarities"](pages, {"shingle": "words:3"})
     for threshold in (0.2, 0.27, 0.35):
-        clusters = nk.dedup(pages, shingle="words:3", threshold=threshold, exact=True).clusters.to_pylist()
+        clusters = nk.dedup(pages, shingle="words:3", threshold=threshold, exact=True, chains=True).clusters.to_pylist()
         groups = Counter(row["cluster"] for row in clusters)
         found = sum(n * (n - 1) // 2 for n in groups.values())
         group = {row["id"]: row["cluster"] for row in clusters}

@@ -195,8 +195,25 @@ def groups(items: int, found: list[tuple[int, int, float]]) -> list[int]:
     return [find(item) for item in range(items)]
 
 
+def stars(items: int, found: list[tuple[int, int, float]]) -> list[int]:
+    """For every item the first that is kept and similar to it, or itself."""
+    similar = {(a, b) for a, b, _ in found}
+    first: list[int] = []
+    for item in range(items):
+        kept = [other for other in range(item) if first[other] == other]
+        first.append(next((other for other in kept if (other, item) in similar), item))
+    return first
+
+
+def test_dedup_keeps_one_of_each_chain_if_asked_to() -> None:
+    assert nk.dedup(TEXTS, **EXACT, chains=True).clusters["cluster"].to_pylist() == groups(len(TEXTS), TRUTH)
+    assert nk.dedup(TEXTS, **EXACT, no_chains=True).clusters == nk.dedup(TEXTS, **EXACT).clusters
+    with pytest.raises(nk.NearkinError, match="chains"):
+        nk.dedup(TEXTS, chains=True, no_chains=True)
+
+
 def test_dedup_keeps_one_of_each_group_in_the_kind_it_was_given() -> None:
-    first = groups(len(TEXTS), TRUTH)
+    first = stars(len(TEXTS), TRUTH)
     kept = [text for i, text in enumerate(TEXTS) if first[i] == i]
     table = pa.table({"text": TEXTS, "n": list(range(len(TEXTS)))})
     assert nk.dedup(TEXTS, **EXACT).kept == kept
@@ -218,7 +235,7 @@ def test_dedup_of_a_file_gives_its_records(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     records = [{"text": text, "n": i, "more": {"x": [i]}} for i, text in enumerate(TEXTS)]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    first = groups(len(TEXTS), TRUTH)
+    first = stars(len(TEXTS), TRUTH)
     result = nk.dedup(path, **EXACT)
     assert result.kept.to_pylist() == [record for i, record in enumerate(records) if first[i] == i]
     assert result.mask.tolist() == [f == i for i, f in enumerate(first)]
