@@ -188,7 +188,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
             report::tell(format_args!("error: {}", wording::line(&error)));
             let interrupted =
                 matches!(error.downcast_ref(), Some(nearkin_engine::Error::Interrupted));
-            if interrupted { 130 } else { 1 }
+            if interrupted { crate::progress::interrupted() } else { 1 }
         }
     }
 }

@@ -1,14 +1,17 @@
-//! A progress bar on a terminal, and Ctrl-C.
+//! A progress bar on a terminal, and signals to stop.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use nearkin_engine::observe::{Observer, Stage};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The signal that asked the run to stop; 0 where none did.
+static STOPPED: AtomicI32 = AtomicI32::new(0);
 
 /// Shows the stage, its rate and the time left while a terminal is there to show it on.
 pub(crate) struct Progress {
@@ -17,14 +20,16 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar on standard error unless `quiet`; and from now on Ctrl-C ends the run cleanly.
+    /// A bar on standard error unless `quiet`; and from now on Ctrl-C and other signals to stop end the run cleanly.
     pub(crate) fn start(quiet: bool) -> anyhow::Result<Self> {
-        ctrlc::set_handler(|| {
-            if !STOPPED.swap(true, Ordering::Relaxed) {
-                std::thread::spawn(leave_anyway);
+        let mut signals = Signals::new(signals_to_heed()).context("cannot watch for Ctrl-C")?;
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                if STOPPED.swap(signal, Ordering::Relaxed) == 0 {
+                    std::thread::spawn(leave_anyway);
+                }
             }
-        })
-        .context("cannot watch for Ctrl-C")?;
+        });
         let show = !quiet && std::io::stderr().is_terminal();
         Ok(Self { bar: show.then(ProgressBar::new_spinner) })
     }
@@ -37,12 +42,29 @@ impl Progress {
     }
 }
 
+/// The signals that end a run, but for those that whoever started it wants ignored, as nohup does.
+fn signals_to_heed() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let is_heeded = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heeded).collect()
+}
+
+/// With which status a run ends that was asked to stop: as if the signal had ended it.
+pub(crate) fn interrupted() -> u8 {
+    match STOPPED.load(Ordering::Relaxed) {
+        0 => 128 + SIGINT as u8,
+        signal => 128 + signal as u8,
+    }
+}
+
 /// Ends a run that was asked to stop and cannot: one that waits for somebody to read its output.
 fn leave_anyway() {
     std::thread::sleep(Duration::from_secs(2));
     nearkin_engine::write::remove_temporary_files();
     crate::report::tell(format_args!("error: {}", nearkin_engine::Error::Interrupted));
-    std::process::exit(130);
+    std::process::exit(interrupted().into());
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -76,6 +98,6 @@ impl Observer for Progress {
     }
 
     fn stopped(&self) -> bool {
-        STOPPED.load(Ordering::Relaxed)
+        STOPPED.load(Ordering::Relaxed) != 0
     }
 }

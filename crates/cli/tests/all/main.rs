@@ -22,3 +22,4 @@ mod readme;
 mod real_data;
 mod sets;
 mod short_texts;
+mod signals;

@@ -1,0 +1,50 @@
+//! Signals: which of them end a run, and with which status.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+
+/// A run that waits for more of its standard input, started by a shell after these words.
+fn waiting(before: &str) -> Child {
+    let line = format!("{before} exec {} pairs - --text text -q", env!("CARGO_BIN_EXE_nearkin"));
+    let mut run = Command::new("sh")
+        .args(["-c", &line])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // More than a pipe holds: when it is written, the run has begun to read.
+    let record = format!("{{\"text\":\"{}\"}}\n", "word ".repeat(20_000));
+    run.stdin.as_mut().unwrap().write_all(record.repeat(4).as_bytes()).unwrap();
+    run
+}
+
+fn send(signal: &str, run: &Child) {
+    let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_run_that_was_told_to_stop_ends_as_if_the_signal_had_ended_it() {
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut run = waiting("");
+        // To wait would close it, and the run would come to its end.
+        let input = run.stdin.take();
+        send(signal, &run);
+        let ended = run.wait().unwrap();
+        drop(input);
+        assert_eq!((ended.code(), ended.signal()), (Some(status), None), "{signal}");
+    }
+}
+
+#[test]
+fn nohup_was_defeated() {
+    for (signal, ignored) in [("HUP", "trap '' HUP;"), ("INT", "trap '' INT;")] {
+        let mut run = waiting(ignored);
+        send(signal, &run);
+        // The end of its input, for which it has to be alive.
+        drop(run.stdin.take());
+        assert_eq!(run.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
