@@ -20,7 +20,7 @@ use similar::{ChangeTag, DiffTag};
 
 use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::SharedPassages;
-use crate::screen::Screen;
+use crate::screen::{Screen, harmless};
 
 /// Compare two texts: all measures, shared passages, a diff
 ///
@@ -280,8 +280,9 @@ impl Comparison {
 
     fn as_text(&self, a: &str, b: &str, shared: &SharedPassages<'_>) -> String {
         let mut text = String::new();
-        let width = a.chars().count().max(b.chars().count());
-        for (i, name) in [a, b].into_iter().enumerate() {
+        let names = [a, b].map(|name| harmless(name, false));
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        for (i, name) in names.iter().enumerate() {
             let _ = writeln!(
                 text,
                 "{}  {name:width$}  {} words, {} characters",
@@ -427,6 +428,7 @@ fn diff(pieces: &[TextChange], colour: bool) -> String {
     }
     let mut text = String::from("\nfrom a to b: [-taken out-] {+put in+}\n\n");
     for (tag, piece) in pieces {
+        let piece = &harmless(piece, true);
         match tag {
             ChangeTag::Equal => text.push_str(&shorten(piece, 2 * CONTEXT)),
             ChangeTag::Delete => text.extend([marks[0].0, piece, marks[0].1]),

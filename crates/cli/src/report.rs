@@ -17,6 +17,7 @@ use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
+use crate::screen::harmless;
 use crate::wording::CommandWording;
 
 /// What was compared, and how: what a summary says besides the numbers.
@@ -478,11 +479,14 @@ impl RunReport {
         ready.into_iter().try_for_each(CompleteOutput::appear)?;
         if !run.quiet {
             for error in &self.skipped {
-                tell(format_args!("skipped: {}", error.worded(&CommandWording)));
+                tell(format_args!("skipped: {}", harmless(&error.worded(&CommandWording), false)));
             }
             tell(format_args!("{}", self.funnel));
             for warning in &self.warnings {
-                tell(format_args!("warning: {}", warning.worded(&CommandWording)));
+                tell(format_args!(
+                    "warning: {}",
+                    harmless(&warning.worded(&CommandWording), false)
+                ));
             }
         }
         if let Some(job) = &self.job {

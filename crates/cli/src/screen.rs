@@ -1,5 +1,6 @@
 //! What standard output can show.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
 /// What the terminal can show.
@@ -39,6 +40,22 @@ impl Screen {
     }
 }
 
+/// A text of somebody else's with its control characters spelled out: they could move the cursor, hide what was written, or
+/// break a message into lines. Line ends and tabs stay where there may be several lines.
+pub(crate) fn harmless(text: &str, has_lines: bool) -> Cow<'_, str> {
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let stays = |c: char| has_lines && matches!(c, '\n' | '\t');
+    let is_harmful = |c: char| (c.is_control() || turns(c)) && !stays(c);
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_harmful(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
 /// Whether the locale says UTF-8, by the first variable that says anything.
 fn speaks_unicode() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
@@ -46,4 +63,19 @@ fn speaks_unicode() -> bool {
     let locale = set.find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
     let dumb = std::env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
     !dumb && (locale.contains("utf-8") || locale.contains("utf8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn escape_sequences_of_documents_reached_the_terminal() {
+        assert_eq!(harmless("a\u{1b}[2Jb\nc", false), "a\\u{1b}[2Jb\\nc");
+        assert_eq!(harmless("a\u{9b}31m\nc\td\re", true), "a\\u{9b}31m\nc\td\\re");
+        assert_eq!(harmless("x\u{202e}txt.exe", true), "x\\u{202e}txt.exe");
+        for plain in ["", "漢字 é 👩\u{200d}👧", "שלום"] {
+            assert_eq!(harmless(plain, false), plain);
+        }
+    }
 }

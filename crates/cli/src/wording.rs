@@ -4,6 +4,7 @@ use clap::CommandFactory;
 use nearkin_engine::error::{Wording, any_of};
 
 use crate::command::Command;
+use crate::screen::harmless;
 
 /// Speaks of options as flags.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,7 @@ pub(crate) fn line(error: &anyhow::Error) -> String {
         Some(error) => nearkin_engine::Error::worded(error, &CommandWording),
         None => cause.to_string(),
     };
-    error.chain().map(worded).collect::<Vec<_>>().join(": ")
+    harmless(&error.chain().map(worded).collect::<Vec<_>>().join(": "), false).into_owned()
 }
 
 #[cfg(test)]
