@@ -5,7 +5,7 @@
 
 use super::{
     Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
-    scan::Data,
+    scan::Data, times,
 };
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
@@ -218,11 +218,15 @@ fn json_lines(
         (Kind::Table { stored, table }, Data::Rows(stretch)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             if let Some(batch) = batch {
-                rows_as_json(&batch, out).map_err(|error| {
+                let failed = |what: String| {
                     stored.error(format!(
-                        "cannot be written as JSON: {error}; name the output .parquet"
+                        "cannot be written as JSON: {what}; name the output .parquet"
                     ))
-                })?;
+                };
+                if let Some(value) = times::unwritable(&batch) {
+                    return Err(failed(value));
+                }
+                rows_as_json(&batch, out).map_err(|error| failed(error.to_string()))?;
             }
             Ok(records)
         }

@@ -42,6 +42,7 @@ mod shape;
 mod source;
 mod table;
 mod text;
+mod times;
 mod vector_files;
 
 pub use answers::{Answers, load_answers};

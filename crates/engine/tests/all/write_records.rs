@@ -2,7 +2,11 @@
 #![cfg(feature = "files")]
 
 use crate::common::files::{files, gz, options, parquet, paths, zst};
-use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_array::{
+    Array, ArrayRef, Date32Array, DurationSecondArray, Int32Array, RecordBatch, StringArray,
+    StructArray, Time64MicrosecondArray, TimestampMillisecondArray, new_null_array,
+};
+use arrow_schema::Field;
 use nearkin_engine::{read::Input, read::ReadOptions, write};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::{fs, fs::File, sync::Arc};
@@ -238,4 +242,45 @@ fn an_input_can_be_replaced_by_its_kept_records() {
         write::records(&input, Some(&path), &|position| position != 1, 1, &mut |_| Ok(())).unwrap();
     ready.appear().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
+}
+
+/// The calendar of the writer ends with the year 262142; a field with `ERROR: Cast error` was the answer to what is
+/// beyond.
+#[test]
+fn times_out_of_range_became_texts_of_errors() {
+    let texts = || Arc::new(StringArray::from(vec!["a", "b", "c"])) as ArrayRef;
+    let beyond: [(&str, ArrayRef); 5] = [
+        ("at", Arc::new(TimestampMillisecondArray::from(vec![0, 1, i64::MAX]))),
+        (
+            "at",
+            Arc::new(TimestampMillisecondArray::from(vec![0, 1, i64::MIN]).with_timezone("+02:00")),
+        ),
+        ("day", Arc::new(Date32Array::from(vec![0, 1, i32::MAX]))),
+        ("time", Arc::new(Time64MicrosecondArray::from(vec![0, 1, 86_400_000_000]))),
+        ("spans", {
+            let spans = DurationSecondArray::from(vec![i64::MAX]);
+            let field = Arc::new(Field::new("span", spans.data_type().clone(), true));
+            let structs = StructArray::from(vec![(field, Arc::new(spans) as ArrayRef)]);
+            let none = new_null_array(structs.data_type(), 2);
+            arrow_select::concat::concat(&[&none, &structs]).unwrap()
+        }),
+    ];
+    for (name, column) in beyond {
+        let file = parquet(vec![("text", texts()), (name, Arc::clone(&column))], 2);
+        let dir = files(&[("t.parquet", &file)]);
+        for target in ["t.jsonl", "t.csv"] {
+            let message = copy(&dir, &["t.parquet"], target).unwrap_err();
+            let start = format!("t.parquet: cannot be written as JSON: \"{name}\" has the value ");
+            assert!(message.starts_with(&start), "{message}");
+            assert!(message.ends_with("; name the output .parquet"), "{message}");
+            assert!(!dir.path().join(target).exists());
+        }
+        // As columns, values are numbers, and stay as they are.
+        assert_eq!(table(&dir, &["t.parquet"], "u.parquet")[name].len(), 2);
+        // What is not kept does no harm.
+        let fine = column.slice(0, 2);
+        let pair = Arc::new(StringArray::from(vec!["a", "b"])) as ArrayRef;
+        let dir = files(&[("t.parquet", &parquet(vec![("text", pair), (name, fine)], 2))]);
+        assert!(!text(&dir, &["t.parquet"], "t.jsonl").contains("ERROR"));
+    }
 }
