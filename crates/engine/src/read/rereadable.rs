@@ -7,10 +7,12 @@ use crate::error::{Advice, Error, Problem, Result};
 use std::{
     fs::{File, Metadata},
     io::{self, Read},
+    os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
 };
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// A file, and how it was when first seen.
 #[derive(Clone, Debug)]
@@ -25,11 +27,13 @@ pub(super) struct Rereadable {
 struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
+    /// Which file of the system it is.
+    node: u64,
 }
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
-        Self { len: metadata.len(), modified: metadata.modified().ok() }
+        Self { len: metadata.len(), modified: metadata.modified().ok(), node: metadata.ino() }
     }
 }
 
@@ -41,7 +45,7 @@ impl Rereadable {
 
     /// Something in memory, which is never opened.
     pub(super) fn in_memory(name: PathBuf, len: u64) -> Self {
-        Self { name, spool: None, stamp: Stamp { len, modified: None } }
+        Self { name, spool: None, stamp: Stamp { len, modified: None, node: 0 } }
     }
 
     /// A copy of what `from` gives until its end, in the folder `temp`.
@@ -64,11 +68,33 @@ impl Rereadable {
         Ok(Self { name, spool: Some(Arc::new(file)), stamp })
     }
 
-    /// Its name, size and age, to notice changes; `None` if it came from a pipe.
+    /// Its name, size, node and ages, to notice changes; `None` if it came from a pipe. What was written and given its old
+    /// age has another time of change, which nobody can set.
     pub(super) fn stamp(&self) -> Option<String> {
-        let age = self.stamp.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        let stamp = format!("{} {} {}", self.name.display(), self.stamp.len, age.as_nanos());
-        self.spool.is_none().then_some(stamp)
+        if self.spool.is_some() {
+            return None;
+        }
+        let metadata = std::fs::metadata(&self.name).ok()?;
+        let age = self.stamp.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos();
+        let Stamp { len, node, .. } = self.stamp;
+        let (device, changed) = (metadata.dev(), (metadata.ctime(), metadata.ctime_nsec()));
+        Some(format!("{:?} {len} {age} {device} {node} {changed:?}", self.name))
+    }
+
+    /// A hash of the first and the last bytes of the file, and of some between.
+    pub(super) fn sample(&self) -> Option<u64> {
+        const PIECES: u64 = 64;
+        const PIECE: u64 = 4096;
+        let file = self.open().ok()?;
+        let last = self.stamp.len.saturating_sub(PIECE);
+        let mut hash = Xxh3Default::new();
+        let mut piece = [0; PIECE as usize];
+        let pieces = self.stamp.len.div_ceil(PIECE).clamp(1, PIECES);
+        for number in 0..=pieces {
+            let read = file.read_at(&mut piece, last * number / pieces).ok()?;
+            hash.update(&piece[..read]);
+        }
+        Some(hash.digest())
     }
 
     /// Its size on disk.

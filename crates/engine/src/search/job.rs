@@ -4,11 +4,12 @@
 //! the result is saved there, under a name that appears when all is written; a run that finds it takes it up
 //! instead of doing the work. The folder of a job that is finished is removed.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cluster::Clustering;
@@ -44,6 +45,8 @@ impl StageResult for Clustering {
 #[derive(Debug)]
 pub struct Job {
     temp: Temp,
+    /// What it is for and of which input, in every file that it saves.
+    identity: String,
     _lock: File,
 }
 
@@ -56,14 +59,21 @@ impl Job {
         let name = format!(".nearkin-{:016x}", xxh3_128(named.as_bytes()) as u64);
         let folder = temp.join(name);
         let failed = |error: io::Error| Temp::passing(temp.to_owned()).failed(&error);
-        match fs::create_dir(&folder) {
+        match DirBuilder::new().mode(OWN).create(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(failed(error));
             }
             _ => {}
         }
+        check_own(&folder)?;
         let path = folder.join("lock");
-        let lock = File::create(&path).map_err(failed)?;
+        let lock = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path)
+            .map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -82,8 +92,9 @@ impl Job {
         }
         let seen = folder.join("input");
         let input = format!("{named}\n{input}");
+        let identity = format!("{:032x}", xxh3_128(input.as_bytes()));
         if fs::read_to_string(&seen).is_ok_and(|before| before == input) {
-            return Ok(Self { temp: Temp::lasting(folder), _lock: lock });
+            return Ok(Self { temp: Temp::lasting(folder), identity, _lock: lock });
         }
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
@@ -92,7 +103,7 @@ impl Job {
             }
         }
         fs::write(&seen, input).map_err(failed)?;
-        Ok(Self { temp: Temp::lasting(folder), _lock: lock })
+        Ok(Self { temp: Temp::lasting(folder), identity, _lock: lock })
     }
 
     fn folder(&self) -> &Path {
@@ -116,7 +127,10 @@ impl Job {
         name: &str,
         write: impl FnOnce(&mut Saver) -> Result<()>,
     ) -> Result<()> {
-        spill::save(&self.folder().join(name), &self.temp, write)
+        spill::save(&self.folder().join(name), &self.temp, |save| {
+            save.text(&self.identity)?;
+            write(save)
+        })
     }
 
     /// Removes what has this name.
@@ -125,13 +139,15 @@ impl Job {
         let _ = fs::remove_file(self.folder().join(name));
     }
 
-    /// What was saved under a name, if it is there and whole.
+    /// What was saved under a name, if it is there, whole, and of this job.
     pub(super) fn load<T>(
         &self,
         name: &str,
         read: impl FnOnce(&mut Loader) -> Option<T>,
     ) -> Option<T> {
-        spill::load(&self.folder().join(name), &self.temp, read)
+        spill::load(&self.folder().join(name), &self.temp, |load| {
+            (load.text()? == self.identity).then(|| read(load))?
+        })
     }
 }
 
@@ -151,6 +167,29 @@ impl Drop for Job {
     }
 }
 
+/// The mode of a folder that is nobody else's affair.
+const OWN: u32 = 0o700;
+
+/// An error unless a folder is one that nobody else could have prepared: others may write where it is, and its name can
+/// be guessed.
+fn check_own(folder: &Path) -> Result<()> {
+    let problem = match fs::symlink_metadata(folder) {
+        Ok(there) if !there.is_dir() => "is no folder",
+        Ok(there) if there.uid() != rustix::process::geteuid().as_raw() => {
+            "belongs to somebody else"
+        }
+        Ok(there) if there.mode() & 0o022 != 0 => "can be written by others",
+        Ok(there) if there.mode() & 0o777 == OWN => return Ok(()),
+        Ok(_) => {
+            let own = fs::set_permissions(folder, fs::Permissions::from_mode(OWN));
+            return own.map_err(|error| Error::file(folder, error.to_string()));
+        }
+        Err(error) => return Err(Error::file(folder, error.to_string())),
+    };
+    let error = Error::file(folder, format!("{problem}: temporary files are not kept there"));
+    Err(error.or("remove it").or(Advice::with("temp", "name another folder")))
+}
+
 /// Which start of the system this is. Files that were not brought to the disk are as they were left only while it
 /// is the same.
 pub(super) fn start_of_system() -> String {
@@ -158,7 +197,7 @@ pub(super) fn start_of_system() -> String {
 }
 
 /// Changes when what is saved changes its meaning.
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 /// The name of the file with the records of candidates.
 pub(super) const RECORDS: &str = "records";
@@ -200,5 +239,42 @@ mod tests {
         assert_eq!(load(&job), None);
         job.finish();
         assert!(fs::read_dir(temp.path()).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn a_stage_file_copied_from_another_job_was_accepted() {
+        let temp = tempfile::tempdir().unwrap();
+        let [one, other] = ["one", "another"]
+            .map(|purpose| Job::open(temp.path(), purpose, "the same input").unwrap());
+        one.save("verify", |save| save.number(7)).unwrap();
+        fs::copy(one.folder().join("verify"), other.folder().join("verify")).unwrap();
+        assert_eq!(one.load("verify", Loader::number), Some(7));
+        assert_eq!(other.load("verify", Loader::number), None);
+    }
+
+    #[test]
+    fn a_link_in_a_shared_folder_emptied_the_folder_it_led_to() {
+        let temp = tempfile::tempdir().unwrap();
+        let open = || Job::open(temp.path(), "a run", "input");
+        let job = open().unwrap();
+        let folder = job.folder().to_owned();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        job.finish();
+        drop(job);
+        let victim = temp.path().join("victim");
+        fs::create_dir(&victim).unwrap();
+        fs::write(victim.join("precious"), "text").unwrap();
+        std::os::unix::fs::symlink(&victim, &folder).unwrap();
+        let message = open().unwrap_err().to_string();
+        assert!(message.contains("is no folder: temporary files are not kept there"), "{message}");
+        fs::remove_file(&folder).unwrap();
+        // A folder that others can write to may hold anything.
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(open().unwrap_err().to_string().contains("can be written by others"));
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(victim.join("precious"), folder.join("lock")).unwrap();
+        assert!(open().is_err(), "a lock that is a link");
+        assert_eq!(fs::read_to_string(victim.join("precious")).unwrap(), "text");
     }
 }
