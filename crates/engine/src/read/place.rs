@@ -116,3 +116,33 @@ pub(super) fn bytes(column: &ArrayRef) -> u64 {
         _ => column.to_data().get_slice_memory_size().map_or(0, |bytes| bytes as u64),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_of_the_same_size_and_age_was_taken_for_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.jsonl");
+        let write = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        };
+        let stamps = || {
+            [&path, folder.path()]
+                .map(|path: &Path| Place::from(path.to_path_buf()).stamp().unwrap())
+        };
+        write("{\"text\":\"one\"}\n");
+        let before = stamps();
+        assert_eq!(stamps(), before, "nothing has changed");
+        write("{\"text\":\"two\"}\n");
+        let after = stamps();
+        assert!(before.iter().zip(&after).all(|(before, after)| before != after));
+        // Another file in its place, with what was there before.
+        fs::rename(&path, folder.path().join("old")).unwrap();
+        fs::copy(folder.path().join("old"), &path).unwrap();
+        assert_ne!(stamps()[0], after[0]);
+    }
+}
