@@ -105,7 +105,8 @@ class Index:
     def add(self, id: int | str, item: str | Elements, *, replace: bool = False) -> None:
         """Adds an item.
 
-        An item without shingles, such as an empty text, is in the index but is never found.
+        An empty text or set is in the index but is never found. A text without shingles, such as ``...``, is found by its
+        copies alone.
 
         Parameters
         ----------

@@ -26,7 +26,8 @@ class MinHash:
     The method is one-permutation hashing: each shingle is hashed once and falls into one group, and
     each group keeps its smallest hash. An empty group takes a minhash of all shingles, by a hash
     function of its own (Li, Owen and Zhang 2012; Dahlgaard, Knudsen and Thorup 2017 fill empty
-    groups in another way). A text without shingles has 2**32 - 1 everywhere.
+    groups in another way). An empty text has 2**32 - 1 everywhere. Another text without
+    shingles, such as ``...``, has the numbers of one shingle that only its copies have.
 
     Parameters
     ----------
@@ -185,8 +186,8 @@ class MinHash:
         Returns
         -------
         numpy.ndarray of uint64
-            One row per text, one column per band: numbers below 2**37. A text without shingles has
-            2**64 - 1 and no candidates.
+            One row per text, one column per band: numbers below 2**37. An empty text has 2**64 - 1
+            and no candidates.
         """
         whole(bands, "bands")
         whole(rows, "rows")

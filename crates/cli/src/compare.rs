@@ -12,7 +12,7 @@ use nearkin_engine::item::Source;
 use nearkin_engine::measure::{bag, cosine, edit, hamming, jaccard, norm};
 use nearkin_engine::options::{ItemKind, Keyword, Options};
 use nearkin_engine::read::Place;
-use nearkin_engine::shingle::{Shingling, Tokenizer, UnicodeWords, Unit};
+use nearkin_engine::shingle::{Scratch, Shingling, Tokenizer, UnicodeWords, Unit};
 use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
 use similar::algorithms::{Capture, Compact, Replace, myers};
@@ -199,6 +199,8 @@ struct Comparison {
     words: [usize; 2],
     shingles: [usize; 2],
     shared: usize,
+    /// Whether a text has none and is compared as a whole, as if it were one shingle.
+    no_shingles: bool,
     jaccard: f64,
     bag_max: f64,
     bag_sum: f64,
@@ -218,8 +220,14 @@ impl Comparison {
 
     fn of(a: &str, b: &str, shingling: &Shingling) -> Result<Self> {
         let [chars_a, chars_b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
-        let [bag_a, bag_b] = [a, b].map(|text| shingling.bag(text));
-        let [set_a, set_b] = [a, b].map(|text| shingling.set(text));
+        let [(bag_a, whole_a), (bag_b, whole_b)] = [a, b].map(|text| elements(text, shingling));
+        let [set_a, set_b] = [&bag_a, &bag_b].map(|bag| {
+            let mut set = bag.clone();
+            set.dedup();
+            set
+        });
+        // As in a search, an empty text is similar to nothing, and not to another one.
+        let or_nothing = |value: f64| if set_a.is_empty() { 0.0 } else { value };
         let [words_a, words_b] = [a, b].map(word_counts);
         let [vector_a, vector_b] = vectors(&words_a, &words_b);
         let longest = chars_a.len().max(chars_b.len());
@@ -229,9 +237,10 @@ impl Comparison {
             words: [words_a.values().sum(), words_b.values().sum()],
             shingles: [set_a.len(), set_b.len()],
             shared: jaccard::shared(&set_a, &set_b),
-            jaccard: jaccard::similarity(&set_a, &set_b),
-            bag_max: bag::similarity(&bag_a, &bag_b, bag::Union::Max),
-            bag_sum: bag::similarity(&bag_a, &bag_b, bag::Union::Sum),
+            no_shingles: whole_a || whole_b,
+            jaccard: or_nothing(jaccard::similarity(&set_a, &set_b)),
+            bag_max: or_nothing(bag::similarity(&bag_a, &bag_b, bag::Union::Max)),
+            bag_sum: or_nothing(bag::similarity(&bag_a, &bag_b, bag::Union::Sum)),
             cosine: match (
                 cosine::similarity(&vector_a, &vector_b),
                 cosine::angle_degrees(&vector_a, &vector_b),
@@ -250,7 +259,7 @@ impl Comparison {
     }
 
     fn containment(&self) -> [f64; 2] {
-        self.shingles.map(|size| if size == 0 { 1.0 } else { self.shared as f64 / size as f64 })
+        self.shingles.map(|size| self.shared as f64 / size.max(1) as f64)
     }
 
     fn as_json(&self, a: &str, b: &str, shared: &SharedPassages<'_>, most: Option<usize>) -> Value {
@@ -294,14 +303,15 @@ impl Comparison {
         let [in_b, in_a] = self.containment();
         let covered = shared.covered();
         let union = self.shingles[0] + self.shingles[1] - self.shared;
+        let of_shingles = match self.no_shingles {
+            true => "a text without shingles is compared as a whole".into(),
+            false => format!("{} of {union} shingles shared", self.shared),
+        };
         let count = |value: Option<usize>| {
             value.map_or("not computed: long texts".into(), |n| n.to_string())
         };
         let mut rows = vec![
-            (
-                format!("Jaccard, {}", self.shingling),
-                format!("{:.6}  {} of {union} shingles shared", self.jaccard, self.shared),
-            ),
+            (format!("Jaccard, {}", self.shingling), format!("{:.6}  {of_shingles}", self.jaccard)),
             ("bag Jaccard, union by maximum".into(), format!("{:.6}", self.bag_max)),
             ("bag Jaccard, union by sum".into(), format!("{:.6}  (at most 0.5)", self.bag_sum)),
             ("share of a's shingles in b".into(), format!("{in_b:.6}")),
@@ -330,6 +340,14 @@ impl Comparison {
         }
         text
     }
+}
+
+/// What a text is compared by, sorted, and whether that is the whole text.
+fn elements(text: &str, shingling: &Shingling) -> (Vec<u64>, bool) {
+    let mut elements = Vec::new();
+    let is_whole = shingling.shingle_or_whole(text, &mut Scratch::default(), &mut elements);
+    elements.sort_unstable();
+    (elements, is_whole)
 }
 
 fn word_counts(text: &str) -> BTreeMap<String, usize> {

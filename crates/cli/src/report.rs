@@ -116,7 +116,7 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
         rows.push((stats.skipped, "records skipped because they could not be used".into()));
     }
     if stats.empty > 0 {
-        rows.push((stats.empty, "items without any shingle or element, similar to nothing".into()));
+        rows.push((stats.empty, "empty items, similar to nothing".into()));
     }
     if stats.identical > 0 {
         rows.push((stats.identical, "identical to an earlier one".into()));
@@ -162,7 +162,9 @@ fn removed(stats: &Stats, subject: &Subject) -> String {
 /// How many texts are too short for their shingles.
 pub(crate) struct ShortTexts {
     pub(crate) all: u64,
-    /// Those without a shingle.
+    /// Those without a character.
+    pub(crate) empty: u64,
+    /// Other ones without a shingle.
     pub(crate) none: u64,
     /// Those of one shingle.
     pub(crate) one: u64,
@@ -179,14 +181,19 @@ impl ShortTexts {
             Unit::Chars(length @ ..3) => ("characters", length, &[]),
             Unit::Chars(length @ ..6) => ("characters", length, &["chars:2"]),
             Unit::Chars(length) => ("characters", length, &["chars:5"]),
-            Unit::StopWords(_) | Unit::Elements => return None,
+            Unit::StopWords(_) => ("stop word", 0, &["words:5"]),
+            Unit::Elements => return None,
         };
-        let Self { all, none, one } = *self;
-        if none + one == 0 || ((none + one) as f64) < SHARE * all as f64 {
+        let Self { all, empty, none, one } = *self;
+        let short = empty + none + one;
+        if short == 0 || (short as f64) < SHARE * all as f64 {
             return None;
         }
         let of = |some: u64| format!("{} of {} texts", grouped(some), grouped(all));
         let mut what = Vec::new();
+        if empty > 0 {
+            what.push(format!("{} are empty, and are similar to nothing", of(empty)));
+        }
         if one > 0 {
             let one = of(one);
             what.push(format!(
@@ -194,12 +201,24 @@ impl ShortTexts {
             ));
         }
         if none > 0 {
-            what.push(format!("{} have no {unit}, and are similar to nothing", of(none)));
+            what.push(match shingling.unit {
+                Unit::Chars(_) => format!("{} are blank, so only equal texts match", of(none)),
+                _ => format!("{} have no {unit}, so only equal texts match", of(none)),
+            });
         }
-        // Shorter runs of words do not help texts without words.
-        let shorter = if one == 0 && shorter.len() > 1 { &shorter[1..] } else { shorter };
+        let shorter: &[&str] = match (&shingling.unit, one, none) {
+            (_, 0, 0) | (Unit::Chars(_), 0, _) => &[],
+            // Shorter runs of words do not help texts without words.
+            (Unit::Words(_), 0, _) => &["chars:5"],
+            _ => shorter,
+        };
+        let mut problem = Problem::new(what.join("; "));
+        if none > 0 && matches!(shingling.unit, Unit::StopWords(_)) {
+            problem =
+                problem.or(Advice::with("stop_words", "give the stop words of their language"));
+        }
         let advice = shorter.iter().map(|&shorter| Advice::set("shingle", shorter));
-        Some(advice.fold(Problem::new(what.join("; ")), Problem::or))
+        Some(advice.fold(problem, Problem::or))
     }
 }
 
@@ -360,6 +379,7 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "items": stats.items,
         "skipped": stats.skipped,
         "empty": stats.empty,
+        "unshingled": stats.unshingled,
         "short": stats.short,
         "identical": stats.identical,
         "distinct": stats.distinct,
@@ -453,7 +473,8 @@ impl RunReport {
 
     pub(crate) fn of(stats: &Stats, collection: &Collection, subject: &Subject) -> Self {
         let (json, funnel) = (as_json(stats, subject), funnel(stats, subject));
-        let short = ShortTexts { all: stats.items, none: stats.empty, one: stats.short };
+        let Stats { items, empty, unshingled, short, .. } = *stats;
+        let short = ShortTexts { all: items, empty, none: unshingled, one: short };
         let warning = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
         let warnings = warning.into_iter().collect();
         Self { warnings, ..Self::new(json, funnel, collection.skipped.iter()) }

@@ -220,7 +220,7 @@ impl Settings {
     }
 
     /// The elements by which a text is compared, sorted: its shingles, or for a bag its shingles numbered
-    /// by occurrence.
+    /// by occurrence. One that is not empty and has no shingle has one element, which only its copies have.
     pub fn elements(&self, text: &str) -> Vec<u64> {
         with_element_buffers(|buffers| {
             buffers.take(text, &self.shingling, self.measure.counts_repeats());

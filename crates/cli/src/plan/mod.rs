@@ -20,7 +20,7 @@ use nearkin_engine::plan::{Forecast, Survey, sample, survey};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::{Search, SourceItems};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::shingle::{Scratch, ShingleLength, Shingling, advise};
+use nearkin_engine::shingle::{Scratch, ShingleLength, Shingling, Unit, advise};
 use nearkin_engine::{Error, Result};
 
 use crate::args::{
@@ -268,12 +268,17 @@ struct TextShapes {
 impl TextShapes {
     fn of(texts: &[&str], shingling: &Shingling) -> Self {
         let (mut scratch, mut shingles) = (Scratch::default(), Vec::new());
-        let mut short = ShortTexts { all: texts.len() as u64, none: 0, one: 0 };
+        let mut short = ShortTexts { all: texts.len() as u64, empty: 0, none: 0, one: 0 };
+        let is_cut = matches!(shingling.unit, Unit::Words(_) | Unit::Chars(_));
         for text in texts {
             shingles.clear();
             shingling.shingle(text, &mut scratch, &mut shingles);
-            short.none += u64::from(shingles.is_empty());
-            short.one += u64::from(shingles.len() == 1);
+            match shingles.len() {
+                0 if text.is_empty() => short.empty += 1,
+                0 => short.none += 1,
+                1 if is_cut => short.one += 1,
+                _ => {}
+            }
         }
         Self { advice: advise(texts), warning: short.warning(shingling), short }
     }

@@ -312,7 +312,7 @@ fn stats_say_what_was_done() {
     let documents = collection();
     place.write(
         "in.jsonl",
-        as_jsonl(&documents) + &record("copy", &documents[0].1) + &record("none", "  "),
+        as_jsonl(&documents) + &record("copy", &documents[0].1) + &record("none", ""),
     );
     place.ok("dedup in.jsonl -o out.jsonl --approximate --stats s.json");
     let stats: Value = serde_json::from_str(&place.read("s.json")).unwrap();
@@ -577,9 +577,11 @@ fn plan_counts_bags_and_empty_texts_as_a_run_does() {
     };
     let found = place.ok("pairs bags.jsonl --measure bag --recall 0.999999").stdout.lines().count();
     assert!((expected("plan bags.jsonl --measure bag --json") - found as f64).abs() < 0.5);
-    let empty: String = (0..60).map(|n| record(&format!("e{n}"), "...")).collect();
+    let empty: String = (0..60).map(|n| record(&format!("e{n}"), "")).collect();
     place.write("half.jsonl", three() + &empty);
     assert!((expected("plan half.jsonl --json") - 1.0).abs() < 1e-9);
+    place.write("dots.jsonl", three() + &record("d", "...") + &record("e", "..."));
+    assert!((expected("plan dots.jsonl --json") - 2.0).abs() < 1e-9);
     let plan: Value =
         serde_json::from_str(&place.ok("plan --measure bag-sum -t 0.4 --json").stdout).unwrap();
     assert_eq!(plan["threshold"], 0.4);

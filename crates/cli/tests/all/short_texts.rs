@@ -33,9 +33,70 @@ fn texts_without_words_are_counted() {
         |n: i32| if n % 2 == 0 { "?!".repeat(n as usize + 1) } else { format!("a b c d e f {n}") };
     place.write("signs.jsonl", lines((0..20).map(text)));
     let outcome = place.ok("pairs signs.jsonl -o p.csv");
-    let warning =
-        "10 of 20 texts have no words, and are similar to nothing; pass --shingle chars:5";
+    let warning = "10 of 20 texts have no words, so only equal texts match; pass --shingle chars:5";
     assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+}
+
+/// No advice on shingles helps texts without a character.
+#[test]
+fn empty_texts_are_counted_apart() {
+    let place = Place::new();
+    let text = |n: i32| if n % 2 == 0 { String::new() } else { format!("a b c d e f {n}") };
+    place.write("gaps.jsonl", lines((0..20).map(text)));
+    let outcome = place.ok("pairs gaps.jsonl -o p.csv --stats s.json");
+    let warning = "10 of 20 texts are empty, and are similar to nothing\n";
+    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    let stats = stats(&place);
+    assert_eq!((&stats["empty"], &stats["unshingled"]), (&10.into(), &0.into()));
+}
+
+/// None of their words is an English stop word, so they have no shingle.
+#[test]
+fn identical_german_texts_are_a_pair_under_stop_words() {
+    let place = Place::new();
+    let german = "Wer andern eine Grube gräbt, fällt selbst hinein.";
+    let texts = [german, "Morgenstund hat Gold im Mund.", german, ""];
+    place.write("de.jsonl", lines(texts.iter().map(|text| (*text).to_owned())));
+    place.write("de.txt", german);
+    let ways = [
+        "--exact",
+        "--bands 3 --rows 2",
+        "--and-or or(8,minhash)",
+        "--measure bag",
+        "--measure containment",
+        "--measure overlap -t 1",
+        "--measure cosine",
+    ];
+    for way in ways {
+        let rows = place.ok(&format!("pairs de.jsonl --shingle stopwords --format jsonl {way}"));
+        let row = "{\"a\":\"0\",\"b\":\"2\",\"similarity\":1.0}\n";
+        assert_eq!(rows.stdout, row, "{way}\n{}", rows.stderr);
+    }
+    let told = place.ok("dedup de.jsonl --shingle stopwords -o kept.jsonl --stats s.json").stderr;
+    assert_eq!(place.read("kept.jsonl").lines().count(), 3);
+    let warning = "3 of 4 texts have no stop word, so only equal texts match; \
+                   give the stop words of their language with --stop-words, or pass --shingle words:5";
+    assert!(told.contains(warning), "{told}");
+    let closest = place.ok("top de.jsonl --shingle stopwords -k 3").stdout;
+    assert_eq!(closest.lines().count(), 2, "{closest}");
+    let compared = place.ok("compare de.txt de.txt --shingle stopwords --json").stdout;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!((&compared["jaccard"], &compared["bag"]), (&1.0.into(), &1.0.into()));
+}
+
+#[test]
+fn empty_texts_are_similar_to_nothing_in_a_comparison_too() {
+    let place = Place::new();
+    place.write("empty.txt", "");
+    place.write("dots.txt", "...");
+    for (a, b, similarity) in
+        [("empty", "empty", 0.0), ("dots", "empty", 0.0), ("dots", "dots", 1.0)]
+    {
+        let told = place.ok(&format!("compare {a}.txt {b}.txt --json")).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["jaccard"], similarity, "{a} {b}");
+        assert_eq!(told["containment"], serde_json::json!([similarity, similarity]));
+    }
 }
 
 #[test]

@@ -21,18 +21,18 @@ pub(crate) struct ElementBuffers {
 
 impl ElementBuffers {
     /// Puts the elements of a text into `elements`, not yet sorted: its shingles, or where repeats count its shingles
-    /// numbered by occurrence.
-    pub(crate) fn take(&mut self, text: &str, shingling: &Shingling, repeats: bool) {
+    /// numbered by occurrence. Says whether the text has no shingles and is compared as a whole.
+    pub(crate) fn take(&mut self, text: &str, shingling: &Shingling, repeats: bool) -> bool {
         let Self { scratch, bag, elements } = self;
         elements.clear();
-        if repeats {
-            bag.clear();
-            shingling.shingle(text, scratch, bag);
-            bag.sort_unstable();
-            numbered(bag, elements);
-        } else {
-            shingling.shingle(text, scratch, elements);
+        if !repeats {
+            return shingling.shingle_or_whole(text, scratch, elements);
         }
+        bag.clear();
+        let is_whole = shingling.shingle_or_whole(text, scratch, bag);
+        bag.sort_unstable();
+        numbered(bag, elements);
+        is_whole
     }
 }
 

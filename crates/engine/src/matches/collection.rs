@@ -21,8 +21,9 @@ pub struct Collection {
     pub skipped: Vec<Error>,
     skipped_count: u64,
     empty: u64,
-    /// Which texts are one shingle, a bit each; known while a collection is read.
-    short: Vec<u64>,
+    /// Which texts are one shingle, and which have none and are compared as a whole; known while a collection is read.
+    short: BitSet,
+    whole: BitSet,
     /// For each input, the position of each chunk's first record.
     chunks: Vec<Vec<u32>>,
     /// For each input, whether all its ids are whole numbers.
@@ -36,10 +37,42 @@ pub(crate) struct ItemFacts {
     pub(crate) value: Option<Value>,
     /// Counted only where lengths count.
     pub(crate) length: Option<u32>,
-    /// Whether it is similar to nothing.
-    pub(crate) is_empty: bool,
-    /// Whether it is a text of one shingle.
-    pub(crate) is_short: bool,
+    pub(crate) shape: TextShape,
+}
+
+/// What an item is compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TextShape {
+    /// Nothing: it is similar to nothing.
+    Empty,
+    /// One element that stands for the whole text, which is cut into shingles and has none.
+    Whole,
+    /// One shingle.
+    Short,
+    /// Several shingles, or whatever items have that are no texts.
+    #[default]
+    Long,
+}
+
+/// A bit for each position.
+#[derive(Debug, Default)]
+struct BitSet(Vec<u64>);
+
+impl BitSet {
+    fn insert(&mut self, at: usize) {
+        self.0.resize(self.0.len().max(at / 64 + 1), 0);
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    fn remove(&mut self, at: usize) {
+        if let Some(bits) = self.0.get_mut(at / 64) {
+            *bits &= !(1 << (at % 64));
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
 }
 
 impl Collection {
@@ -56,7 +89,8 @@ impl Collection {
             skipped: Vec::new(),
             skipped_count: 0,
             empty: 0,
-            short: Vec::new(),
+            short: BitSet::default(),
+            whole: BitSet::default(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
         }
@@ -124,7 +158,8 @@ impl Collection {
         stats.skipped = self.skipped_count;
         stats.items = records - self.skipped_count;
         stats.empty = self.empty;
-        stats.short = self.short.iter().map(|bits| u64::from(bits.count_ones())).sum();
+        stats.short = self.short.count();
+        stats.unshingled = self.whole.count();
         stats.distinct = u64::from(self.groups());
         stats.identical = stats.items - stats.empty - stats.distinct;
     }
@@ -178,11 +213,12 @@ impl Collection {
     pub(crate) fn put(&mut self, position: u32, item: &ItemFacts) -> Result<()> {
         let at = position as usize;
         self.skipped_count -= 1;
-        self.copies.put(position, item.is_empty);
-        self.empty += u64::from(item.is_empty);
-        if item.is_short {
-            self.short.resize(self.short.len().max(at / 64 + 1), 0);
-            self.short[at / 64] |= 1 << (at % 64);
+        self.copies.put(position, item.shape == TextShape::Empty);
+        match item.shape {
+            TextShape::Empty => self.empty += 1,
+            TextShape::Whole => self.whole.insert(at),
+            TextShape::Short => self.short.insert(at),
+            TextShape::Long => {}
         }
         if let Some(length) = item.length {
             self.lengths.resize(at + 1, 0);
@@ -200,9 +236,8 @@ impl Collection {
     pub(crate) fn remove(&mut self, position: u32) {
         self.skipped_count += 1;
         self.empty -= u64::from(self.copies.is_empty_item(position));
-        if let Some(bits) = self.short.get_mut(position as usize / 64) {
-            *bits &= !(1 << (position % 64));
-        }
+        self.short.remove(position as usize);
+        self.whole.remove(position as usize);
         self.copies.remove(position);
     }
 
@@ -260,7 +295,8 @@ impl Collection {
             skipped: Vec::new(),
             skipped_count: load.number()?,
             empty: load.number()?,
-            short: Vec::new(),
+            short: BitSet::default(),
+            whole: BitSet::default(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
         };

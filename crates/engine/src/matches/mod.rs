@@ -13,8 +13,8 @@ mod stats;
 
 use rayon::ThreadPool;
 
-pub(crate) use collection::ItemFacts;
 pub use collection::{Collection, Ids};
+pub(crate) use collection::{ItemFacts, TextShape};
 pub use rows::Rows;
 pub(crate) use similar_groups::{
     CopyValues, NOWHERE, PairOwners, SimilarGroups, SimilarGroupsBuilder,

@@ -13,8 +13,10 @@ pub struct Stats {
     pub items: u64,
     /// Records left out because something was wrong with them.
     pub skipped: u64,
-    /// Items that are similar to nothing: texts without a shingle, empty sets and strings.
+    /// Items that are similar to nothing: empty texts, sets and strings.
     pub empty: u64,
+    /// Texts that are not empty and have no shingle: only copies are similar to them.
+    pub unshingled: u64,
     /// Texts that are one shingle, because they have no more words or characters than a shingle has.
     pub short: u64,
     /// Items that are identical to an earlier one.
@@ -57,6 +59,7 @@ impl Stats {
             self.items,
             self.skipped,
             self.empty,
+            self.unshingled,
             self.short,
             self.identical,
             self.distinct,
@@ -74,8 +77,8 @@ impl Stats {
     /// What was saved after a stage, with what is known anyway as it is here.
     pub(crate) fn load(&self, load: &mut Loader, resumed: Stage) -> Option<Self> {
         let counts: Vec<u64> = load.numbers()?;
-        let (&counts, stages) = counts.split_first_chunk::<10>()?;
-        let [items, skipped, empty, short, identical, distinct, rest @ ..] = counts;
+        let (&counts, stages) = counts.split_first_chunk::<11>()?;
+        let [items, skipped, empty, unshingled, short, identical, distinct, rest @ ..] = counts;
         let [in_candidates, candidates, verified, similar] = rest;
         let time = |&[stage, seconds, bytes]: &[u64; 3]| {
             let stage = *Stage::ALL.get(stage as usize)?;
@@ -86,6 +89,7 @@ impl Stats {
             items,
             skipped,
             empty,
+            unshingled,
             short,
             identical,
             distinct,

@@ -113,7 +113,7 @@ impl Options {
             Some(_) => self.text_shingling()?,
             None => Shingling::words(1),
         };
-        let vectors = Vocabulary::new(&texts, shingling).vectors(&texts, Repeats::Raw)?;
+        let vectors = Vocabulary::new(&texts, shingling).vectors_or_wholes(&texts, Repeats::Raw)?;
         Ok((Items::Sparse(vectors, query.sparse()), names))
     }
 }

@@ -23,7 +23,7 @@ use crate::error::{Advice, Error, Problem, Result};
 use crate::family::weighted::numbered;
 use crate::item::{Batch, Bits, Id, Sets, Source, Value, Vectors};
 use crate::parallel::in_order;
-use crate::shingle::Shingling;
+use crate::shingle::{Scratch, Shingling};
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
@@ -176,7 +176,9 @@ pub fn load_sets<S: Source>(
 ) -> Result<NamedItems<Sets>> {
     let reading = ItemReader {
         text: &|text, out| {
-            let mut set = shingling.bag(text);
+            let mut set = Vec::new();
+            shingling.shingle_or_whole(text, &mut Scratch::default(), &mut set);
+            set.sort_unstable();
             if repeats {
                 let bag = std::mem::take(&mut set);
                 numbered(&bag, &mut set);

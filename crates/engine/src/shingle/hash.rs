@@ -3,6 +3,7 @@
 //! The values are part of every stored sketch: changing them is a change of format.
 
 use nearkin_kernels::{PADDING, hash_padded};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The 64-bit hash of a string of bytes: what a token's shingle is made from.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -10,6 +11,12 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     padded.extend_from_slice(bytes);
     padded.resize(bytes.len() + PADDING, 0);
     hash_padded(&padded, 0, bytes.len())
+}
+
+/// The hash of a text without shingles. It is by another function than that of shingles, so it is no shingle of another text.
+pub(super) fn hash_whole(text: &str) -> u64 {
+    const SEED: u64 = 0x776f_6c65_7465_7874;
+    xxh3_64_with_seed(text.as_bytes(), SEED)
 }
 
 #[cfg(test)]

@@ -4,6 +4,10 @@
 //! Sorted and without repeats they are the text's set; sorted with repeats, its bag. No shingle is
 //! ever a `String`: a shingle is hashed where it stands.
 //!
+//! A text that is not empty and has no shingle (`...`, or German text cut at English stop words) is compared as a whole:
+//! one element stands for it, which only a text of the same bytes has. So copies are found whatever the shingler makes of
+//! them. The empty text, and a list without elements, is similar to nothing.
+//!
 //! Two different shingles get the same 64-bit hash with probability 2⁻⁶⁴, so two documents of 100,000
 //! shingles each are compared wrongly, by one shingle, once in two billion pairs.
 
@@ -153,6 +157,32 @@ impl Shingling {
         if self.bits == HashBits::ThirtyTwo {
             out[first..].iter_mut().for_each(|hash| *hash >>= 32);
         }
+    }
+
+    /// Appends what a text is compared by: its shingles, or if it has none, what stands for the whole text. Says whether it
+    /// is that.
+    ///
+    /// ```
+    /// # use nearkin_engine::shingle::{Scratch, Shingling};
+    /// let shingling = Shingling::words(5);
+    /// let compared_by = |text: &str| {
+    ///     let mut elements = Vec::new();
+    ///     shingling.shingle_or_whole(text, &mut Scratch::default(), &mut elements);
+    ///     elements
+    /// };
+    /// assert!(compared_by("...") == compared_by("...") && compared_by("...") != compared_by("!"));
+    /// assert!(compared_by("").is_empty());
+    /// ```
+    pub fn shingle_or_whole(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) -> bool {
+        let first = out.len();
+        self.shingle(text, scratch, out);
+        let is_whole =
+            out.len() == first && !text.is_empty() && !matches!(self.unit, Unit::Elements);
+        if is_whole {
+            let hash = hash::hash_whole(text);
+            out.push(if self.bits == HashBits::ThirtyTwo { hash >> 32 } else { hash });
+        }
+        is_whole
     }
 
     /// How long a text is: its characters, or the elements of its list.

@@ -6,8 +6,11 @@
 //!
 //! with tf how often the text has it (or 1 + ln of that), n the number of texts and df in how many of
 //! them it is. A word that every text has says nothing and weighs nothing; a text that has only such
-//! words, or none, is a vector without weights, similar to nothing. (Spärck Jones, "A statistical
-//! interpretation of term specificity and its application in retrieval", 1972.)
+//! words, or none, is a vector without weights, similar to nothing; a search gives it a dimension that its
+//! copies have too. (Spärck Jones, "A statistical interpretation of term specificity and its application in
+//! retrieval", 1972.)
+
+use std::collections::HashMap;
 
 use rayon::prelude::*;
 
@@ -112,11 +115,42 @@ impl Vocabulary {
     /// # Errors
     /// None that a text can cause.
     pub fn vectors<S: AsRef<str> + Sync>(&self, texts: &[S], repeats: Repeats) -> Result<Sparse> {
+        self.vectors_with(texts, repeats, |_, _| {})
+    }
+
+    /// Like [`vectors`](Self::vectors), and a text that is not empty but weighs nothing has a dimension beyond all words,
+    /// which it shares with texts of the same bytes alone.
+    ///
+    /// # Errors
+    /// None that a text can cause.
+    pub fn vectors_or_wholes<S: AsRef<str> + Sync>(
+        &self,
+        texts: &[S],
+        repeats: Repeats,
+    ) -> Result<Sparse> {
+        let mut wholes: HashMap<&str, u32> = HashMap::new();
+        self.vectors_with(texts, repeats, |text, vector| {
+            if !text.is_empty() && vector.iter().all(|&(_, weight)| weight == 0.0) {
+                let next = (self.words.len() + wholes.len()) as u32;
+                *vector = vec![(*wholes.entry(text).or_insert(next), 1.0)];
+            }
+        })
+    }
+
+    fn vectors_with<'a, S: AsRef<str> + Sync>(
+        &self,
+        texts: &'a [S],
+        repeats: Repeats,
+        mut change: impl FnMut(&'a str, &mut Vec<(u32, f32)>),
+    ) -> Result<Sparse> {
         let mut vectors = Sparse::default();
         for texts in texts.chunks(CHUNK) {
-            let made: Vec<_> =
+            let mut made: Vec<_> =
                 texts.par_iter().map(|text| self.vector(text.as_ref(), repeats)).collect();
-            made.iter().try_for_each(|vector| vectors.push(vector))?;
+            for (text, vector) in texts.iter().zip(&mut made) {
+                change(text.as_ref(), vector);
+                vectors.push(vector)?;
+            }
         }
         Ok(vectors)
     }

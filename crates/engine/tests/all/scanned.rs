@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearkin_engine::Result;
+use nearkin_engine::amplify::Bands;
 use nearkin_engine::cluster::{Keep, Linkage};
 use nearkin_engine::item::Texts;
 use nearkin_engine::plan::Way;
@@ -273,12 +274,42 @@ fn identical_texts_are_folded_and_counted() {
 
 #[test]
 fn empty_texts_are_similar_to_nothing() {
-    let texts = ["", "", "...", "...", "a b c"].map(String::from);
+    let texts = ["", "", "a b c"].map(String::from);
     assert!(all_pairs(&texts, None, &Settings::default()).is_empty());
     let result = Search::new(&Settings::default())
         .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
         .unwrap();
-    assert_eq!((result.stats.empty, result.stats.kept), (4, Some(5)));
+    assert_eq!((result.stats.empty, result.stats.kept), (2, Some(3)));
+}
+
+/// By every measure, exactly and by bands: 0 and 3 are `...`, 2 and 5 blanks; nothing else is similar.
+#[test]
+fn copies_without_shingles_are_pairs_and_similar_to_nothing_else() {
+    let texts = ["...", "!", "  ", "...", "", "  ", "", "one two three"].map(String::from);
+    let measures = [
+        (Measure::Jaccard, 0.1, 1.0),
+        (Measure::Bag, 0.1, 1.0),
+        (Measure::BagSum, 0.1, 0.5),
+        (Measure::Dice, 0.1, 1.0),
+        (Measure::Containment, 0.1, 1.0),
+        (Measure::Cosine, 0.1, 1.0),
+        (Measure::Overlap, 1.0, 1.0),
+    ];
+    for (measure, threshold, similarity) in measures {
+        let bands = Strategy::Bands(Bands::new(3, 2).unwrap());
+        let by_bands = measure.follows_jaccard().then_some(bands);
+        for strategy in [Some(Strategy::Exact), by_bands].into_iter().flatten() {
+            let settings = Settings { measure, threshold, strategy, ..Settings::default() };
+            let expected = [(0, 3, similarity), (2, 5, similarity)];
+            assert_eq!(all_pairs(&texts, None, &settings), expected, "{settings:?}");
+            let result = Search::new(&settings)
+                .dedup(SourceItems::new(&Texts(&texts)), &Keep::First, Linkage::Chains)
+                .unwrap();
+            let stats = &result.stats;
+            assert_eq!((stats.empty, stats.unshingled, stats.kept), (2, 5, Some(6)));
+            assert!(!result.is_kept(3) && !result.is_kept(5));
+        }
+    }
 }
 
 #[test]

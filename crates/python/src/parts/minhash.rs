@@ -132,11 +132,11 @@ impl Sketcher {
         elements.clear();
         if self.bag {
             bag.clear();
-            self.shingling.shingle(text, scratch, bag);
+            self.shingling.shingle_or_whole(text, scratch, bag);
             bag.sort_unstable();
             numbered(bag, elements);
         } else {
-            self.shingling.shingle(text, scratch, elements);
+            self.shingling.shingle_or_whole(text, scratch, elements);
         }
         elements
     }

@@ -33,9 +33,10 @@ pub(super) fn with_buffers<R>(work: impl FnOnce(&mut TextBuffers) -> R) -> R {
 }
 
 impl TextBuffers {
-    /// Takes the elements by which a text is compared, not yet sorted.
-    pub(crate) fn take(&mut self, text: &str, settings: &Settings) {
-        self.inner.take(text, &settings.shingling, settings.measure.counts_repeats());
+    /// Takes the elements by which a text is compared, not yet sorted. Says whether it has no shingles and is compared as a
+    /// whole.
+    pub(crate) fn take(&mut self, text: &str, settings: &Settings) -> bool {
+        self.inner.take(text, &settings.shingling, settings.measure.counts_repeats())
     }
 
     /// The elements of the last text.

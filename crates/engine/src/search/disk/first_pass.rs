@@ -14,7 +14,7 @@ use crate::candidates::{KEY_PARTS, partition_of_key};
 use crate::error::Problem;
 use crate::family::hash::mix64;
 use crate::item::{Batch, Id, Item, Source};
-use crate::matches::{Collection, ItemFacts};
+use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::parallel::in_order;
 use crate::settings::Settings;
 use crate::shingle::Unit;
@@ -252,15 +252,25 @@ impl RecentTexts {
         print
     }
 
-    /// Whether a text with this fingerprint is short, if it was there a moment ago.
-    fn get(&self, print: u128) -> Option<bool> {
+    /// The shape of a text with this fingerprint, if it was there a moment ago.
+    fn get(&self, print: u128) -> Option<TextShape> {
         let seen = self.slot(print).load(Ordering::Relaxed);
-        (seen | 1 == print as u64 | 1).then_some(seen & 1 == 1)
+        (seen | 3 == print as u64 | 3).then_some(match seen & 3 {
+            0 => TextShape::Long,
+            1 => TextShape::Short,
+            _ => TextShape::Whole,
+        })
     }
 
-    /// The last bit of a slot says whether the text is short.
-    fn put(&self, print: u128, short: bool) {
-        self.slot(print).store(print as u64 & !1 | u64::from(short), Ordering::Relaxed);
+    /// The last two bits of a slot are the shape of the text.
+    fn put(&self, print: u128, shape: TextShape) {
+        let bits = match shape {
+            TextShape::Long => 0,
+            TextShape::Short => 1,
+            TextShape::Whole => 2,
+            TextShape::Empty => return,
+        };
+        self.slot(print).store(print as u64 & !3 | bits, Ordering::Relaxed);
     }
 }
 
@@ -279,17 +289,6 @@ fn id_hash(id: &Id, input: usize) -> u128 {
 fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
     let high = (hash >> 64) as u64;
     ((high >> 56) as usize, [high, (hash as u64) << 32 | u64::from(ordinal)])
-}
-
-/// How many elements a text has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TextShape {
-    /// None.
-    Empty,
-    /// One, and it is cut into shingles.
-    Short,
-    /// More, or whatever a set has.
-    Long,
 }
 
 /// What the threads of the first pass need.
@@ -320,8 +319,7 @@ impl FirstPassWorker<'_> {
             let Item { ordinal, line, id, value, .. } = item;
             let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
             ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
-            let (is_empty, is_short) = (shape == TextShape::Empty, shape == TextShape::Short);
-            let facts = ItemFacts { id, value, length, is_empty, is_short };
+            let facts = ItemFacts { id, value, length, shape };
             ItemEntry { ordinal, line, id_hash, facts }
         });
         let entries = entries.collect();
@@ -332,7 +330,7 @@ impl FirstPassWorker<'_> {
         SketchedChunk { bytes, path, records, bad, entries, totals, keys, prints, ids }
     }
 
-    /// Sketches the texts of a batch. Says of each how many elements it has, and how long it is if that is asked.
+    /// Sketches the texts of a batch. Says of each what shape it has, and how long it is if that is asked.
     fn sketch_texts(
         &self,
         batch: &Batch<'_>,
@@ -368,25 +366,33 @@ impl FirstPassWorker<'_> {
         // A record that turns out to be left out must not be the only one of its text that was sketched.
         let use_recent = !self.settings.skip_duplicate_ids;
         let recent = if use_recent { self.recent.get(print) } else { None };
-        let short = recent.unwrap_or_else(|| {
-            buffers.take(text, self.settings);
-            let is_cut = matches!(self.settings.shingling.unit, Unit::Words(_) | Unit::Chars(_));
-            is_cut && buffers.elements().len() == 1
-        });
+        let shape = recent.unwrap_or_else(|| self.take(text, buffers));
+        if shape == TextShape::Empty {
+            return shape;
+        }
         if recent.is_none() {
-            if buffers.elements().is_empty() {
-                return TextShape::Empty;
-            }
             sketches.totals.elements += buffers.elements().len() as u64;
             sketches.totals.texts += 1;
-            self.recent.put(print, short);
+            self.recent.put(print, shape);
             if let Some(finder) = self.finder {
                 buffers.look(finder, place, &mut sketches.totals.seen);
             }
             self.keep_and_key(place, buffers, sketches);
         }
         sketches.prints.push(hash_entry(print, place.ordinal));
-        if short { TextShape::Short } else { TextShape::Long }
+        shape
+    }
+
+    /// Takes the elements of a text.
+    fn take(&self, text: &str, buffers: &mut TextBuffers) -> TextShape {
+        let is_whole = buffers.take(text, self.settings);
+        let is_cut = matches!(self.settings.shingling.unit, Unit::Words(_) | Unit::Chars(_));
+        match buffers.elements().len() {
+            0 => TextShape::Empty,
+            1 if is_whole => TextShape::Whole,
+            1 if is_cut => TextShape::Short,
+            _ => TextShape::Long,
+        }
     }
 
     /// Keeps the record of the text in the buffers if there is room, and makes its keys unless that is left to the kept

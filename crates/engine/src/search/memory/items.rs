@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::item::{Bits, Characters, Id, Sets, Sparse, Strings, Value, Vectors, first_copies};
-use crate::matches::{Collection, ItemFacts};
+use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
 use crate::spill::Budget;
 use crate::verify::Measure;
@@ -233,8 +233,10 @@ impl MemoryItems {
                     id: names.ids.as_ref().map(|ids| ids[at].clone()),
                     value: names.values.as_ref().and_then(|values| values[at].clone()),
                     length: lengths.then(|| length.unwrap_or_else(|| self.items.length(item))),
-                    is_empty: self.items.is_nothing(item),
-                    is_short: false,
+                    shape: match self.items.is_nothing(item) {
+                        true => TextShape::Empty,
+                        false => TextShape::Long,
+                    },
                 };
                 positions.push(start + names.position(at));
                 collection.put(start + names.position(at), &facts)?;
