@@ -41,7 +41,11 @@ def test_rows_and_kinds_of_columns() -> None:
         assert np.array_equal(alone.sketch(make(collection)), rows)
     assert np.array_equal(minhash.sketch(collection[7]), rows[7])
     assert minhash.sketch([]).shape == (0, 64)
-    assert (minhash.sketch(["", "?"]) == 2**32 - 1).all()
+    assert (minhash.sketch([""]) == 2**32 - 1).all()
+    same, other, again = minhash.sketch(["?", "!", "?"])
+    assert np.array_equal(same, again) and not (same == other).any()
+    # A part without words adds nothing to the whole.
+    assert np.array_equal(minhash.combine(minhash.partial(["?", "a b c"])), minhash.sketch("a b c"))
     other = nk.MinHash(64, seed=4, shingle="words:2").sketch(collection[7])
     assert not np.array_equal(other, rows[7])
     similar = minhash.similarity(rows, rows[7])

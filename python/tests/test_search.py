@@ -333,6 +333,31 @@ def test_nothing_and_little() -> None:
     assert nk.dedup(["one"]).kept == ["one"]
 
 
+@pytest.mark.filterwarnings("ignore::nearkin.NearkinWarning")
+def test_identical_german_texts_are_a_pair_under_stop_words() -> None:
+    german, other = "Wer andern eine Grube gräbt, fällt selbst hinein.", "Morgenstund hat Gold im Mund."
+    texts = [german, other, "", german, "...", "", "...", "!"]
+    ways: list[dict[str, Any]] = [
+        {},
+        {"exact": True},
+        {"bands": 3, "rows": 2},
+        {"and_or": "or(8, minhash)"},
+        {"measure": "containment"},
+        {"measure": "cosine"},
+    ]
+    for way in ways:
+        found = nk.pairs(texts, shingle="stopwords", **way)
+        assert rows(found) == [(0, 3, 1.0), (4, 6, 1.0)], way
+    assert nk.dedup(texts, shingle="stopwords").kept == [german, other, "", "...", "", "!"]
+    assert rows(nk.top(texts, shingle="stopwords"))[0][:2] == (0, 3)
+    assert nk.compare(german, german, shingle="stopwords")["jaccard"] == 1.0
+    assert nk.compare(german, other, shingle="stopwords")["jaccard"] == 0.0
+    assert nk.compare("", "")["jaccard"] == 0.0
+    index = nk.Index(shingle="stopwords")
+    index.add_many(range(len(texts)), texts)
+    assert index.query(german) == [(0, 1.0), (3, 1.0)] and index.query("") == []
+
+
 def test_a_list_of_records_is_a_table() -> None:
     records: list[dict[str, Any]] = [
         {"id": "x", "text": "a b c d e f", "more": {"any": 1}},

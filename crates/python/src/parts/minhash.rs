@@ -31,6 +31,15 @@ pub(crate) struct Sketcher {
     threads: usize,
 }
 
+/// What is sketched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// A text. Without shingles it counts as one.
+    Text,
+    /// A part of a text, which adds its shingles and nothing else.
+    Part,
+}
+
 #[pymethods]
 impl Sketcher {
     #[new]
@@ -55,16 +64,16 @@ impl Sketcher {
     /// The values of all sketches, one behind the other.
     fn sketch<'py>(&self, py: Python<'py>, texts: Column) -> PyResult<Bound<'py, PyAny>> {
         let groups = self.sketcher.groups;
-        let made =
-            self.each(py, texts, groups, |elements, out| self.sketcher.sketch(elements, out))?;
+        let sketch = |elements: &[u64], out: &mut [u32]| self.sketcher.sketch(elements, out);
+        let made = self.each(py, texts, Piece::Text, groups, sketch)?;
         handed_out(py, &UInt32Array::from(made))
     }
 
     /// The values of all sketches of parts, one behind the other.
     fn partial<'py>(&self, py: Python<'py>, texts: Column) -> PyResult<Bound<'py, PyAny>> {
         let groups = self.sketcher.groups;
-        let made =
-            self.each(py, texts, groups, |elements, out| self.sketcher.partial(elements, out))?;
+        let partial = |elements: &[u64], out: &mut [u64]| self.sketcher.partial(elements, out);
+        let made = self.each(py, texts, Piece::Part, groups, partial)?;
         handed_out(py, &UInt64Array::from(made))
     }
 
@@ -78,12 +87,13 @@ impl Sketcher {
     ) -> PyResult<Bound<'py, PyAny>> {
         let bands = Bands::new(bands, rows).raise(py)?;
         let banding = Banding::new(bands, self.sketcher.seed).raise(py)?;
-        let made = self.each(py, texts, bands.count, |elements, out| {
+        let keys = |elements: &[u64], out: &mut [u64]| {
             let mut keys = Vec::with_capacity(out.len());
             banding.keys(elements, &mut Vec::new(), &mut keys);
             keys.resize(out.len(), NO_KEY);
             out.copy_from_slice(&keys);
-        })?;
+        };
+        let made = self.each(py, texts, Piece::Text, bands.count, keys)?;
         handed_out(py, &UInt64Array::from(made))
     }
 }
@@ -94,6 +104,7 @@ impl Sketcher {
         &self,
         py: Python<'_>,
         texts: Column,
+        piece: Piece,
         width: usize,
         make: impl Fn(&[u64], &mut [T]) + Sync,
     ) -> PyResult<Vec<T>> {
@@ -102,7 +113,7 @@ impl Sketcher {
         let some = |first: usize, out: &mut [T]| {
             let mut buffers = (Scratch::default(), Vec::new(), Vec::new());
             for (row, out) in (first..).zip(out.chunks_mut(width)) {
-                make(self.elements(texts.get(row), &mut buffers), out);
+                make(self.elements(texts.get(row), piece, &mut buffers), out);
             }
         };
         let portion = PORTION * self.threads.max(1);
@@ -127,16 +138,19 @@ impl Sketcher {
     fn elements<'a>(
         &self,
         text: &str,
+        piece: Piece,
         (scratch, bag, elements): &'a mut (Scratch, Vec<u64>, Vec<u64>),
     ) -> &'a [u64] {
         elements.clear();
+        bag.clear();
+        let shingles = if self.bag { &mut *bag } else { &mut *elements };
+        let is_whole = self.shingling.shingle_or_whole(text, scratch, shingles);
+        if is_whole && piece == Piece::Part {
+            shingles.clear();
+        }
         if self.bag {
-            bag.clear();
-            self.shingling.shingle_or_whole(text, scratch, bag);
             bag.sort_unstable();
             numbered(bag, elements);
-        } else {
-            self.shingling.shingle_or_whole(text, scratch, elements);
         }
         elements
     }

@@ -280,8 +280,12 @@ pub(crate) fn sketches(
         let mut lists = ListBuilder::new(Int64Builder::new());
         let (mut values, mut parts) = (vec![0; functions], vec![0; functions]);
         for text in texts(&batch.0, of_elements(&settings))? {
-            let elements = settings.elements(&text);
+            let mut elements = settings.elements(&text);
             if partial {
+                // A part adds its shingles; a text without any counts as one only as a whole.
+                if elements.len() == 1 && settings.shingling.set(&text).is_empty() {
+                    elements.clear();
+                }
                 sketcher.partial(&elements, &mut parts);
                 lists
                     .values()
