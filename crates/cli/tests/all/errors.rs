@@ -386,6 +386,14 @@ fn repeated_ids_are_not_answered_with_the_loss_of_records() {
     assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("skip"), "{}", outcome.stderr);
     place.ok("pairs many.jsonl --positions");
+    // Over files, whose ids each start again at 1: different documents.
+    place.write("one.jsonl", record("1", "a text of the first file"));
+    place.write("two.jsonl", record("1", "another text of the second file"));
+    let told = place.run("dedup one.jsonl two.jsonl -o kept.jsonl").stderr;
+    assert!(told.contains("at one.jsonl:1; pass --positions, "), "{told}");
+    assert!(!told.contains("skip"), "{told}");
+    place.ok("dedup one.jsonl two.jsonl -o kept.jsonl --positions");
+    assert_eq!(place.read("kept.jsonl").lines().count(), 2);
 }
 
 #[test]

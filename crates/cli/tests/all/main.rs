@@ -18,6 +18,7 @@ mod memory;
 mod outputs;
 mod passages;
 mod plan;
+mod promise;
 mod readme;
 mod real_data;
 mod sets;
