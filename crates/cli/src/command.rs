@@ -139,8 +139,17 @@ pub(crate) fn command() -> clap::Command {
         let shown = SHORT_HELP.iter().find(|of| of.0 == name).map(|of| of.1);
         command = command.mut_subcommand(name, |job| with_tables(job, shown));
     }
-    command
+    // It compares texts alone, and says so to anyone who asks for more.
+    command.mut_subcommand("compare", |job| {
+        let text = "Field or column that holds the text [default: text]";
+        let job = job.mut_arg("text", |argument| argument.help(text).long_help(text));
+        OTHER_ITEMS.iter().fold(job, |job, id| job.mut_arg(id, |argument| argument.hide(true)))
+    })
 }
+
+/// Options of items that are no texts.
+const OTHER_ITEMS: &[&str] =
+    &["as", "group", "element", "count", "rating", "ratings", "edges", "questions", "digits"];
 
 fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
     let ids: Vec<String> =

@@ -228,6 +228,12 @@ impl Problem {
         self
     }
 
+    /// Adds what can be done, if there is something.
+    #[must_use]
+    pub(crate) fn or_all(self, advice: Option<Advice>) -> Self {
+        advice.into_iter().fold(self, Self::or)
+    }
+
     /// The problem of an id that an earlier record has, at this line of a file. Leaving such records out is no advice: they
     /// may differ in all but their ids.
     pub(crate) fn repeated_id(id: &Id, (path, line): (&Path, u64)) -> Self {

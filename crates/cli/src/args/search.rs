@@ -7,7 +7,7 @@ use nearkin_engine::join::sets::Filters;
 use nearkin_engine::options::{MeasureName, Options};
 use nearkin_engine::shingle::{HashBits, NormalForm, Whitespace};
 
-use super::{Fill, keyword_parser, parsed, shingle};
+use super::{Fill, keyword_parser, number, parsed, shingle};
 
 /// What counts as similar.
 #[derive(Debug, Args)]
@@ -21,13 +21,13 @@ pub(crate) struct SimilarityArgs {
     ///
     /// For jaccard, bag, bag-sum, dice, containment, cosine, and hamming of bits. With overlap: the number of shared
     /// elements. The default is 0.444 for bag-sum, which equals 0.8 for jaccard, and 0.3 in `top`.
-    #[arg(short, long, value_name = "SIMILARITY", allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "SIMILARITY", value_parser = number, allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// Largest distance of a pair, instead of --threshold
     ///
     /// 1 − similarity for jaccard and bag, degrees for the cosine of vectors, places or elements for hamming, edits for
     /// strings [default for strings: 2].
-    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DISTANCE", value_parser = number, allow_negative_numbers = true)]
     within: Option<f64>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct WayArgs {
     ///
     /// More similar pairs are found with a higher chance. Where an exact search is expected to be faster, it is used, and
     /// every pair is found.
-    #[arg(long, value_name = "CHANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CHANCE", value_parser = number, allow_negative_numbers = true)]
     recall: Option<f64>,
     /// Miss no pair, even if hashing would be faster
     #[arg(long)]

@@ -22,6 +22,16 @@ const POINTS: [[f32; 2]; 6] =
     [[1.0, 0.0], [0.0, 1.0], [2.0, 0.1], [1.0, 0.0], [-1.0, 0.0], [0.1, 3.0]];
 
 #[test]
+fn fields_of_a_file_that_has_none_are_refused() {
+    let place = Place::new();
+    place.write("emb.npy", npy("<f4", &POINTS));
+    for option in ["id", "text"] {
+        let parts = ["emb.npy: ", "hold vectors alone, no fields; leave out --", option];
+        place.fails(&format!("pairs emb.npy --as vector --within 1 --{option} name"), &parts);
+    }
+}
+
+#[test]
 fn vectors_of_an_npy_file_are_kept_as_they_came() {
     let place = Place::new();
     for kind in ["<f4", "<f8"] {

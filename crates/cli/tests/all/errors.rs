@@ -407,6 +407,45 @@ fn a_percentage_is_answered_with_the_share_it_means() {
 }
 
 #[test]
+fn a_decimal_comma_and_a_percent_sign_are_answered_with_the_number_they_mean() {
+    let place = Place::new();
+    for (line, tip) in [
+        ("pairs in.jsonl -t 0,8", "write 0.8\n"),
+        ("pairs in.jsonl -t 80%", "write 0.8\n"),
+        ("pairs in.jsonl --recall 99,5%", "write 0.995\n"),
+        ("pairs in.jsonl --within 0,25", "write 0.25\n"),
+        ("pairs in.jsonl -t high", "it must be a number, such as 0.8\n"),
+    ] {
+        let outcome = place.run(line);
+        assert_eq!(outcome.code, Some(2), "{line}");
+        assert!(outcome.stderr.contains(tip), "{line}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_table_on_standard_input_is_answered_with_its_format() {
+    let place = Place::new();
+    for (table, advice) in [
+        ("id,text\n1,a b\n", "pass --format csv"),
+        ("id\ttext\n1\ta b\n", "pass --format tsv"),
+        ("7,a b\n8,c d\n", "pass --format csv"),
+    ] {
+        let outcome = place.run_with("pairs -", table.as_bytes());
+        assert_eq!(outcome.code, Some(1), "{table}");
+        assert!(outcome.stderr.contains(advice), "{table}: {}", outcome.stderr);
+    }
+    let told = place.run_with("pairs -", b"{\"text\": \"a\", \"id\": 1,}\n").stderr;
+    assert!(!told.contains("csv"), "{told}");
+}
+
+#[test]
+fn the_kinds_of_items_that_a_comparison_refuses_are_not_in_its_help() {
+    let help = Place::new().ok("compare --help").stdout;
+    assert!(!help.contains("--as") && !help.contains("--group"), "{help}");
+    assert!(help.contains("--shingle"), "{help}");
+}
+
+#[test]
 fn a_limit_of_an_angle_is_said_to_be_one() {
     let place = Place::new();
     place.write("v.txt", "1 2\n1.1 2\n");

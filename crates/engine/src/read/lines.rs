@@ -303,9 +303,8 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
 pub(super) fn broken(broken: JsonProblem, line: &str) -> Problem {
     let error = match broken {
         JsonProblem::NotAnObject(kind) => {
-            return Problem::new(format!("{kind} where a JSON object is needed"))
-                .or("write {\"text\": …}")
-                .or(Advice::SKIP);
+            let problem = Problem::new(format!("{kind} where a JSON object is needed"));
+            return problem.or("write {\"text\": …}").or_all(as_table(line)).or(Advice::SKIP);
         }
         JsonProblem::Json(error) => error,
     };
@@ -319,7 +318,15 @@ pub(super) fn broken(broken: JsonProblem, line: &str) -> Problem {
     }
     Problem::new(format!("not valid JSON: {message} at column {column}"))
         .or("every line must be one JSON object: fix it")
+        .or_all(as_table(line))
         .or(Advice::SKIP)
+}
+
+/// What to do with a line that is no JSON but may be the row of a table.
+fn as_table(line: &str) -> Option<Advice> {
+    let format = |separator: char, format| line.contains(separator).then_some(format);
+    let format = format('\t', "tsv").or(format(',', "csv"))?;
+    (!line.contains(['{', '[', '}', ']'])).then(|| Advice::set("format", format))
 }
 
 pub(super) fn missing(field: &str, line: &[u8], advice: impl Into<Advice>) -> Problem {

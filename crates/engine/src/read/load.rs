@@ -286,6 +286,11 @@ fn load<E: Copy + Send>(
                     Problem::new(what).or(Advice::set("keep", "first")),
                 ));
             }
+            Some((stored, _, format)) if field_option(options).is_some() => {
+                let what = format!("files that end in .{format} hold vectors alone, no fields");
+                let advice = field_option(options).map(Advice::leave_out);
+                return Err(Error::file(&stored.name, Problem::new(what).or_all(advice)));
+            }
             Some((stored, compression, format)) => {
                 loaded.naming.file(&stored.name);
                 let mut row_values = Vec::new();
@@ -311,6 +316,12 @@ fn load<E: Copy + Send>(
         }
     }
     Ok(loaded)
+}
+
+/// An option that names a field, if one was given.
+fn field_option(options: &ReadOptions) -> Option<&'static str> {
+    let names_text = options.text != ReadOptions::default().text;
+    options.id.is_some().then_some("id").or(names_text.then_some("text"))
 }
 
 impl<E: Copy + Send> ItemsBuilder<E> {
