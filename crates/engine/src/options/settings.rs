@@ -74,7 +74,10 @@ impl Options {
             strategy,
             audit: self.audit,
             seed: self.seed_or_default(),
-            threads: self.threads.unwrap_or(defaults.threads),
+            // More than this many on a core only wait for each other: 768 took seconds for a few lines.
+            threads: self
+                .threads
+                .map_or(defaults.threads, |threads| threads.min(8 * defaults.threads)),
             memory: self.memory.unwrap_or(defaults.memory),
             temp: self.temp.clone(),
             skip_duplicate_ids: self.skips_bad_records(),
