@@ -138,7 +138,7 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     }
     let _ = write!(text, "  {}; took {seconds:.1} s", subject.promise(&stats.plan));
     if let Some(audit) = &stats.audit {
-        let _ = write!(text, "\n{}", audited(audit, stats.audited_start));
+        let _ = write!(text, "\n{}", audited(audit));
     }
     text
 }
@@ -244,41 +244,57 @@ fn compared(stats: &Stats, subject: &Subject) -> Vec<(u64, String)> {
 }
 
 /// What the audit found, in words.
-pub(crate) fn audited(audit: &Audit, from_start: bool) -> String {
-    let items = match (from_start, grouped(audit.items())) {
-        (true, items) => format!("{items} items of the start of the input, as it is compressed,"),
-        (false, items) => format!("{items} items drawn at random"),
+pub(crate) fn audited(audit: &Audit) -> String {
+    let drawn = match (audit.items(), audit.compared()) {
+        (Some(items), _) => format!("of {} items drawn at random", grouped(items)),
+        (None, compared) => {
+            format!("of {} pairs drawn at random and compared", grouped(compared.unwrap_or(0)))
+        }
     };
     let Some(all) = audit.overall() else {
-        return format!("  audited: none of {items} has a similar one");
+        return format!("  audited: no similar pair {drawn}, so nothing is known of misses");
     };
     let share = |share: f64| format!("{share:.4}");
-    // All items were looked at, or not just any.
-    let range = |recall: &Recall, sure: &str| match recall.low == recall.high || from_start {
-        true => String::new(),
-        false => format!(" ({sure}{} to {})", share(recall.low), share(recall.high)),
+    let misses = match all.pairs - all.found {
+        0 => "no miss".to_owned(),
+        1 => "1 miss".to_owned(),
+        misses => format!("{} misses", grouped(misses)),
     };
-    let mut text = format!(
-        "  audited: found {} of the pairs of {items}{}",
-        share(all.recall),
-        range(&all, "95 % sure: "),
-    );
-    if all.high - all.low > 0.5 && !from_start {
-        text.push_str("; too few pairs to tell, --audit N draws more items");
+    let found = match all.interval {
+        // All pairs were looked at.
+        Some((low, high)) if low == high => format!("{} found", share(all.recall)),
+        Some((low, 1.0)) => format!("at least {} found, 95 % sure", at_least(low)),
+        Some((low, high)) => {
+            format!("{} found, 95 % sure: {} to {}", share(all.recall), share(low), share(high))
+        }
+        None => format!("{} found", share(all.recall)),
+    };
+    let mut text =
+        format!("  audited: {misses} among {} similar pairs {drawn}; {found}", grouped(all.pairs));
+    if all.interval.is_some_and(|(low, high)| high - low > 0.5) {
+        text.push_str("; too few pairs to tell, a larger --audit draws more");
     }
     // Distances have no bands.
     for (band, recall) in audit.bands().iter().filter(|(band, _)| band.start < band.end) {
+        let range = match recall.interval {
+            Some((low, high)) if low < high => format!(" ({} to {})", share(low), share(high)),
+            _ => String::new(),
+        };
         let _ = write!(
             text,
-            "\n    {:>5} to {:<5} {} of {} pairs{}",
+            "\n    {:>5} to {:<5} {} of {} pairs{range}",
             short(band.start),
             short(band.end),
             share(recall.recall),
             grouped(recall.pairs),
-            range(recall, ""),
         );
     }
     text
+}
+
+/// A share in four digits, never above what it is.
+fn at_least(share: f64) -> String {
+    format!("{:.4}", (share * 1e4).floor() / 1e4)
 }
 
 /// A similarity in up to four digits.
@@ -314,24 +330,24 @@ fn tables_json(tables: &TablesPlan) -> Value {
     })
 }
 
-/// The audit as JSON.
+/// The audit as JSON, in one shape whatever was seen.
 pub(crate) fn audit_json(audit: &Audit) -> Value {
-    let recall = |recall: &Recall| {
+    let recall = |recall: Option<&Recall>| {
+        let interval = recall.and_then(|recall| recall.interval);
         json!({
-            "recall": recall.recall,
-            "low": recall.low,
-            "high": recall.high,
-            "pairs": recall.pairs,
-            "found": recall.found,
+            "recall": recall.map(|recall| recall.recall),
+            "low": interval.map(|ends| ends.0),
+            "high": interval.map(|ends| ends.1),
+            "pairs": recall.map_or(0, |recall| recall.pairs),
+            "found": recall.map_or(0, |recall| recall.found),
         })
     };
-    let none = json!({ "recall": null, "low": null, "high": null, "pairs": 0, "found": 0 });
-    let mut json = audit.overall().map_or(none, |all| recall(&all));
+    let mut json = recall(audit.overall().as_ref());
     json["items"] = audit.items().into();
-    json["with_partners"] = audit.with_partners().into();
+    json["compared"] = audit.compared().into();
     json["confidence"] = 0.95.into();
     let band = |(band, of): &(Range<f64>, Recall)| {
-        let mut json = recall(of);
+        let mut json = recall(Some(of));
         json["from"] = band.start.into();
         json["to"] = band.end.into();
         json
@@ -409,16 +425,7 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "measure": subject.measure,
         "recall": {
             "promised": stats.plan.recall,
-            "audited": stats.audit.as_ref().map(|audit| {
-                let mut json = audit_json(audit);
-                json["from_start"] = stats.audited_start.into();
-                if stats.audited_start {
-                    // Not just any items: nothing is known of how far off it may be.
-                    json["low"] = Value::Null;
-                    json["high"] = Value::Null;
-                }
-                json
-            }),
+            "audited": stats.audit.as_ref().map(audit_json),
         },
         "stages": stages_json(&stats.stages),
         "resumed_after": stats.resumed.map(Stage::name),

@@ -32,7 +32,8 @@ pub struct Settings {
     pub strategy: Strategy,
     /// What the exact join of sets rules pairs out by.
     pub filters: Filters,
-    /// Items drawn to measure the recall after an approximate run, 0 for none; by default as many as cost little.
+    /// Similar pairs to be looked at to measure the recall after an approximate run, or items where these are in memory; 0
+    /// for none, by default as many as cost little.
     pub audit: Option<usize>,
     /// What all random choices derive from.
     pub seed: u64,

@@ -113,10 +113,11 @@ pub(crate) struct WayArgs {
     /// Search texts, sets and bags by bands of minhashes, even if an exact search would be faster
     #[arg(long)]
     approximate: bool,
-    /// Items to draw for the audit; 0 for none [default: up to 400, as many as cost little]
+    /// Similar pairs to look at for the audit, or items where these are in memory; 0 for none [default: what costs little]
     ///
-    /// After a search that may miss pairs, the audit finds everything similar to the drawn items by an exact search, and
-    /// reports the share that the run found.
+    /// After a search that may miss pairs, the audit draws pairs by another way, with known chances, compares them exactly,
+    /// and reports the share that the run found. Of vectors, bits and other items in memory it draws items and finds
+    /// everything similar to them.
     #[arg(long, value_name = "N")]
     audit: Option<usize>,
     /// Seed of all random choices [default: 1]

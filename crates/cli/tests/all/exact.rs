@@ -176,15 +176,16 @@ fn a_sample_of_everything_is_audited_exactly() {
         let value = audited[bound].as_f64().expect("a share");
         assert!((value - share).abs() < 1e-12, "{bound} {value}, found {share}");
     }
-    // Each pair was seen from both its ends.
-    assert_eq!(audited["pairs"], 2 * all);
+    // Those of distinct items: copies need no audit.
+    let distinct = json["recall"]["audited"]["pairs"].as_u64().expect("pairs");
+    assert!(distinct > 100 && distinct < all, "{distinct} of {all}");
     let bands = audited["by_similarity"].as_array().expect("bands");
     let sum: u64 = bands.iter().map(|band| band["pairs"].as_u64().expect("pairs")).sum();
-    assert_eq!(sum, 2 * all);
+    assert_eq!(sum, distinct);
     assert_eq!((&bands[0]["from"], &bands[0]["to"]), (&0.6.into(), &0.65.into()));
     place.ok(&format!("pairs {weak} --audit 0"));
     assert_eq!(stats(&place)["recall"]["audited"], Value::Null);
-    // Of a small collection all are drawn unasked, copies too.
+    // Of a small collection all pairs are compared unasked, and hardly one can be overlooked.
     let some: Vec<String> = families().lines().take(60).map(|line| format!("{line}\n")).collect();
     place.write(
         "some.jsonl",
@@ -192,16 +193,17 @@ fn a_sample_of_everything_is_audited_exactly() {
     );
     place.ok("pairs some.jsonl --approximate --stats stats.json");
     let audited = &stats(&place)["recall"]["audited"];
-    assert_eq!((&audited["items"], &audited["low"]), (&70.into(), &audited["high"]));
+    assert_eq!((&audited["recall"], &audited["items"]), (&1.0.into(), &Value::Null));
+    assert!(audited["low"].as_f64() > Some(0.999), "{audited:#}");
     // In groups, a pair is found when both are in one, be it through others.
     place.ok(&format!("dedup {weak} --audit 100000"));
     let grouped = stats(&place)["recall"]["audited"]["recall"].as_f64().expect("a share");
     assert!(grouped >= share && grouped < 1.0, "{grouped}");
 }
 
-/// Ten runs with a weak plan and ten with the usual one, each with another seed: the interval holds the true
-/// recall in at least 18 of 20. If it did so with a chance of just 95 % each time, independently, fewer than 18 would
-/// come in 7.5 % of such tests; the seeds are fixed.
+/// Ten runs with a weak plan and ten with the usual one, each with another seed: the interval is narrow, and holds the
+/// true recall in at least 18 of 20. If it did so with a chance of just 95 % each time, independently, fewer than 18
+/// would come in 7.5 % of such tests; the seeds are fixed.
 #[test]
 fn the_interval_of_an_audit_holds_the_true_recall() {
     for (input, list, threshold) in [
@@ -216,15 +218,15 @@ fn the_interval_of_an_audit_holds_the_true_recall() {
         let place = Place::new();
         let mut held = 0;
         for (recall, seed) in [0.7, 0.99].into_iter().flat_map(|r| (1..=10).map(move |s| (r, s))) {
-            let flags = format!(
-                "--recall {recall} --seed {seed} --approximate --audit 500 --stats stats.json"
-            );
+            let flags = format!("--recall {recall} --seed {seed} --approximate --stats stats.json");
             place.ok(&format!("pairs {} -t {threshold} {flags} -o out.csv", input.display()));
             let json = stats(&place);
             assert_eq!(json["way"], "bands");
             let share = json["pairs"].as_f64().expect("pairs") / truth.lines().count() as f64;
             let bound = |name: &str| json["recall"]["audited"][name].as_f64().expect("a share");
             held += usize::from(bound("low") <= share && share <= bound("high"));
+            let widest = if recall < 0.9 { 0.06 } else { 0.02 };
+            assert!(bound("high") - bound("low") <= widest, "{json:#}");
         }
         assert!(held >= 18, "{held} of 20");
     }
@@ -278,8 +280,8 @@ fn exact_joins_give_the_truth() {
     }
 }
 
-/// With little memory, items are drawn before the first pass and looked for in it; with much, after it. Where all
-/// are drawn, both see the same; packed files give their first 24 MB, which is all here.
+/// With little memory, elements for the audit are kept in the first pass, and with much after it. The audit is the same,
+/// and so it is for packed files and any number of threads.
 #[test]
 fn audits_see_the_same_while_reading_and_after() {
     let place = Place::new();
@@ -294,13 +296,10 @@ fn audits_see_the_same_while_reading_and_after() {
     let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, lines.as_bytes()).expect("packed");
     packed.finish().expect("packed");
-    // Of many chunks, some are drawn from: about two items each.
-    place.ok("pairs in.jsonl -t 0.6 --bands 3 --rows 6 --audit 20 --memory 16M --stats stats.json");
-    let few = &stats(&place)["recall"]["audited"];
-    assert!((15..=20).contains(&few["items"].as_u64().expect("items")), "{few:#}");
-    for against in ["", "--against in.jsonl.gz"] {
-        let line =
-            format!("-t 0.6 --bands 3 --rows 6 --audit 1000000 --stats stats.json {against}");
+    for (against, audit) in
+        [("", ""), ("", "--audit 300"), ("--against in.jsonl.gz", ""), ("", "--audit 100000")]
+    {
+        let line = format!("-t 0.6 --bands 3 --rows 6 {audit} --stats stats.json {against}");
         let mut audits = Vec::new();
         for flags in ["in.jsonl", "in.jsonl --memory 16M", "in.jsonl.gz --memory 16M --threads 1"] {
             place.ok(&format!("pairs {flags} {line} -o out.jsonl"));
@@ -311,12 +310,12 @@ fn audits_see_the_same_while_reading_and_after() {
         let (audit, _) = &audits[0];
         assert!(
             audit["recall"].as_f64().expect("a share") < 0.99
-                && audit["pairs"].as_u64() > Some(2000)
+                && audit["pairs"].as_u64() > Some(150)
         );
     }
 }
 
-/// A text that does not fit what is meant for texts before they are sketched: the audit reads again.
+/// A text that does not fit what is meant for texts before they are sketched.
 #[test]
 fn one_huge_text_does_not_end_the_audit() {
     let place = Place::new();

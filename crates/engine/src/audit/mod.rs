@@ -1,112 +1,141 @@
 //! How much of what is there did the run find?
 //!
-//! For each item of a random sample come its true partners, found by an exact method, and whether
-//! the run found them too; the run's recall goes out with a 95 % interval, over all pairs and by
-//! similarity. Nothing here knows how the run searched, so nothing it assumed can flatter it.
+//! The truth about some of the pairs comes in, and whether the run found them too; the run's recall goes out with a 95 %
+//! interval, over all pairs and by similarity. Nothing here knows how the run searched, so nothing it assumed can flatter
+//! it. The run is over: what it found is fixed, and only the draws of the audit are random.
 //!
-//! **What is estimated.** Of item i, nᵢ partners are true and dᵢ of them were missed. The run is
-//! over, so these numbers are fixed and only the sample is random. Each pair is counted by both its
-//! items, so the recall over all pairs is 1 − Σd / Σn over all items, and 1 − q with q = Σd / Σn
-//! over the sample estimates it. That two sampled items may belong to one cluster does not matter:
-//! a simple random sample is one of fixed numbers, however they came to be alike.
+//! **Texts, sets and bags** are seen a second time, by a few of their elements ([`capture`]). Two items that keep a common
+//! element are a pair that can be drawn, and hardly a similar pair is none. Of these pairs some are drawn with known
+//! chances, each draw by itself ([`drawn_pairs`]), and compared exactly. So the audit draws *pairs*, not items with all
+//! their partners: what happens to the pairs of one cluster together makes no draw worth less than another, and items
+//! without a partner, which are most of a large collection, cost nothing. [`pair_tally`] makes the interval.
 //!
-//! **Its interval** is Clopper and Pearson's (1934) for as many independent pairs as the sample is
-//! worth, as Korn and Graubard (1998) do for surveys: Σn pairs, divided by a design effect, by the
-//! share of the collection that was not sampled, and by (t / 1.96)², t having as many degrees of
-//! freedom as items have partners, less one. The design effect is the larger of two:
+//! **Items in memory** are drawn one by one and compared with all others ([`true_partners`], [`item_tally`]).
 //!
-//! - the variance of q by linearisation over that of independent pairs: Σ(dᵢ − q·nᵢ)² / (Σn·q(1 − q));
-//! - 1 + (w − 1)·ρ with w = Σn² / Σn, the size an average pair sees, and ρ the correlation of two
-//!   pairs of an item, in which small clusters have a say too (each pair of pairs weighs 1 / nᵢ).
-//!   Most misses may lie in large clusters of which the sample shows little by chance; the small ones
-//!   then still tell that misses come together.
-//!
-//! Where nothing was missed, neither is known, and it is w, as if an item were found with all its
-//! partners or none. The more misses were seen, counted in independent ones as k = (Σd)² / Σd², the
-//! less of that assumption remains: effect^(k / (k + ½)) · w^(½ / (k + ½)).
-//!
-//! **How often it holds the truth,** and its mean width, by the number of sampled items. Items are
-//! texts as sets of five words; the runs are bands over minhashes of those texts, so that what is
-//! alike is missed together; 2,000 audits a cell (100 runs, 20 samples each), the truth known:
-//!
-//! | collection, threshold | bands | recall | 200 | 500 | 1,000 | 2,000 |
-//! |---|---|---|---|---|---|---|
-//! | 37,426 licences, 0.8 | 4 of 6 | .858 | .956, .259 | .961, .173 | .967, .125 | .978, .086 |
-//! | | 16 of 6 | .9987 | .999, .213 | 1.000, .047 | .996, .011 | .980, .004 |
-//! | 2,770 files of crates, 0.5 | 19 of 4 | .969 | .968, .048 | .966, .027 | .966, .017 | .969, .008 |
-//! | | 72 of 4 | .9997 | .999, .045 | 1.000, .015 | 1.000, .005 | .999, .001 |
-//! | 3,471 man pages, 0.5 | 19 of 4 | .932 | .962, .071 | .950, .042 | .948, .027 | .953, .014 |
-//! | | 72 of 4 | .9990 | .996, .029 | .995, .010 | .994, .004 | .993, .002 |
-//!
-//! Licences are the hard case: a text has up to 373 partners, and an average pair sees 174. There
-//! the plain interval of Korn and Graubard held in .805, .857, .887 and .918 of the weak runs, and in
-//! .937 at 2,000 of the strong; elsewhere in .946 and more. Single bands of similarity held in .952
-//! or more at 1,000. The method was chosen on these collections; on generated clusters, as many of at least
-//! c items as 1 / c and up to a tenth of all, 500 of 4,000 items held in .946 (weak) and .930 (strong).
-//!
-//! **What it cannot see.** A run that loses one item in a hundred with all its pairs, which bands do
-//! not, has half of its misses at so few items that 1,000 of the licences show too little of
-//! them: .78 held, and .87 at 2,000. And where nothing was missed the interval must stay wide,
-//! for a lost cluster of a hundred may have escaped the sample: of licences it starts at .89, .946
-//! and .981 with 1,000, 2,000 and 5,000 items, of man pages at .995 with 1,000.
+//! MEASURED
 
 mod beta;
-pub(crate) mod partner_finder;
+pub(crate) mod capture;
+pub(crate) mod drawn_pairs;
+mod item_tally;
+mod pair_tally;
 pub(crate) mod true_partners;
 
 use std::ops::Range;
 
+use crate::Result;
+use crate::item::Copies;
+use crate::spill::{Loader, Saver};
+use crate::verify::Overlap;
+use drawn_pairs::DrawnPairs;
+use item_tally::ItemTally;
+use pair_tally::PairTally;
+pub(crate) use pair_tally::SimilarDraw;
+use true_partners::TruePartners;
+
 /// Bands of similarity are this many to 1.
 const BANDS: usize = 20;
-/// How many independent misses weigh as much as the assumption that items are missed as a whole.
-/// With 0, 0.25, 0.5 and 1, a plan for 0.99 was held in .938, .953, .968 and .984 of the audits of
-/// 2,000 licences, at widths of .0052, .0056, .0060 and .0069.
-const PRIOR: f64 = 0.5;
+/// Bands of fewer pairs have no interval.
+const FEW: u64 = 30;
 /// More pairs than this are taken for this many, which keeps the arithmetic short.
 const MOST: f64 = 1e9;
-/// The two-sided 95 % point of the normal distribution.
-const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// True partners of sampled items, and which of them a run found.
+/// What a run should have found of some pairs, and what it found.
 #[derive(Debug, Clone)]
 pub struct Audit {
     threshold: f64,
-    population: u64,
-    items: u64,
-    all: Tally,
-    bands: [Tally; BANDS],
+    sample: Sample,
+}
+
+/// What was drawn.
+#[derive(Debug, Clone)]
+enum Sample {
+    /// Items, with all their partners, from a collection of `population` items.
+    Items { population: u64, items: u64, tallies: Tallies<ItemTally> },
+    /// So many pairs, or all that are seen.
+    Pairs { compared: u64, all: bool, tallies: Tallies<PairTally> },
+}
+
+/// Sums over all pairs, and by band of similarity.
+#[derive(Debug, Clone, Default)]
+struct Tallies<T> {
+    overall: T,
+    bands: [T; BANDS],
+}
+
+/// What an audit looks at, drawn before anyone knows what the run finds.
+pub(crate) enum AuditSample {
+    /// Nothing: the run misses none, or nobody wants to know.
+    Nothing,
+    /// Items, with all their partners.
+    Items(TruePartners),
+    /// Pairs, which are still to be compared.
+    Pairs(DrawnPairs),
+}
+
+impl From<Option<DrawnPairs>> for AuditSample {
+    fn from(drawn: Option<DrawnPairs>) -> Self {
+        drawn.map_or(Self::Nothing, Self::Pairs)
+    }
+}
+
+impl AuditSample {
+    /// What a run found of it. A function says what two groups have in common, and how similar they are, if they are;
+    /// another one which other groups, ascending, were found with a group.
+    pub(crate) fn audit(
+        &self,
+        copies: &Copies,
+        overlaps: impl Fn(&[(u32, u32)]) -> Result<Vec<Option<(Overlap, f64)>>>,
+        found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
+    ) -> Result<Option<Audit>> {
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Items(partners) => partners.audit(copies, found),
+            Self::Pairs(drawn) => drawn.audit(overlaps, found).map(Some),
+        }
+    }
 }
 
 /// The share of the true pairs that were found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recall {
-    /// True pairs seen; a pair of two sampled items counts twice.
+    /// True pairs seen. Where items are drawn, a pair of two drawn items counts twice.
     pub pairs: u64,
     /// Those the run found.
     pub found: u64,
-    /// Their share: the estimate.
+    /// The estimate of the share of all true pairs that was found. Pairs that are seldom drawn weigh more in it.
     pub recall: f64,
-    /// The lower end of the 95 % interval.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
+    /// The ends of the 95 % interval; none where there are too few pairs to tell.
+    pub interval: Option<(f64, f64)>,
 }
 
 impl Audit {
-    /// No item yet. Bands of similarity start at `threshold`; the collection has `population`
-    /// distinct items. A sample that is all of them leaves nothing to chance.
+    /// An audit that draws items; none yet. Bands of similarity start at `threshold`; the collection has `population`
+    /// items. A sample that is all of them leaves nothing to chance.
     pub fn new(threshold: f64, population: u64) -> Self {
-        let bands = [Tally::default(); BANDS];
-        Self { threshold, population, items: 0, all: Tally::default(), bands }
+        let sample = Sample::Items { population, items: 0, tallies: Tallies::default() };
+        Self { threshold, sample }
     }
 
-    /// One sampled item: the similarity of each of its true partners, and whether the run found
+    /// An audit that draws pairs; none yet. With `all`, every pair that is seen is looked at.
+    pub(crate) fn of_pairs(threshold: f64, all: bool) -> Self {
+        let sample = Sample::Pairs { compared: 0, all, tallies: Tallies::default() };
+        Self { threshold, sample }
+    }
+
+    /// One drawn item: the similarity of each of its true partners, and whether the run found
     /// the pair. Items without partners count too.
+    ///
+    /// # Panics
+    /// If pairs are drawn.
     pub fn item(&mut self, partners: impl Iterator<Item = (f64, bool)>) {
         self.item_with_copies(partners.map(|(similarity, found)| (similarity, found, 1)));
     }
 
     /// Counts an item whose partners come with the number of their copies, themselves included.
+    ///
+    /// # Panics
+    /// If pairs are drawn.
     pub fn item_with_copies(&mut self, partners: impl Iterator<Item = (f64, bool, u64)>) {
         let mut counts = [(0, 0); BANDS];
         for (similarity, found, copies) in partners {
@@ -114,43 +143,103 @@ impl Audit {
             *pairs += copies;
             *missed += if found { 0 } else { copies };
         }
-        for (band, (pairs, missed)) in self.bands.iter_mut().zip(counts) {
+        let Sample::Items { items, tallies, .. } = &mut self.sample else {
+            panic!("an audit draws either items or pairs")
+        };
+        for (band, (pairs, missed)) in tallies.bands.iter_mut().zip(counts) {
             band.add(pairs, missed);
         }
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
         let (pairs, missed) = counts.into_iter().fold((0, 0), sum);
-        self.all.add(pairs, missed);
-        self.items += 1;
+        tallies.overall.add(pairs, missed);
+        *items += 1;
     }
 
-    /// The recall over all pairs; none when no sampled item has a partner.
+    /// One pair that was drawn and is similar.
+    pub(crate) fn pair(&mut self, draw: &SimilarDraw) {
+        let band = self.band(draw.similarity);
+        if let Sample::Pairs { tallies, .. } = &mut self.sample {
+            tallies.overall.add(draw);
+            tallies.bands[band].add(draw);
+        }
+    }
+
+    /// Pairs of copies, as much as they weigh among the drawn ones, with their similarity, and how many different pairs
+    /// were compared in all.
+    pub(crate) fn end(&mut self, copies: f64, similarity: f64, different: u64) {
+        let band = self.band(similarity);
+        if let Sample::Pairs { compared, tallies, .. } = &mut self.sample {
+            tallies.overall.add_copies(copies);
+            tallies.bands[band].add_copies(copies);
+            *compared = different;
+        }
+    }
+
+    /// As many independent pairs as the drawn ones are worth.
+    pub(crate) fn worth(&self) -> f64 {
+        match &self.sample {
+            Sample::Items { .. } => 0.0,
+            Sample::Pairs { tallies, .. } => tallies.overall.worth(),
+        }
+    }
+
+    /// Whether the interval tells that the recall is high.
+    pub(crate) fn is_above(&self, recall: f64) -> bool {
+        self.overall().and_then(|all| all.interval).is_some_and(|(low, _)| low >= recall)
+    }
+
+    /// The recall over all pairs; none when no true pair was seen.
     pub fn overall(&self) -> Option<Recall> {
-        self.all.recall(self.unsampled())
+        match &self.sample {
+            Sample::Items { tallies, .. } => tallies.overall.recall(self.unsampled()),
+            Sample::Pairs { all, tallies, .. } => {
+                let heavy = tallies.bands.iter().map(PairTally::usual_weight).fold(0.0, f64::max);
+                tallies.overall.recall(*all, heavy)
+            }
+        }
     }
 
     /// The recall by similarity, in bands that end at multiples of 0.05. The first starts at the
     /// threshold, the last has 1 in it, and bands without pairs are left out.
     pub fn bands(&self) -> Vec<(Range<f64>, Recall)> {
-        let recall = |(band, tally): (usize, &Tally)| {
-            let range = edge(band).max(self.threshold)..edge(band + 1);
-            Some((range, tally.recall(self.unsampled())?))
+        let recalls: Vec<Option<Recall>> = match &self.sample {
+            Sample::Items { tallies, .. } => {
+                let of_bin = |tally: &ItemTally| tally.recall_of_bin(self.unsampled());
+                tallies.bands.iter().map(of_bin).collect()
+            }
+            Sample::Pairs { all, tallies, .. } => {
+                tallies.bands.iter().map(|tally| tally.recall_of_bin(*all)).collect()
+            }
         };
-        self.bands.iter().enumerate().filter_map(recall).collect()
+        let range = |band: usize| edge(band).max(self.threshold)..edge(band + 1);
+        let bands = recalls.into_iter().enumerate();
+        bands.filter_map(|(band, recall)| Some((range(band), recall?))).collect()
     }
 
-    /// Sampled items.
-    pub fn items(&self) -> u64 {
-        self.items
+    /// Items drawn; none where pairs are drawn, of all items.
+    pub fn items(&self) -> Option<u64> {
+        match &self.sample {
+            Sample::Items { items, .. } => Some(*items),
+            Sample::Pairs { .. } => None,
+        }
     }
 
-    /// Sampled items that have a true partner.
-    pub fn with_partners(&self) -> u64 {
-        self.all.items
+    /// Pairs that were drawn and compared; none where items are drawn and compared with all others.
+    pub fn compared(&self) -> Option<u64> {
+        match &self.sample {
+            Sample::Items { .. } => None,
+            Sample::Pairs { compared, .. } => Some(*compared),
+        }
     }
 
-    /// The share of the collection that was not sampled.
+    /// The share of the collection that was not drawn.
     fn unsampled(&self) -> f64 {
-        1.0 - (self.items as f64 / self.population.max(1) as f64).min(1.0)
+        match &self.sample {
+            Sample::Items { population, items, .. } => {
+                1.0 - (*items as f64 / (*population).max(1) as f64).min(1.0)
+            }
+            Sample::Pairs { .. } => 1.0,
+        }
     }
 
     /// The band of a similarity. What lies below the threshold, by rounding, is in the first.
@@ -161,100 +250,52 @@ impl Audit {
         let band = if similarity < edge(near) { near - 1 } else { near };
         band.min(BANDS - 1)
     }
+
+    pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
+        let mut numbers = vec![self.threshold.to_bits()];
+        match &self.sample {
+            Sample::Items { population, items, tallies } => {
+                numbers.extend([0, *population, *items]);
+                let all = std::iter::once(&tallies.overall).chain(&tallies.bands);
+                numbers.extend(all.flat_map(ItemTally::parts));
+            }
+            Sample::Pairs { compared, all, tallies } => {
+                numbers.extend([1, *compared, u64::from(*all)]);
+                let all = std::iter::once(&tallies.overall).chain(&tallies.bands);
+                numbers.extend(all.flat_map(PairTally::parts));
+            }
+        }
+        save.numbers(&numbers)
+    }
+
+    pub(crate) fn load(load: &mut Loader) -> Option<Self> {
+        let numbers: Vec<u64> = load.numbers()?;
+        let (&[threshold, kind, first, second], rest) = numbers.split_first_chunk()?;
+        let sample = match kind {
+            0 => {
+                let tallies = Tallies::from_parts(rest, ItemTally::from_parts)?;
+                Sample::Items { population: first, items: second, tallies }
+            }
+            _ => {
+                let tallies = Tallies::from_parts(rest, PairTally::from_parts)?;
+                Sample::Pairs { compared: first, all: second == 1, tallies }
+            }
+        };
+        Some(Self { threshold: f64::from_bits(threshold), sample })
+    }
+}
+
+impl<T: Copy + Default> Tallies<T> {
+    fn from_parts<const N: usize>(parts: &[u64], tally: fn([u64; N]) -> T) -> Option<Self> {
+        let all: Vec<T> = parts.as_chunks().0.iter().map(|&parts| tally(parts)).collect();
+        let (&overall, bands) = all.split_first()?;
+        Some(Self { overall, bands: bands.try_into().ok()? })
+    }
 }
 
 /// Where a band starts.
 fn edge(band: usize) -> f64 {
     band as f64 / BANDS as f64
-}
-
-/// Sums over the items that have pairs. An item has n pairs, d of them missed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    /// Items with pairs.
-    items: u64,
-    /// Σn.
-    pairs: u64,
-    /// Σd.
-    missed: u64,
-    /// Σn².
-    squares: f64,
-    /// Σd².
-    missed_squares: f64,
-    /// Σnd.
-    products: f64,
-    /// Σd(d − 1) / n: misses in twos, as often as one of an item's pairs would meet them.
-    missed_twos: f64,
-    /// `missed_twos` for found pairs.
-    found_twos: f64,
-}
-
-impl Tally {
-    fn add(&mut self, pairs: u64, missed: u64) {
-        if pairs == 0 {
-            return;
-        }
-        self.items += 1;
-        self.pairs += pairs;
-        self.missed += missed;
-        let (n, d) = (pairs as f64, missed as f64);
-        let f = n - d;
-        self.squares += n * n;
-        self.missed_squares += d * d;
-        self.products += n * d;
-        self.missed_twos += d * (d - 1.0) / n;
-        self.found_twos += f * (f - 1.0) / n;
-    }
-
-    fn recall(&self, unsampled: f64) -> Option<Recall> {
-        let (pairs, found) = (self.pairs, self.pairs - self.missed);
-        let recall = (pairs > 0).then(|| found as f64 / pairs as f64)?;
-        if unsampled <= 0.0 {
-            return Some(Recall { pairs, found, recall, low: recall, high: recall });
-        }
-        let t = beta::student((self.items.max(2) - 1) as f64);
-        let worth = pairs as f64 / (self.design_effect() * unsampled) * (NORMAL / t).powi(2);
-        let (low, high) = clopper_pearson(recall, worth.min(MOST));
-        Some(Recall { pairs, found, recall, low, high })
-    }
-
-    /// By how much the pairs of an item tell less than as many independent ones.
-    fn design_effect(&self) -> f64 {
-        let (n, d) = (self.pairs as f64, self.missed as f64);
-        let whole = self.squares / n;
-        if self.missed == 0 || self.missed == self.pairs {
-            return whole;
-        }
-        let q = d / n;
-        let independent = n * q * (1.0 - q);
-        let spread = self.missed_squares - 2.0 * q * self.products + q * q * self.squares;
-        let together = 1.0 + (whole - 1.0) * self.correlation(q);
-        let effect = (spread / independent).max(together).max(1.0);
-        let evidence = self.evidence();
-        // Never above `whole` by assumption, though it may be there by what was seen.
-        let share = PRIOR / (evidence + PRIOR);
-        if effect < whole { effect.powf(1.0 - share) * whole.powf(share) } else { effect }
-    }
-
-    /// The correlation of two pairs of one item: how much oftener than q² both are missed, or
-    /// found, whichever is the rarer outcome.
-    fn correlation(&self, q: f64) -> f64 {
-        let twos = (self.pairs - self.items) as f64;
-        let (both, rarer) =
-            if q <= 0.5 { (self.missed_twos, q) } else { (self.found_twos, 1.0 - q) };
-        if twos == 0.0 {
-            return 0.0;
-        }
-        ((both / twos - rarer * rarer) / (q * (1.0 - q))).clamp(0.0, 1.0)
-    }
-
-    /// (Σd)² / Σd², or the same of found pairs if it is less: how many independent ones were seen.
-    fn evidence(&self) -> f64 {
-        let (n, d) = (self.pairs as f64, self.missed as f64);
-        let f = n - d;
-        let found_squares = self.squares - 2.0 * self.products + self.missed_squares;
-        (d * d / self.missed_squares).min(f * f / found_squares)
-    }
 }
 
 /// The 95 % interval of Clopper and Pearson for a share of `worth` independent pairs, which need

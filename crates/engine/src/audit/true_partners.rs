@@ -1,20 +1,18 @@
 //! The items that were drawn for an audit, and everything that is similar to them.
 //!
-//! An index of elements or a comparison with all others finds the partners. Either way, the question is how many of
-//! them the run found.
+//! A complete search finds the partners, or a comparison with all others where that is cheaper. Either way, the question
+//! is how many of them the run found.
 
 use crate::Result;
 use crate::family::hash::mix64;
-use crate::item::{Copies, Members};
+use crate::item::Copies;
 use crate::plan::elements::keep_smallest;
-use crate::spill::{Loader, Saver};
 
 use super::Audit;
 
-/// Items that are drawn unless somebody asks for more; fewer than the least tell too little. (With 50, of 100,000
-/// near-identical texts, five million pairs had to be compared for the audit alone.)
-pub(crate) const UNASKED: usize = 400;
-pub(crate) const LEAST: usize = 10;
+/// Items that are drawn at most, unless somebody asks for more; fewer than the least tell too little.
+pub(crate) const MOST: usize = 20_000;
+const LEAST: usize = 10;
 
 /// A group with drawn items, a similar group, and how similar they are.
 pub(crate) type Partner = (u32, u32, f64);
@@ -26,8 +24,6 @@ pub(crate) struct TruePartners {
     positions: Vec<u32>,
     /// Sorted.
     partners: Vec<Partner>,
-    /// Whether the items were drawn from the first chunks only.
-    pub(crate) from_start: bool,
     scale: AuditScale,
 }
 
@@ -62,7 +58,7 @@ impl TruePartners {
         partners.sort_unstable_by_key(|&(a, b, _)| (a, b));
         partners.dedup_by_key(|&mut (a, b, _)| (a, b));
         positions.sort_unstable();
-        Self { positions, partners, from_start: false, scale }
+        Self { positions, partners, scale }
     }
 
     /// The share of these pairs that a run found, copies counted. A function says which other groups were found with a
@@ -70,20 +66,12 @@ impl TruePartners {
     pub(crate) fn audit(
         &self,
         copies: &Copies,
-        members: Option<&Members>,
         mut found: impl FnMut(u32, &[u32]) -> Result<Vec<bool>>,
     ) -> Result<Option<Audit>> {
         if self.positions.is_empty() {
             return Ok(None);
         }
-        let own;
-        let members = match members {
-            Some(members) => members,
-            None => {
-                own = copies.members();
-                &own
-            }
-        };
+        let members = copies.members();
         let AuditScale { threshold, identical } = self.scale;
         let split = copies.split();
         // Of a group, those with which an item is paired.
@@ -113,30 +101,6 @@ impl TruePartners {
         }
         Ok(Some(audit))
     }
-
-    pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
-        save.number(u64::from(self.from_start))?;
-        save.number(self.scale.threshold.to_bits())?;
-        save.number(self.scale.identical.to_bits())?;
-        save.numbers(&self.positions)?;
-        let partners = self.partners.iter().flat_map(|&(a, b, similarity)| {
-            [u64::from(a) << 32 | u64::from(b), similarity.to_bits()]
-        });
-        save.numbers(&partners.collect::<Vec<u64>>())
-    }
-
-    pub(crate) fn load(load: &mut Loader) -> Option<Self> {
-        let from_start = load.number()? == 1;
-        let [threshold, identical] = [load.number()?, load.number()?].map(f64::from_bits);
-        let scale = AuditScale { threshold, identical };
-        let positions = load.numbers()?;
-        let partners: Vec<u64> = load.numbers()?;
-        let pair = |&[pair, similarity]: &[u64; 2]| {
-            ((pair >> 32) as u32, pair as u32, f64::from_bits(similarity))
-        };
-        let partners = partners.as_chunks().0.iter().map(pair).collect();
-        Some(Self { positions, partners, from_start, scale })
-    }
 }
 
 /// The order in which records are drawn. It depends on the seed of the run, and on nothing else of it.
@@ -152,25 +116,41 @@ impl DrawOrder {
     pub(crate) fn of(self, position: u32) -> u64 {
         mix64(position.into(), self.0)
     }
+}
 
-    /// A number for a chunk of an input.
-    pub(crate) fn of_chunk(self, input: u32, chunk: usize) -> u64 {
-        mix64(chunk as u64, self.of(input))
+/// What the search takes, and to compare one item with all others, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AuditCost {
+    pub(crate) seconds: f64,
+    pub(crate) each: f64,
+}
+
+impl AuditCost {
+    /// What the audit may take of the time of the search.
+    const SHARE: f64 = 0.07;
+
+    /// How many items are drawn and compared with all others, unless somebody says.
+    pub(crate) fn items(self) -> usize {
+        ((Self::SHARE * self.seconds / self.each.max(1e-12)) as usize).clamp(LEAST, MOST)
     }
-}
 
-/// How many of `records` are drawn by default.
-pub(crate) fn unasked(records: u32) -> usize {
-    /// A larger share of all takes too long.
-    const SHARE: usize = 20;
-    UNASKED.min((10 * LEAST).max(records as usize / SHARE))
-}
+    /// Whether it may be worth it to prepare a complete search, which tells how long it takes.
+    pub(crate) fn may_be_complete(self, asked: Option<usize>) -> bool {
+        /// To prepare takes about as long as to compare so many items with all others (4,500 SIFT vectors, 8,000 images).
+        const PREPARED: f64 = 250.0;
+        /// What it may take of the time of the search, as it leaves no doubt.
+        const SHARE: f64 = 0.2;
+        let affordable = asked.map_or(SHARE * self.seconds / self.each, |asked| asked as f64);
+        affordable >= PREPARED
+    }
 
-/// How many items are drawn unless somebody says, where finding the partners of one takes `each` seconds and the search
-/// `seconds`: as many as take a small share of that.
-pub(crate) fn unasked_by_cost(seconds: f64, each: f64) -> usize {
-    const SHARE: f64 = 0.05;
-    ((SHARE * seconds / each.max(1e-12)) as usize).clamp(LEAST, UNASKED)
+    /// Whether a complete search, which takes so long, is the better way.
+    pub(crate) fn is_worth(self, complete: f64, asked: Option<usize>) -> bool {
+        match asked {
+            Some(asked) => complete < asked as f64 * self.each,
+            None => complete <= Self::SHARE * self.seconds,
+        }
+    }
 }
 
 /// The positions of those of `count` records, each drawn with the same chance, that are items with a group, and their

@@ -8,6 +8,7 @@ use crate::matches::{Collection, SimilarGroups, Stats};
 use crate::observe::{Observer, Stage};
 use crate::space::Form;
 use crate::spill::{Cache, Loader, Saver};
+use crate::verify::Overlap;
 
 use super::{Keep, Linkage, Merits};
 
@@ -36,6 +37,12 @@ pub(crate) trait Comparison: Send + Sync {
 
     /// How close each group is to its centre.
     fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>>;
+
+    /// What pairs of groups have in common and how similar they are, of those that are; none where pairs are not drawn
+    /// for an audit.
+    fn overlaps(&self, pairs: &[(u32, u32)]) -> Result<Vec<Option<(Overlap, f64)>>> {
+        Ok(vec![None; pairs.len()])
+    }
 }
 
 /// How close two items are.

@@ -45,8 +45,6 @@ pub struct Stats {
     pub plan: Plan,
     /// What was found of the pairs of a sample, after an approximate run.
     pub audit: Option<Audit>,
-    /// Whether the items for it came from the first part of the input, as the rest would have had to be unpacked twice.
-    pub audited_start: bool,
     /// Time and input of each stage, in order; of those that an earlier run finished, what they took then.
     pub stages: Vec<StageTime>,
     /// The last stage that an earlier run had finished, when this one went on after it.
@@ -71,7 +69,9 @@ impl Stats {
         for time in &self.stages {
             counts.extend([time.stage as u64, time.seconds.to_bits(), time.bytes]);
         }
-        save.numbers(&counts)
+        save.numbers(&counts)?;
+        save.number(u64::from(self.audit.is_some()))?;
+        self.audit.as_ref().map_or(Ok(()), |audit| audit.save(save))
     }
 
     /// What was saved after a stage, with what is known anyway as it is here.
@@ -85,7 +85,12 @@ impl Stats {
             Some(StageTime { stage, seconds: f64::from_bits(seconds), bytes })
         };
         let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
+        let audit = match load.number()? {
+            0 => None,
+            _ => Some(Audit::load(load)?),
+        };
         Some(Self {
+            audit,
             items,
             skipped,
             empty,

@@ -126,7 +126,8 @@ pub struct Options {
     /// What the exact search rules pairs out by.
     #[serde(with = "text")]
     pub filters: Option<Filters>,
-    /// Items drawn to measure the recall after a run that may miss pairs. Default: as many as cost little.
+    /// Similar pairs to be looked at to measure the recall after a run that may miss some, or items where these are in
+    /// memory. Default: as many as cost little.
     pub audit: Option<usize>,
     /// Bands to use instead of the cheapest that keep the recall.
     pub bands: Option<usize>,

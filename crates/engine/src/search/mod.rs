@@ -17,7 +17,7 @@ pub use job::Job;
 pub(crate) use memory::close_pairs;
 pub use memory::{ItemNames, Items, MemoryItems};
 
-use crate::audit::true_partners::TruePartners;
+use crate::audit::AuditSample;
 use crate::cluster::{Clustering, Comparison, Deduplication, Keep, Linkage};
 use crate::item::{Members, Source};
 use crate::matches::{Collection, Matches, SimilarGroups, Stats};
@@ -179,10 +179,10 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
         let mut stats = Stats::default();
         let (collection, similar, members) = pool.install(|| {
             let candidates = run.candidates(false, &mut stats)?;
-            let (collection, truth) = (candidates.collection, candidates.true_partners);
+            let (collection, drawn) = (candidates.collection, candidates.drawn.into());
             let load = |stats: &mut Stats| run.comparison(&collection, candidates.records, stats);
             let (similar, members) =
-                compare(search, run.budget(), load, &collection, &truth, &mut stats)?;
+                compare(search, run.budget(), load, &collection, &drawn, &mut stats)?;
             Ok::<_, Error>((collection, similar, members))
         })?;
         let form = match search.settings.limit() {
@@ -201,10 +201,10 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
         let mut stats = Stats::default();
         in_pool(search.settings.threads, || {
             let candidates = run.candidates(*keep == Keep::Longest, &mut stats)?;
-            let (collection, truth) = (candidates.collection, candidates.true_partners);
+            let (collection, drawn) = (candidates.collection, candidates.drawn.into());
             let load = |stats: &mut Stats| run.comparison(&collection, candidates.records, stats);
             let rule = (keep, linkage);
-            let clustering = cluster(search, load, &collection, rule, &truth, &mut stats)?;
+            let clustering = cluster(search, load, &collection, rule, &drawn, &mut stats)?;
             let empty = search.settings.measure.similarity(Overlap::identical(0));
             Ok(Deduplication::new(collection, clustering, (empty, Form::Similarity), stats))
         })
@@ -221,7 +221,7 @@ fn compare<C: Comparison>(
     budget: &Budget,
     load: impl FnOnce(&mut Stats) -> Result<C>,
     collection: &Collection,
-    truth: &TruePartners,
+    drawn: &AuditSample,
     stats: &mut Stats,
 ) -> Result<(SimilarGroups, Members)> {
     let mut comparison = None;
@@ -233,23 +233,17 @@ fn compare<C: Comparison>(
             let comparison = comparison.insert(load(stats)?);
             let clock = Clock::start(comparison.stage());
             let similar = comparison.similar_groups(search.observer, stats)?;
+            let mut cache = Cache::one();
+            let found = |group: u32, others: &[u32]| similar.found(group, others, &mut cache);
+            stats.audit =
+                drawn.audit(collection.copies(), |pairs| comparison.overlaps(pairs), found)?;
             stats.stages.push(clock.stop(0));
             Ok(similar)
         },
     )?;
     // It takes a while to give much memory back.
-    let ((), (members, audit)) = rayon::join(
-        || drop(comparison),
-        || {
-            let (copies, mut cache) = (collection.copies(), Cache::one());
-            let members = copies.members();
-            let found = |group: u32, others: &[u32]| similar.found(group, others, &mut cache);
-            let audit = truth.audit(copies, Some(&members), found);
-            (members, audit)
-        },
-    );
-    stats.audit = audit?;
-    stats.audited_start = truth.from_start;
+    let ((), members) =
+        rayon::join(|| std::mem::drop(comparison), || collection.copies().members());
     Ok((similar, members))
 }
 
@@ -259,19 +253,19 @@ fn cluster<C: Comparison>(
     load: impl FnOnce(&mut Stats) -> Result<C>,
     collection: &Collection,
     rule: (&Keep, Linkage),
-    truth: &TruePartners,
+    drawn: &AuditSample,
     stats: &mut Stats,
 ) -> Result<Clustering> {
     let clustering = search.resumable(Stage::Verify, stats, Clustering::load, |stats| {
         let comparison = load(stats)?;
         let clock = Clock::start(comparison.stage());
         let clustering = Clustering::new(&comparison, collection, rule, search.observer, stats)?;
+        let found = |group: u32, others: &[u32]| Ok(clustering.found(group, others));
+        stats.audit =
+            drawn.audit(collection.copies(), |pairs| comparison.overlaps(pairs), found)?;
         stats.stages.push(clock.stop(0));
         Ok(clustering)
     })?;
-    let found = |group: u32, others: &[u32]| Ok(clustering.found(group, others));
-    stats.audit = truth.audit(collection.copies(), None, found)?;
-    stats.audited_start = truth.from_start;
     Ok(clustering)
 }
 

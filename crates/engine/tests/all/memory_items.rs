@@ -591,9 +591,10 @@ fn an_audit_of_everything_is_the_recall() {
         let recall = found.stats.audit.and_then(|audit| audit.overall()).unwrap();
         let share = found.found.len() as f64 / expected;
         assert!(share < 0.9, "a weak expression misses some: {share}");
-        assert!((recall.recall - share).abs() < 1e-12 && recall.low == recall.high, "{recall:?}");
+        assert!((recall.recall - share).abs() < 1e-12, "{recall:?}");
+        assert!(recall.interval.is_some_and(|(low, high)| low == high), "{recall:?}");
         let few = pairs(&items, &by_tables).unwrap().stats.audit.unwrap();
-        assert!(few.items() >= 10 && few.items() < 500);
+        assert!(few.items().is_some_and(|items| (10..500).contains(&items)));
         assert!(
             pairs(&items, &Query { audit: Some(0), ..by_tables }).unwrap().stats.audit.is_none()
         );

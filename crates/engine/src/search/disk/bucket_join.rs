@@ -278,7 +278,7 @@ impl BucketJoin {
     }
 
     fn count(&self, stats: &mut Stats, compared: Comparisons, similar: u64) {
-        stats.in_candidates = self.texts.len() as u64;
+        stats.in_candidates = self.texts.compared as u64;
         stats.candidates = compared.candidates;
         stats.verified = compared.exactly;
         stats.similar = similar;

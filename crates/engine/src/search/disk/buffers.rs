@@ -2,19 +2,16 @@
 
 use std::cell::RefCell;
 
-use crate::audit::partner_finder::{FinderScratch, PartnerFinder};
+use crate::audit::capture::{Capture, CaptureScratch};
 use crate::candidates::{ElementBuffers, GIANT};
 use crate::settings::Settings;
 
-use super::record_cache::TextPlace;
-
-/// Buffers for the elements of a text, its sketch, and the look for drawn texts that are similar.
+/// Buffers for the elements of a text, its sketch, and the elements that are kept for the audit.
 #[derive(Default)]
 pub(crate) struct TextBuffers {
     inner: ElementBuffers,
     pub(crate) sketch: Vec<u32>,
-    pub(super) scratch: FinderScratch,
-    record: Vec<u64>,
+    pub(super) capture: CaptureScratch,
 }
 
 thread_local! {
@@ -25,7 +22,7 @@ thread_local! {
 pub(super) fn with_buffers<R>(work: impl FnOnce(&mut TextBuffers) -> R) -> R {
     BUFFERS.with_borrow_mut(|buffers| {
         let result = work(buffers);
-        if buffers.inner.elements.capacity().max(buffers.record.capacity()) > GIANT {
+        if buffers.inner.elements.capacity() > GIANT {
             *buffers = TextBuffers::default();
         }
         result
@@ -49,18 +46,8 @@ impl TextBuffers {
         (&mut self.inner.elements, &mut self.sketch)
     }
 
-    /// Appends the drawn sets that are similar to the elements at hand, which are those of the text at `place`.
-    pub(super) fn look(
-        &mut self,
-        finder: &PartnerFinder,
-        place: TextPlace,
-        seen: &mut Vec<(u32, TextPlace, f64)>,
-    ) {
-        let Self { inner, scratch, record, .. } = self;
-        if finder.look(&inner.elements, scratch) {
-            finder.record(&inner.elements, record);
-            let partners = finder.partners(scratch, record);
-            seen.extend(partners.map(|(drawn, similarity)| (drawn, place, similarity)));
-        }
+    /// Appends the keys of the elements at hand that are kept for the audit.
+    pub(super) fn captured(&mut self, capture: Capture, keys: &mut Vec<u64>) -> usize {
+        capture.keys(&self.inner.elements, &mut self.capture, keys)
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct CandidateStore {
     pub(super) layout: RecordLayout,
     /// Where the records are, if all of them are on disk.
     on_disk: Option<Vec<u64>>,
+    /// How many groups have a record for the run; the others have one for the audit alone.
+    pub(super) compared: usize,
 }
 
 impl StageResult for CandidateStore {
@@ -32,7 +34,8 @@ impl StageResult for CandidateStore {
         save.text(&start_of_system())?;
         save.numbers(self.on_disk.as_deref().unwrap_or_default())?;
         save.lists(&self.heads.lists)?;
-        save.numbers(&self.places)
+        save.numbers(&self.places)?;
+        save.number(self.compared as u64)
     }
 }
 
@@ -69,7 +72,8 @@ impl CandidateStore {
         places: Vec<u32>,
         layout: RecordLayout,
     ) -> Self {
-        Self { records, heads, places: places.into(), layout, on_disk: None }
+        let compared = records.len();
+        Self { records, heads, places: places.into(), layout, on_disk: None, compared }
     }
 
     /// How many groups have a record.
@@ -112,7 +116,23 @@ impl CandidateStore {
             places: load.numbers::<u32>()?.into(),
             layout,
             on_disk: None,
+            compared: load.number()? as usize,
         })
+    }
+
+    /// What pairs of groups have in common and how similar they are, of those that are.
+    pub(super) fn overlaps(
+        &self,
+        pairs: &[(u32, u32)],
+        verifier: &Verifier,
+    ) -> Result<Vec<Option<(Overlap, f64)>>> {
+        let overlap = |(first, second): &mut (Cache<u64>, Cache<u64>), &(a, b): &(u32, u32)| {
+            let (a, b) = (self.body(a, first)?, self.body(b, second)?);
+            let overlap = a.similar(b, verifier);
+            Ok(overlap.map(|overlap| (overlap, verifier.measure().similarity(overlap))))
+        };
+        let pairs = pairs.par_iter().with_min_len(64);
+        pairs.map_init(|| (Cache::one(), Cache::one()), overlap).collect()
     }
 
     pub(super) fn body<'a>(

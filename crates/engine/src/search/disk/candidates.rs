@@ -2,7 +2,8 @@
 
 use crate::Result;
 use crate::amplify::Bands;
-use crate::audit::true_partners::TruePartners;
+use crate::audit::capture::Capture;
+use crate::audit::drawn_pairs::DrawnPairs;
 use crate::candidates::buckets;
 use crate::item::{Sides, Source};
 use crate::matches::{Collection, NOWHERE, Stats};
@@ -15,7 +16,7 @@ use crate::spill::{Budget, Cache, Concatenation, Lists, Loader, Partitions, Save
 
 use rayon::prelude::*;
 
-use super::audit_sample::{DrawnGroups, DrawnTexts, true_partners_by_reading};
+use super::audit_sample;
 use super::first_pass::{Sketches, first_pass};
 use super::fold::fold;
 use super::record_cache::{Need, RecordCache};
@@ -23,10 +24,10 @@ use super::second_pass::load;
 use super::sketch_cached::sketch_cached;
 use super::{DiskRun, SMALL, Sketching};
 
-/// The items, what an audit should find, and what is known of those that may be similar.
+/// The items, the pairs that an audit compares, and what is known of those that may be similar.
 pub(in crate::search) struct Candidates {
     pub(in crate::search) collection: Collection,
-    pub(in crate::search) true_partners: TruePartners,
+    pub(in crate::search) drawn: Option<DrawnPairs>,
     pub(in crate::search) records: CandidateRecords,
 }
 
@@ -39,6 +40,8 @@ pub(in crate::search) struct CandidateRecords {
     pub(super) places: Option<Vec<(u32, u32)>>,
     /// Elements of a text, on average.
     pub(super) elements: usize,
+    /// Groups that the audit compares, whether or not they share a key.
+    pub(super) audited: Vec<u32>,
 }
 
 impl StageResult for Candidates {
@@ -48,25 +51,27 @@ impl StageResult for Candidates {
         save.number(u64::from(buckets.is_some()))?;
         buckets.as_ref().map_or(Ok(()), |buckets| save.lists(buckets))?;
         save.number(*elements as u64)?;
-        self.true_partners.save(save)
+        save.number(u64::from(self.drawn.is_some()))?;
+        self.drawn.as_ref().map_or(Ok(()), |drawn| drawn.save(save))
     }
 }
 
 impl Candidates {
     pub(super) fn load(load: &mut Loader, budget: &Budget) -> Option<Self> {
-        Some(Self {
-            collection: Collection::load(load, budget.share(1))?,
-            records: CandidateRecords {
-                buckets: match load.number()? {
-                    0 => None,
-                    _ => Some(load.lists(budget.share(2))?),
-                },
-                cache: RecordCache::default(),
-                places: None,
-                elements: load.number()? as usize,
-            },
-            true_partners: TruePartners::load(load)?,
-        })
+        let collection = Collection::load(load, budget.share(1))?;
+        let buckets = match load.number()? {
+            0 => None,
+            _ => Some(load.lists(budget.share(2))?),
+        };
+        let elements = load.number()? as usize;
+        let drawn = match load.number()? {
+            0 => None,
+            _ => Some(DrawnPairs::load(load)?),
+        };
+        let audited = drawn.as_ref().map(DrawnPairs::groups).unwrap_or_default();
+        let cache = RecordCache::default();
+        let records = CandidateRecords { buckets, cache, places: None, elements, audited };
+        Some(Self { collection, drawn, records })
     }
 
     /// Reads every text and finds which may be similar. Counts lengths if they decide what is kept.
@@ -76,11 +81,8 @@ impl Candidates {
         stats: &mut Stats,
     ) -> Result<Self> {
         check_space(run)?;
-        let drawn = match (run.sketching, &run.banding) {
-            (Sketching::WhileReading, Some(_)) => DrawnTexts::draw(run)?,
-            _ => None,
-        };
-        let (collection, mut sketches) = read(run, lengths, drawn.as_ref(), stats)?;
+        let capture = audit_sample::capture(run);
+        let (collection, mut sketches) = read(run, lengths, capture, stats)?;
         let places = sketches.cache.places(&collection);
         if run.strategy == SetStrategy::Cheapest && sketches.bytes <= SMALL {
             stats.plan = plan(run, &mut sketches.cache, &places, &collection)?;
@@ -88,25 +90,22 @@ impl Candidates {
         let elements = (sketches.elements.0 / sketches.elements.1.max(1)) as usize;
         if stats.plan.is_exact() {
             let cache = sketches.cache;
-            let records = CandidateRecords { buckets: None, cache, places: Some(places), elements };
-            return Ok(Self { collection, true_partners: TruePartners::default(), records });
+            let (buckets, places, audited) = (None, Some(places), Vec::new());
+            let records = CandidateRecords { buckets, cache, places, elements, audited };
+            return Ok(Self { collection, drawn: None, records });
         }
-        let true_partners = match (run.sketching, drawn) {
-            (Sketching::AfterReading, _) => {
-                sketch_after_reading(run, &mut sketches, &places, &collection, stats)?
-            }
-            (Sketching::WhileReading, None) => TruePartners::default(),
-            (Sketching::WhileReading, Some(drawn)) => {
-                drawn.true_partners(&collection, &sketches.seen)
-            }
-        };
+        if run.sketching == Sketching::AfterReading {
+            sketch_after_reading(run, &mut sketches, &places, &collection, capture, stats)?;
+        }
+        let drawn = audit_sample::draw(run, &sketches, &collection, capture, stats)?;
         run.search.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);
-        let buckets = Some(all_buckets(run, &collection, &sketches.keys)?);
+        let buckets = Some(all_buckets(run, &collection, &sketches.keys, 2)?);
         stats.stages.push(clock.stop(0));
         let (cache, places) = (sketches.cache, Some(places));
-        let records = CandidateRecords { buckets, cache, places, elements };
-        Ok(Self { collection, true_partners, records })
+        let audited = drawn.as_ref().map(DrawnPairs::groups).unwrap_or_default();
+        let records = CandidateRecords { buckets, cache, places, elements, audited };
+        Ok(Self { collection, drawn, records })
     }
 }
 
@@ -114,7 +113,7 @@ impl Candidates {
 fn read<S: Source>(
     run: &DiskRun<'_, S>,
     lengths: bool,
-    drawn: Option<&DrawnTexts>,
+    capture: Option<Capture>,
     stats: &mut Stats,
 ) -> Result<(Collection, Sketches)> {
     let stage = match (run.sketching, &run.banding) {
@@ -123,48 +122,38 @@ fn read<S: Source>(
     };
     run.search.observer.stage(stage, Some(run.bytes()));
     let clock = Clock::start(stage);
-    let (mut collection, sketches) = first_pass(run, lengths, drawn)?;
+    let (mut collection, sketches) = first_pass(run, lengths, capture)?;
     fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
     collection.count(stats);
     stats.stages.push(clock.stop(run.bytes()));
     Ok((collection, sketches))
 }
 
-/// Sketches the texts in memory and looks for the partners of drawn ones meanwhile.
+/// Sketches the texts in memory.
 fn sketch_after_reading<S: Source>(
     run: &DiskRun<'_, S>,
     sketches: &mut Sketches,
     places: &[(u32, u32)],
     collection: &Collection,
+    capture: Option<Capture>,
     stats: &mut Stats,
-) -> Result<TruePartners> {
-    let Sketches { cache, keys, overflowed, .. } = sketches;
-    let observer = run.search.observer;
-    observer.stage(Stage::Audit, None);
-    let clock = Clock::start(Stage::Audit);
-    let (drawn, mut true_partners) = match *overflowed {
-        // Too much for the room it was given.
-        true => (None, true_partners_by_reading(run, collection)?),
-        false => (DrawnGroups::draw(run, cache, places, collection)?, TruePartners::default()),
-    };
-    stats.stages.push(clock.stop(0));
-    observer.stage(Stage::Sketch, None);
+) -> Result<()> {
+    let Sketches { cache, keys, captured, .. } = sketches;
+    run.search.observer.stage(Stage::Sketch, None);
     let clock = Clock::start(Stage::Sketch);
-    let found = sketch_cached(run, cache, places, collection, drawn.as_ref(), keys)?;
-    if let Some(drawn) = drawn {
-        true_partners = drawn.true_partners(found, collection);
-    }
+    sketch_cached(run, cache, places, collection, capture, (keys, captured))?;
     stats.stages.push(clock.stop(0));
-    Ok(true_partners)
+    Ok(())
 }
 
-/// The buckets of every partition of the keys.
-fn all_buckets<S: Source>(
+/// The buckets of every partition of the keys, with this share of the memory.
+pub(super) fn all_buckets<S: Source>(
     run: &DiskRun<'_, S>,
     collection: &Collection,
     keys: &Partitions<1>,
+    share: usize,
 ) -> Result<Lists<u32>> {
-    let mut lists = Lists::new(run.budget.share(2), &run.budget.temp);
+    let mut lists = Lists::new(run.budget.share(share), &run.budget.temp);
     let find = |_, entries: Vec<[u64; 1]>, found: &mut Concatenation<u32>| {
         run.search.go_on()?;
         let entries = entries.into_iter().filter_map(|[entry]| {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nearkin_kernels::fetch;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::audit::partner_finder::PartnerFinder;
+use crate::audit::capture::Capture;
 use crate::candidates::bands::Banding;
 use crate::candidates::element_record::RecordLayout;
 use crate::candidates::identical::fingerprint;
@@ -21,7 +21,6 @@ use crate::shingle::Unit;
 use crate::spill::{Block, Budget, Partitions};
 use crate::{Error, Result};
 
-use super::audit_sample::DrawnTexts;
 use super::buffers::{TextBuffers, with_buffers};
 use super::record_cache::{CacheRoom, RecordCache, RecordPiece, TextPlace};
 use super::{DiskRun, Sketching};
@@ -42,8 +41,8 @@ pub(super) struct Sketches {
     pub(super) bytes: u64,
     /// Whether there was no room to keep some of them.
     pub(super) overflowed: bool,
-    /// What drawn items are similar to.
-    pub(super) seen: Vec<(u32, TextPlace, f64)>,
+    /// Keys of elements kept for the audit, and positions, by the key's first bits.
+    pub(super) captured: Partitions<1>,
 }
 
 impl Sketches {
@@ -57,18 +56,18 @@ impl Sketches {
             elements: (0, 0),
             bytes: 0,
             overflowed: false,
-            seen: Vec::new(),
+            captured: Partitions::new(KEY_PARTS, budget.share(1), &budget.temp),
         }
     }
 
     /// Adds those of a chunk whose first record has the position `start`.
     fn add(&mut self, chunk: SketchedChunk, start: u32) -> Result<()> {
-        let SketchTotals { elements, texts, overflowed, seen } = chunk.totals;
+        let SketchTotals { elements, texts, overflowed } = chunk.totals;
         self.elements.0 += elements;
         self.elements.1 += texts;
         self.bytes += chunk.bytes;
         self.overflowed |= overflowed;
-        self.seen.extend(seen);
+        self.captured.push(chunk.captured.at(start))?;
         self.keys.push(chunk.keys.at(start))?;
         self.prints.push(chunk.prints.at(start))?;
         self.ids.push(chunk.ids.at(start))
@@ -82,11 +81,12 @@ const KEPT: usize = 256 << 20;
 const PRINTS: usize = 256;
 
 /// The first pass: takes up every item and gives its text a fingerprint and keys. Lengths are counted where
-/// they decide what is kept. With `drawn`, every text is compared with the drawn ones that may be similar.
+/// they decide what is kept. With
+/// `capture`, some elements of every text are kept for the audit.
 pub(super) fn first_pass<S: Source>(
     run: &DiskRun<'_, S>,
     lengths: bool,
-    drawn: Option<&DrawnTexts>,
+    capture: Option<Capture>,
 ) -> Result<(Collection, Sketches)> {
     let DiskRun { sources, search, banding, budget, layout, .. } = run;
     let (settings, layout) = (search.settings, *layout);
@@ -102,7 +102,7 @@ pub(super) fn first_pass<S: Source>(
         let worker = FirstPassWorker {
             banding: banding.as_ref(),
             sketching: run.sketching,
-            finder: drawn.map(|drawn| &drawn.finder),
+            capture,
             settings,
             lengths,
             recent: &recent,
@@ -170,6 +170,7 @@ struct SketchedChunk {
     entries: Vec<ItemEntry>,
     totals: SketchTotals,
     keys: Block<1>,
+    captured: Block<1>,
     prints: Block<2>,
     ids: Block<2>,
 }
@@ -207,6 +208,9 @@ struct TextSketches {
     /// The keys of texts, and the ordinals of these texts.
     keys: Vec<u64>,
     keyed: Vec<u32>,
+    /// The keys of elements kept for the audit, and whose they are.
+    captured: Vec<u64>,
+    captured_of: Vec<u32>,
     /// Records that are kept, where there is room.
     kept: Option<RecordPiece>,
     totals: SketchTotals,
@@ -218,7 +222,6 @@ struct SketchTotals {
     elements: u64,
     texts: u64,
     overflowed: bool,
-    seen: Vec<(u32, TextPlace, f64)>,
 }
 
 struct ItemEntry {
@@ -296,7 +299,7 @@ struct FirstPassWorker<'a> {
     /// None where no sketches are needed.
     banding: Option<&'a Banding>,
     sketching: Sketching,
-    finder: Option<&'a PartnerFinder>,
+    capture: Option<Capture>,
     settings: &'a Settings,
     lengths: bool,
     recent: &'a RecentTexts,
@@ -324,10 +327,14 @@ impl FirstPassWorker<'_> {
         });
         let entries = entries.collect();
         let keys = self.key_block(&sketches);
+        let captured = sketches.captured_of.iter().zip(&sketches.captured);
+        let captured = captured
+            .map(|(&ordinal, &key)| (partition_of_key(0, key), [key << 32 | u64::from(ordinal)]));
+        let captured = Block::new(KEY_PARTS, captured);
         let prints = Block::new(PRINTS, sketches.prints.iter().copied());
         let ids = Block::new(PRINTS, ids.iter().copied());
         let totals = sketches.totals;
-        SketchedChunk { bytes, path, records, bad, entries, totals, keys, prints, ids }
+        SketchedChunk { bytes, path, records, bad, entries, totals, keys, captured, prints, ids }
     }
 
     /// Sketches the texts of a batch. Says of each what shape it has, and how long it is if that is asked.
@@ -374,9 +381,6 @@ impl FirstPassWorker<'_> {
             sketches.totals.elements += buffers.elements().len() as u64;
             sketches.totals.texts += 1;
             self.recent.put(print, shape);
-            if let Some(finder) = self.finder {
-                buffers.look(finder, place, &mut sketches.totals.seen);
-            }
             self.keep_and_key(place, buffers, sketches);
         }
         sketches.prints.push(hash_entry(print, place.ordinal));
@@ -396,7 +400,7 @@ impl FirstPassWorker<'_> {
     }
 
     /// Keeps the record of the text in the buffers if there is room, and makes its keys unless that is left to the kept
-    /// record.
+    /// record. The elements for the audit are kept at the same time.
     fn keep_and_key(
         &self,
         place: TextPlace,
@@ -421,6 +425,10 @@ impl FirstPassWorker<'_> {
             sketches.keyed.push(place.ordinal);
             if let Some(record) = record {
                 self.layout.put_head(&sketches.keys[start..], sketch, record);
+            }
+            if let Some(capture) = self.capture {
+                let kept = buffers.captured(capture, &mut sketches.captured);
+                sketches.captured_of.extend(std::iter::repeat_n(place.ordinal, kept));
             }
         }
     }

@@ -52,7 +52,7 @@ use crate::parallel::in_order;
 use crate::plan::Plan;
 use crate::settings::{Goal, SetStrategy, Settings};
 use crate::spill::{self, Budget, Cache, Lists, Temp};
-use crate::verify::Verifier;
+use crate::verify::{Overlap, Verifier};
 use crate::{Error, Result};
 
 use super::Search;
@@ -172,7 +172,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
         candidates: CandidateRecords,
         stats: &mut Stats,
     ) -> Result<DiskComparison> {
-        let CandidateRecords { buckets, cache, places, elements } = candidates;
+        let CandidateRecords { buckets, cache, places, elements, audited } = candidates;
         let sides = collection.copies().sides();
         let texts = self.search.resumable(
             Stage::Load,
@@ -182,7 +182,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
                 self.search.observer.stage(Stage::Load, Some(self.bytes()));
                 let clock = Clock::start(Stage::Load);
                 let places = places.unwrap_or_else(|| cache.places(collection));
-                let needs = match &buckets {
+                let mut needs = match &buckets {
                     Some(buckets) => needs(
                         buckets,
                         sides.as_ref(),
@@ -193,11 +193,14 @@ impl<'a, S: Source> DiskRun<'a, S> {
                     )?,
                     None => vec![Need::Elements; places.len()],
                 };
+                let compared = needs.iter().filter(|&&need| need != Need::Nothing).count();
+                audited.iter().for_each(|&group| needs[group as usize] = Need::Elements);
                 let count = needs.iter().filter(|&&need| need != Need::Nothing).count();
                 let words = count as u64 * self.layout.words(elements) as u64;
                 let limit = self.budget.share(4) as u64;
                 self.budget.check_space((8 * words).saturating_sub(limit))?;
-                let store = second_pass::load(self, collection, needs, cache, &places)?;
+                let mut store = second_pass::load(self, collection, needs, cache, &places)?;
+                store.compared = compared;
                 stats.stages.push(clock.stop(self.bytes()));
                 Ok(store)
             },
@@ -289,6 +292,11 @@ impl Comparison for DiskComparison {
     fn closeness(&self, centres: &[u32]) -> Result<Vec<Closeness>> {
         let (texts, verifier, budget) = self.parts();
         texts.closeness(centres, verifier, budget.share(1))
+    }
+
+    fn overlaps(&self, pairs: &[(u32, u32)]) -> Result<Vec<Option<(Overlap, f64)>>> {
+        let (texts, verifier, _) = self.parts();
+        texts.overlaps(pairs, verifier)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sketches of texts whose elements are all in memory, made when it is decided that bands are used.
 
 use crate::Result;
-use crate::audit::true_partners::Partner;
+use crate::audit::capture::Capture;
 use crate::candidates::{KEY_PARTS, partition_of_key};
 use crate::item::Source;
 use crate::matches::Collection;
@@ -9,25 +9,24 @@ use crate::parallel::in_order;
 use crate::spill::{Block, Partitions};
 
 use super::DiskRun;
-use super::audit_sample::DrawnGroups;
 use super::buffers::with_buffers;
 use super::record_cache::RecordCache;
 
-/// Sketches the texts that were kept without a sketch, one of each group, and hands over their keys. On the way it compares
-/// them with the drawn groups of an audit.
+/// Sketches the texts that were kept without a sketch, one of each group, and hands over their keys, and those of
+/// the elements that are kept for the audit.
 pub(super) fn sketch_cached<S: Source>(
     run: &DiskRun<'_, S>,
     cache: &mut RecordCache,
     places: &[(u32, u32)],
     collection: &Collection,
-    drawn: Option<&DrawnGroups>,
-    keys: &mut Partitions<1>,
-) -> Result<Vec<Partner>> {
-    let Some(banding) = &run.banding else { return Ok(Vec::new()) };
+    capture: Option<Capture>,
+    (keys, captured): (&mut Partitions<1>, &mut Partitions<1>),
+) -> Result<()> {
+    let Some(banding) = &run.banding else { return Ok(()) };
     let mut records = cache.records_mut(0..collection.groups(), places);
     let sketch = |records: &mut [(u32, &mut [u64])]| {
         run.search.go_on()?;
-        let (mut own, mut found) = (Vec::new(), Vec::new());
+        let (mut own, mut kept) = (Vec::new(), Vec::new());
         let mut entries = Vec::with_capacity(records.len() * run.tables());
         with_buffers(|buffers| {
             for (group, record) in records {
@@ -39,21 +38,24 @@ pub(super) fn sketch_cached<S: Source>(
                 entries.extend(own.iter().enumerate().map(|(table, &key)| {
                     (partition_of_key(table, key) as u32, [key << 32 | position])
                 }));
-                if let Some(drawn) = drawn {
-                    drawn.look(*group, record, &mut buffers.scratch, &mut found);
+                if let Some(capture) = capture {
+                    own.clear();
+                    capture.keys(run.layout.elements(record), &mut buffers.capture, &mut own);
+                    kept.extend(own.iter().map(|&key| (key, position)));
                 }
             }
         });
         let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
-        Ok((Block::new(run.tables() * KEY_PARTS, entries), found))
+        let kept = kept.iter().map(|&(key, position): &(u64, u64)| {
+            (partition_of_key(0, key), [key << 32 | position])
+        });
+        Ok((Block::new(run.tables() * KEY_PARTS, entries), Block::new(KEY_PARTS, kept)))
     };
-    let mut all = Vec::new();
     let portions = RecordPortions::of(&mut records, run.settings().threads);
-    in_order(run.settings().threads, portions.map(Ok), sketch, |(block, found)| {
-        all.extend(found);
-        keys.push(block)
-    })?;
-    Ok(all)
+    in_order(run.settings().threads, portions.map(Ok), sketch, |(block, kept)| {
+        keys.push(block)?;
+        captured.push(kept)
+    })
 }
 
 /// Records to be worked on together. Portions are large at first, because each has a cost of its own, and smaller towards

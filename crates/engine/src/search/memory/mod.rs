@@ -9,7 +9,7 @@ mod space_search;
 pub use items::{ItemNames, Items, MemoryItems};
 pub(crate) use space_search::close_pairs;
 
-use crate::audit::true_partners::TruePartners;
+use crate::audit::AuditSample;
 use crate::cluster::{Deduplication, Keep, Linkage};
 use crate::item::Members;
 use crate::matches::{Collection, Matches, SimilarGroups, Stats};
@@ -120,7 +120,7 @@ fn audited_search<'a, S: SearchSpace>(
     collection: &Collection,
     budget: &'a Budget,
     stats: &mut Stats,
-) -> Result<(SpaceSearch<'a, S>, TruePartners)> {
+) -> Result<(SpaceSearch<'a, S>, AuditSample)> {
     collection.count(stats);
     let search_space = SpaceSearch::new(space, search, collection, budget, stats)?;
     let truth = search_space.true_partners(collection, stats)?;

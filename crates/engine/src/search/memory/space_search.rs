@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::audit::true_partners::{self, AuditScale, DrawOrder, Partner, TruePartners};
+use crate::audit::AuditSample;
+use crate::audit::true_partners::{self, AuditCost, AuditScale, DrawOrder, Partner, TruePartners};
 use crate::candidates::cascade::Cascade;
 use crate::candidates::probed::ProbedTables;
 use crate::cluster::{Centres, Closeness, Comparison, UnionFind, stars};
@@ -20,7 +21,7 @@ use crate::matches::{
 use crate::observe::{Clock, Observer, Stage};
 use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
-use crate::plan::{Plan, probes};
+use crate::plan::{Plan, SearchCost, probes};
 use crate::space::{
     BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
     VectorSpace, sorted_pairs,
@@ -73,34 +74,78 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         Ok(Self { space, search, limit, split, plan, ready, budget, copied })
     }
 
-    /// Items drawn at random, and everything that is similar to them, by comparing them with all others; none where
-    /// nothing is missed.
+    /// Items drawn at random, and everything that is similar to them; nothing where none is missed.
     pub(super) fn true_partners(
         &self,
         collection: &Collection,
         stats: &mut Stats,
-    ) -> Result<TruePartners> {
-        let Some(tables) = self.plan.tables_taken() else { return Ok(TruePartners::default()) };
+    ) -> Result<AuditSample> {
+        let asked = self.search.settings.audit;
+        let Some(tables) = self.plan.tables_taken().filter(|_| asked != Some(0)) else {
+            return Ok(AuditSample::Nothing);
+        };
         self.search.observer.stage(Stage::Audit, None);
         let clock = Clock::start(Stage::Audit);
         let seconds = tables.cost.map_or(0.0, |cost| cost.seconds);
         let each = 1e-9 * self.space.costs().1 * self.space.len() as f64;
-        let unasked = true_partners::unasked_by_cost(seconds, each);
-        let count = self.search.settings.audit.unwrap_or(unasked);
+        let by_cost = AuditCost { seconds, each };
         let copies = collection.copies();
-        let (positions, groups) = match count {
-            0 => return Ok(TruePartners::default()),
-            count => true_partners::draw(copies, count, DrawOrder::new(self.search.settings.seed)),
+        let draw =
+            |count| true_partners::draw(copies, count, DrawOrder::new(self.search.settings.seed));
+        let stopped = || self.search.observer.stopped();
+        let join = JoinQuery { limit: self.limit, split: self.split, stopped: &stopped };
+        let is_known = |exact: SearchCost| by_cost.is_worth(exact.seconds, asked);
+        let may_be_complete =
+            by_cost.may_be_complete(asked) && self.plan.exact.is_none_or(is_known);
+        let complete = may_be_complete.then(|| self.space.prepare(&join));
+        let complete = complete.filter(|(_, seconds)| by_cost.is_worth(*seconds, asked));
+        let (positions, partners) = match complete {
+            Some((prepared, _)) => {
+                let (positions, groups) = draw(asked.unwrap_or(true_partners::MOST));
+                (
+                    positions,
+                    self.partners_of_all(&groups, |found| {
+                        self.space.complete(&prepared, &join, found)
+                    })?,
+                )
+            }
+            None => {
+                let (positions, groups) = draw(asked.unwrap_or(by_cost.items()));
+                let partners: Vec<Vec<Partner>> = groups
+                    .par_iter()
+                    .map(|&group| {
+                        self.search.go_on()?;
+                        Ok(self.partners_of(group).collect())
+                    })
+                    .collect::<Result<_>>()?;
+                (positions, partners.concat())
+            }
         };
-        let partners: Vec<Vec<Partner>> = groups
-            .par_iter()
-            .map(|&group| {
-                self.search.go_on()?;
-                Ok(self.partners_of(group).collect())
-            })
-            .collect::<Result<_>>()?;
         stats.stages.push(clock.stop(0));
-        Ok(TruePartners::new(positions, partners.concat(), copies, self.scale()))
+        let partners = TruePartners::new(positions, partners, copies, self.scale());
+        Ok(AuditSample::Items(partners))
+    }
+
+    /// All that is similar to these groups, ascending, by a search that finds every pair.
+    fn partners_of_all(
+        &self,
+        groups: &[u32],
+        find: impl FnOnce(&PairSink<'_>) -> Result<u64>,
+    ) -> Result<Vec<Partner>> {
+        let mut is_drawn = vec![false; self.space.len()];
+        groups.iter().for_each(|&group| is_drawn[group as usize] = true);
+        let is_similarity = self.has_similarities();
+        let partners = Mutex::new(Vec::new());
+        find(&|pairs: &[ClosePair]| {
+            let both = pairs.iter().flat_map(|pair| {
+                let value = if is_similarity { pair.value } else { 1.0 };
+                [(pair.a, pair.b, value), (pair.b, pair.a, value)]
+            });
+            let mut partners = partners.lock().unwrap_or_else(PoisonError::into_inner);
+            partners.extend(both.filter(|partner: &Partner| is_drawn[partner.0 as usize]));
+            Ok(())
+        })?;
+        Ok(partners.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// All that is similar to a group, on the other side where there are two.
