@@ -84,7 +84,7 @@ impl DrawSize {
     /// sketched, or in which many pairs are compared.
     fn draws(self, pairs: f64) -> u32 {
         /// Bytes of text, and pairs, for which there is a draw.
-        const BYTES: f64 = 1600.0;
+        const BYTES: f64 = 2000.0;
         const PAIRS: f64 = 16.0;
         const LEAST: f64 = (1 << 13) as f64;
         const MOST_BY_PAIRS: f64 = (1 << 14) as f64;
@@ -716,7 +716,7 @@ mod tests {
     fn drawn_pairs_stand_for_all_pairs() {
         let mut random = SplitMix::new(3);
         let sets = clusters(&[40, 12, 5, 3, 2, 2, 2, 1, 1, 30], 0.1, &mut random);
-        let count = |group: usize| if group % 5 == 0 { 1 + group % 7 } else { 1 };
+        let count = |group: usize| if group.is_multiple_of(5) { 1 + group % 7 } else { 1 };
         let copies = copies((0..sets.len()).map(count));
         let pairs = truth(&sets).into_iter();
         let pairs: f64 =

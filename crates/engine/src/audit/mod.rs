@@ -12,7 +12,35 @@
 //!
 //! **Items in memory** are drawn one by one and compared with all others ([`true_partners`], [`item_tally`]).
 //!
-//! MEASURED
+//! **How often it holds the truth,** and how wide it is. Items are texts as sets of five words, and sets of films or users; each
+//! run had another seed, for itself and for the audit; the truth is known. The method was chosen on the first five
+//! collections. The last four were generated and not looked at before: clusters whose sizes follow a power law; few pairs among
+//! 20,300 texts; a cluster of 1,200 among 5,200; texts that all start with one of three paragraphs. (By `pairs --approximate
+//! --recall 0.7` and `0.99`, a quarter more draws than now.)
+//!
+//! | collection, threshold | promise | pairs | recall, mean | interval held | its width, mean |
+//! |---|---|---|---|---|---|
+//! | licence texts, 0.8 | 0.7 | 98,172 | .853 | 93 of 100 | .046 |
+//! |  | 0.99 |  | .9992 | 97 of 100 | .010 |
+//! | manual pages, 0.5 | 0.7 | 2,740 | .936 | 196 of 200 | .038 |
+//! |  | 0.99 |  | .9994 | 199 of 200 | .017 |
+//! | files of crates, 0.5 | 0.7 | 25,425 | .9955 | 197 of 200 | .012 |
+//! |  | 0.99 |  | 1.0000 | 200 of 200 | .007 |
+//! | users of films, 0.2 | 0.7 | 1,245,436 | .906 | 30 of 30 | .027 |
+//! |  | 0.99 |  | .9977 | 30 of 30 | .009 |
+//! | films by users, 0.2 | 0.7 | 110,268 | .936 | 188 of 200 | .021 |
+//! |  | 0.99 |  | .9983 | 197 of 200 | .007 |
+//! | power law, 0.8 | 0.7 | 616,253 | .891 | 96 of 100 | .031 |
+//! |  | 0.99 |  | .9994 | 99 of 100 | .007 |
+//! | few pairs, 0.8 | 0.7 | 98 | .873 | 100 of 100 | .010 |
+//! |  | 0.99 |  | .9994 | 100 of 100 | .0001 |
+//! | one cluster, 0.8 | 0.7 | 160,184 | .843 | 99 of 100 | .038 |
+//! |  | 0.99 |  | .9993 | 99 of 100 | .008 |
+//! | same paragraphs, 0.8 | 0.7 | 311 | .848 | 100 of 100 | .175 |
+//! |  | 0.99 |  | .9987 | 100 of 100 | .086 |
+//!
+//! **What it cannot see sharply.** Where nearly all items share most of a long phrase, as in the last collection, buckets are large
+//! and few drawn pairs are similar: the interval is wide, and says so.
 
 mod beta;
 pub(crate) mod capture;
@@ -51,9 +79,9 @@ pub struct Audit {
 #[derive(Debug, Clone)]
 enum Sample {
     /// Items, with all their partners, from a collection of `population` items.
-    Items { population: u64, items: u64, tallies: Tallies<ItemTally> },
+    Items { population: u64, items: u64, tallies: Box<Tallies<ItemTally>> },
     /// So many pairs, or all that are seen.
-    Pairs { compared: u64, all: bool, tallies: Tallies<PairTally> },
+    Pairs { compared: u64, all: bool, tallies: Box<Tallies<PairTally>> },
 }
 
 /// Sums over all pairs, and by band of similarity.
@@ -113,13 +141,13 @@ impl Audit {
     /// An audit that draws items; none yet. Bands of similarity start at `threshold`; the collection has `population`
     /// items. A sample that is all of them leaves nothing to chance.
     pub fn new(threshold: f64, population: u64) -> Self {
-        let sample = Sample::Items { population, items: 0, tallies: Tallies::default() };
+        let sample = Sample::Items { population, items: 0, tallies: Box::default() };
         Self { threshold, sample }
     }
 
     /// An audit that draws pairs; none yet. With `all`, every pair that is seen is looked at.
     pub(crate) fn of_pairs(threshold: f64, all: bool) -> Self {
-        let sample = Sample::Pairs { compared: 0, all, tallies: Tallies::default() };
+        let sample = Sample::Pairs { compared: 0, all, tallies: Box::default() };
         Self { threshold, sample }
     }
 
@@ -273,11 +301,11 @@ impl Audit {
         let (&[threshold, kind, first, second], rest) = numbers.split_first_chunk()?;
         let sample = match kind {
             0 => {
-                let tallies = Tallies::from_parts(rest, ItemTally::from_parts)?;
+                let tallies = Box::new(Tallies::from_parts(rest, ItemTally::from_parts)?);
                 Sample::Items { population: first, items: second, tallies }
             }
             _ => {
-                let tallies = Tallies::from_parts(rest, PairTally::from_parts)?;
+                let tallies = Box::new(Tallies::from_parts(rest, PairTally::from_parts)?);
                 Sample::Pairs { compared: first, all: second == 1, tallies }
             }
         };

@@ -225,7 +225,7 @@ mod cost {
     pub(super) const KEY: f64 = 20.0;
     /// Looking at the sketches of a pair that shares a key.
     pub(super) const LOOK: f64 = 9.0;
-    /// Looking an element up for the audit.
+    /// What the audit takes for an element: to keep some, and to draw and compare pairs.
     pub(super) const AUDIT: f64 = 3.0;
 }
 
