@@ -149,6 +149,9 @@ fn removed(stats: &Stats, subject: &Subject) -> String {
     let least = short(least);
     match (stats.unlike.unwrap_or(0), subject.value_name()) {
         (0, "distance") => format!("items removed, each within {least} of one that is kept"),
+        (0, _) if least == 1.0 => {
+            "items removed, each with similarity 1 to one that is kept".into()
+        }
         (0, _) => {
             format!("items removed, each with similarity {least} or more to one that is kept")
         }
@@ -224,10 +227,15 @@ impl ShortTexts {
 
 /// How many pairs were compared.
 fn compared(stats: &Stats, subject: &Subject) -> Vec<(u64, String)> {
+    // Groups leave out pairs that are connected already.
+    let looked_at = match stats.kept {
+        Some(_) => "pairs of them looked at",
+        None => "pairs of them do",
+    };
     match (subject.by_elements, stats.plan.is_exact()) {
         (true, false) => vec![
             (stats.in_candidates, "of them share a bucket with another".into()),
-            (stats.candidates, "pairs of them do".into()),
+            (stats.candidates, looked_at.into()),
             (
                 stats.verified,
                 "pairs compared exactly, the others ruled out by their sketches".into(),
@@ -247,6 +255,12 @@ fn compared(stats: &Stats, subject: &Subject) -> Vec<(u64, String)> {
 pub(crate) fn audited(audit: &Audit) -> String {
     let drawn = match (audit.items(), audit.compared()) {
         (Some(items), _) => format!("of {} items drawn at random", grouped(items)),
+        (None, compared) if audit.is_of_all() => {
+            format!(
+                "of all {} pairs that a second look brings together",
+                grouped(compared.unwrap_or(0))
+            )
+        }
         (None, compared) => {
             format!("of {} pairs drawn at random and compared", grouped(compared.unwrap_or(0)))
         }
@@ -276,18 +290,17 @@ pub(crate) fn audited(audit: &Audit) -> String {
     }
     // Distances have no bands.
     for (band, recall) in audit.bands().iter().filter(|(band, _)| band.start < band.end) {
-        let range = match recall.interval {
-            Some((low, high)) if low < high => format!(" ({} to {})", share(low), share(high)),
-            _ => String::new(),
+        let pairs = grouped(recall.pairs);
+        let found = match recall.interval {
+            Some((low, high)) if low < high => {
+                let range = format!("({} to {})", at_least(low), share(high));
+                format!("{} of {pairs} pairs {range}", share(recall.recall))
+            }
+            Some(_) => format!("{} of {pairs} pairs", share(recall.recall)),
+            // So few are told by their number, as their weights say nothing.
+            None => format!("{} of {pairs} pairs found", grouped(recall.found)),
         };
-        let _ = write!(
-            text,
-            "\n    {:>5} to {:<5} {} of {} pairs{range}",
-            short(band.start),
-            short(band.end),
-            share(recall.recall),
-            grouped(recall.pairs),
-        );
+        let _ = write!(text, "\n    {:>5} to {:<5} {found}", short(band.start), short(band.end));
     }
     text
 }

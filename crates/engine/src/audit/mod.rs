@@ -13,7 +13,7 @@
 //! **Items in memory** are drawn one by one and compared with all others ([`true_partners`], [`item_tally`]).
 //!
 //! **How often it holds the truth,** and how wide it is. Items are texts as sets of five words, and sets of films or users; each
-//! run had another seed, for itself and for the audit; the truth is known (`pairs --approximate --recall 0.7` and `0.99`).
+//! run had another seed, for itself and for the audit; the truth is known (approximate runs with promises of 0.7 and 0.99).
 //! The method was chosen on the first five collections. The next four were generated to check it, but their results were known
 //! when the weight of the added miss, the number of draws, the chance to be seen and `TOGETHER` were set, so they are no
 //! independent check. These nine had a tenth fewer draws than now. The last four were generated afterwards, with other
@@ -270,6 +270,11 @@ impl Audit {
             Sample::Items { .. } => None,
             Sample::Pairs { compared, .. } => Some(*compared),
         }
+    }
+
+    /// Whether all pairs were compared that can be drawn.
+    pub fn is_of_all(&self) -> bool {
+        matches!(self.sample, Sample::Pairs { all: true, .. })
     }
 
     /// The share of the collection that was not drawn.

@@ -24,13 +24,8 @@ pub(crate) trait Comparison: Send + Sync {
     /// The connected components of all similar pairs: for every group its component's smallest member.
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>>;
 
-    /// The same, and for every group the one that [stands for it](super::stars) when they are preferred in this order.
-    fn stars(
-        &self,
-        order: &[u32],
-        observer: &dyn Observer,
-        stats: &mut Stats,
-    ) -> Result<(Vec<u32>, Vec<u32>)>;
+    /// For every group the one of its component that [stands for it](super::stars) when they are preferred in this order.
+    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>>;
 
     /// How large each group's item is, where the larger one of two similar items may contain the other.
     fn sizes(&self) -> Result<Option<Vec<u32>>>;
@@ -58,8 +53,6 @@ pub(crate) struct Closeness {
 pub(crate) struct Clustering {
     /// The preferred item of every group.
     best: Vec<u32>,
-    /// What similar pairs connect.
-    components: Vec<u32>,
     /// The group that stands for the cluster.
     centres: Vec<u32>,
     /// How close the two are.
@@ -77,11 +70,10 @@ impl Clustering {
     ) -> Result<Self> {
         let preference = Preference { collection, keep };
         let best = preference.best_of_groups()?;
-        let (components, centres) = match linkage {
+        let centres = match linkage {
             Linkage::Chains => {
                 let components = comparison.components(observer, stats)?;
-                let centres = preference.kept_of_components(&components, &best)?;
-                (components, centres)
+                preference.kept_of_components(&components, &best)?
             }
             Linkage::Stars => {
                 let mut order = preference.order(&best)?;
@@ -92,13 +84,13 @@ impl Clustering {
             }
         };
         let closeness = comparison.closeness(&centres)?;
-        Ok(Self { best, components, centres, closeness })
+        Ok(Self { best, centres, closeness })
     }
 
-    /// Which of `others` the run knows to belong together with a group.
+    /// Of which of `others`, all similar to a group, the run did not keep both.
     pub(crate) fn found(&self, group: u32, others: &[u32]) -> Vec<bool> {
-        let component = |group: u32| self.components[group as usize];
-        others.iter().map(|&other| component(group) == component(other)).collect()
+        let is_kept = |group: u32| self.centres[group as usize] == group;
+        others.iter().map(|&other| !(is_kept(group) && is_kept(other))).collect()
     }
 
     /// The largest cluster, if it has an implausible share of the collection and not all of it is similar to the kept
@@ -125,7 +117,6 @@ impl Clustering {
 
     pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
         save.numbers(&self.best)?;
-        save.numbers(&self.components)?;
         save.numbers(&self.centres)?;
         let values = self.closeness.iter().map(|it| it.value.to_bits());
         save.numbers(&values.collect::<Vec<u64>>())?;
@@ -134,14 +125,14 @@ impl Clustering {
     }
 
     pub(crate) fn load(load: &mut Loader) -> Option<Self> {
-        let (best, components, centres) = (load.numbers()?, load.numbers()?, load.numbers()?);
+        let (best, centres) = (load.numbers()?, load.numbers()?);
         let (values, similar): (Vec<u64>, Vec<u8>) = (load.numbers()?, load.numbers()?);
         let closeness = |(bits, similar): (u64, u8)| Closeness {
             value: f64::from_bits(bits),
             is_similar: similar == 1,
         };
         let closeness = values.into_iter().zip(similar).map(closeness).collect();
-        Some(Self { best, components, centres, closeness })
+        Some(Self { best, centres, closeness })
     }
 }
 

@@ -5,8 +5,9 @@
 //! nothing is removed that nothing kept stands for, no two kept items of a component are similar, and which they are
 //! depends on the components, the order and the items alone.
 //!
-//! Pairs are not listed: of 100,000 near-identical items each is compared with one. All comparisons are exact, so items
-//! that bands did not bring together are told apart as well.
+//! Pairs of sets are not listed: of 100,000 near-identical ones each is compared with one. All comparisons are exact, so
+//! sets that bands did not bring together are told apart as well. Of items in memory, the pairs that were found are the
+//! similar ones, unless there are too many to list.
 
 use rayon::prelude::*;
 

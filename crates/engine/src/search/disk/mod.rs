@@ -266,12 +266,7 @@ impl Comparison for DiskComparison {
         }
     }
 
-    fn stars(
-        &self,
-        order: &[u32],
-        observer: &dyn Observer,
-        stats: &mut Stats,
-    ) -> Result<(Vec<u32>, Vec<u32>)> {
+    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
         /// Bytes that an index of sets takes for each of their elements, about.
         const ELEMENT: usize = 40;
         let components = self.components(observer, stats)?;
@@ -280,8 +275,7 @@ impl Comparison for DiskComparison {
         let at_hand = budget.share(1) / rayon::current_num_threads().max(1);
         let compared = ComparedSets { sets, verifier, room: &room, at_hand };
         let go_on = || if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) };
-        let centres = stars(&components, order, || SetCentres::new(&compared), &go_on)?;
-        Ok((components, centres))
+        stars(&components, order, || SetCentres::new(&compared), &go_on)
     }
 
     fn sizes(&self) -> Result<Option<Vec<u32>>> {

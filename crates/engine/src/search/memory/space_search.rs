@@ -277,12 +277,7 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
         Ok(self.connect(0, observer, stats)?.0)
     }
 
-    fn stars(
-        &self,
-        order: &[u32],
-        observer: &dyn Observer,
-        stats: &mut Stats,
-    ) -> Result<(Vec<u32>, Vec<u32>)> {
+    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
         /// Pairs of which a list is kept. Among more, few items are kept of many, and it is as well to compare with those.
         const LISTED: u64 = 1 << 24;
         let (components, similar) = self.connect(LISTED, observer, stats)?;
@@ -292,8 +287,7 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
             kept: Vec::new(),
             places: HashMap::new(),
         };
-        let centres = stars(&components, order, none, &|| self.search.go_on())?;
-        Ok((components, centres))
+        stars(&components, order, none, &|| self.search.go_on())
     }
 
     fn sizes(&self) -> Result<Option<Vec<u32>>> {
