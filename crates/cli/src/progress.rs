@@ -25,7 +25,9 @@ impl Progress {
         let mut signals = Signals::new(signals_to_heed()).context("cannot watch for Ctrl-C")?;
         std::thread::spawn(move || {
             for signal in signals.forever() {
-                if STOPPED.swap(signal, Ordering::Relaxed) == 0 {
+                let first =
+                    STOPPED.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+                if first.is_ok() {
                     std::thread::spawn(leave_anyway);
                 }
             }

@@ -70,7 +70,7 @@ fn an_audit_without_a_miss_says_how_much_was_found_at_least() {
     // Ten, six and one for each story.
     assert_eq!((&stats["pairs"], &audit["found"]), (&561.into(), &audit["pairs"]));
     assert!(audit["low"].as_f64() > Some(0.994) && audit["high"] == 1.0, "{audit:#}");
-    let expected = "audited: no miss among 561 similar pairs of 561 pairs drawn at random and compared; at least 0.99";
+    let expected = "audited: no miss among 561 similar pairs of all 561 pairs that a second look brings together; at least 0.99";
     assert!(out.contains(expected) && out.contains(" found, 95 % sure"), "{out}");
 }
 
@@ -94,4 +94,27 @@ fn where_nothing_could_be_audited_the_run_says_so() {
     place.write("in.jsonl", texts());
     let out = place.ok("pairs in.jsonl --approximate -t 0.999 -o p.csv").stderr;
     assert!(out.contains("audited: no similar pair"), "{out}");
+}
+
+/// One side has many pairs of its own, and the two have nothing in common: an audit that drew from nothing reported a miss
+/// and no number.
+#[test]
+fn collections_without_anything_in_common_have_no_misses() {
+    let place = Place::new();
+    let text = |name: &str, other: usize| {
+        let words =
+            (0..60).map(|i| if i == other { format!("x{name}") } else { format!("{name}{i}") });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let line = |text: String| format!("{{\"text\":\"{text}\"}}\n");
+    let near = |i: usize| format!("{} y{i}", text("b", i % 60));
+    place.write("a.jsonl", (0..5).map(|i| line(text("a", i))).collect::<String>());
+    place.write("b.jsonl", (0..300).map(|i| line(near(i))).collect::<String>());
+    let outcome = place.ok("pairs a.jsonl --against b.jsonl --approximate --stats s.json");
+    assert!(outcome.stdout.is_empty());
+    let told = "audited: no similar pair of 0 pairs drawn at random and compared, so nothing is known of misses";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    let stats: Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    assert_eq!(stats["recall"]["audited"]["recall"], Value::Null);
+    assert_eq!(stats["recall"]["audited"]["pairs"], 0);
 }

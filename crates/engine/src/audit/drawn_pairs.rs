@@ -261,7 +261,10 @@ impl DrawnPairs {
         let (draws, enough) = (size.draws(of_groups), size.enough);
         // Twice as many are looked at as fast, because a pair is in several buckets and compared once.
         let all = of_groups <= 2.0 * f64::from(draws);
-        let pairs = match all {
+        // Of two sides that share no key, all pairs are on one side.
+        let has_none = sums.iter().all(|sums| sums.mass[0] <= 0.0);
+        let pairs = match all || has_none {
+            true if has_none => Vec::new(),
             true => all_pairs(buckets, &counts)?,
             false => {
                 let drawing = Drawing { buckets, counts: &counts, sums: &sums, draws, seed };
@@ -519,6 +522,7 @@ impl Drawing<'_> {
         for &(at, a, b) in drawn.iter().flatten() {
             in_order[at as usize] = (a, b);
         }
+        debug_assert!(in_order.iter().all(|(a, b)| a < b), "every draw falls into a bucket");
         Ok(in_order)
     }
 

@@ -27,13 +27,11 @@ pub(super) struct Rereadable {
 struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
-    /// Which file of the system it is.
-    node: u64,
 }
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
-        Self { len: metadata.len(), modified: metadata.modified().ok(), node: metadata.ino() }
+        Self { len: metadata.len(), modified: metadata.modified().ok() }
     }
 }
 
@@ -45,7 +43,7 @@ impl Rereadable {
 
     /// Something in memory, which is never opened.
     pub(super) fn in_memory(name: PathBuf, len: u64) -> Self {
-        Self { name, spool: None, stamp: Stamp { len, modified: None, node: 0 } }
+        Self { name, spool: None, stamp: Stamp { len, modified: None } }
     }
 
     /// A copy of what `from` gives until its end, in the folder `temp`.
@@ -76,9 +74,9 @@ impl Rereadable {
         }
         let metadata = std::fs::metadata(&self.name).ok()?;
         let age = self.stamp.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos();
-        let Stamp { len, node, .. } = self.stamp;
-        let (device, changed) = (metadata.dev(), (metadata.ctime(), metadata.ctime_nsec()));
-        Some(format!("{:?} {len} {age} {device} {node} {changed:?}", self.name))
+        let node = (metadata.dev(), metadata.ino());
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Some(format!("{:?} {} {age} {node:?} {changed:?}", self.name, self.stamp.len))
     }
 
     /// A hash of the first and the last bytes of the file, and of some between.

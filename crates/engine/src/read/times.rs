@@ -12,7 +12,7 @@ use arrow_array::types::{
     Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 
 /// The first value of a batch that is no date or time, in words.
@@ -35,6 +35,24 @@ fn kind(kind: &DataType) -> &'static str {
         DataType::Time32(_) | DataType::Time64(_) => "time of day",
         _ => "date or time",
     }
+}
+
+/// Whether there are dates or times in a part of this kind.
+fn has_times(kind: &DataType) -> bool {
+    match kind {
+        DataType::Struct(fields) => fields.iter().any(|field| has_times(field.data_type())),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => has_times(field.data_type()),
+        DataType::Dictionary(_, values) => has_times(values),
+        kind => kind.is_temporal(),
+    }
+}
+
+/// The first such value of any of these arrays.
+fn each(arrays: impl Iterator<Item = Option<ArrayRef>>) -> Option<i64> {
+    arrays.flatten().find_map(|array| unwritable_of(&array))
 }
 
 fn unwritable_of(array: &dyn Array) -> Option<i64> {
@@ -92,14 +110,29 @@ fn unwritable_of(array: &dyn Array) -> Option<i64> {
             Microsecond => span::<DurationMicrosecondType>(array),
             Nanosecond => span::<DurationNanosecondType>(array),
         },
+        // Of what is in parts, only those that a row refers to.
+        kind if !has_times(kind) => None,
         DataType::Struct(_) => {
-            array.as_struct().columns().iter().find_map(|part| unwritable_of(part))
+            (0..array.len()).filter(|&row| array.is_valid(row)).find_map(|row| {
+                array
+                    .as_struct()
+                    .columns()
+                    .iter()
+                    .find_map(|part| unwritable_of(&part.slice(row, 1)))
+            })
         }
-        DataType::List(_) => unwritable_of(array.as_list::<i32>().values()),
-        DataType::LargeList(_) => unwritable_of(array.as_list::<i64>().values()),
-        DataType::FixedSizeList(..) => unwritable_of(array.as_fixed_size_list().values()),
-        DataType::Map(..) => unwritable_of(array.as_map().entries()),
-        DataType::Dictionary(..) => unwritable_of(array.as_any_dictionary().values()),
+        DataType::List(_) => each(array.as_list::<i32>().iter()),
+        DataType::LargeList(_) => each(array.as_list::<i64>().iter()),
+        DataType::FixedSizeList(..) => each(array.as_fixed_size_list().iter()),
+        DataType::Map(..) => {
+            array.as_map().iter().flatten().find_map(|entries| unwritable_of(&entries))
+        }
+        DataType::Dictionary(..) => {
+            let (values, rows) = (array.as_any_dictionary(), 0..array.len());
+            let keys = values.normalized_keys();
+            let used = rows.filter(|&row| array.is_valid(row)).map(|row| keys[row]);
+            used.into_iter().find_map(|key| unwritable_of(&values.values().slice(key, 1)))
+        }
         _ => None,
     }
 }
