@@ -4,13 +4,13 @@
 //! interval, over all pairs and by similarity. Nothing here knows how the run searched, so nothing it assumed can flatter
 //! it. The run is over: what it found is fixed, and only the draws of the audit are random.
 //!
-//! **Texts, sets and bags** are seen a second time, by a few of their elements ([`capture`]). Two items that keep a common
+//! **Texts, sets and bags** are seen a second time, by a few of their elements (`capture`). Two items that keep a common
 //! element are a pair that can be drawn, and hardly a similar pair is none. Of these pairs some are drawn with known
-//! chances, each draw by itself ([`drawn_pairs`]), and compared exactly. So the audit draws *pairs*, not items with all
+//! chances, each draw by itself (`drawn_pairs`), and compared exactly. So the audit draws *pairs*, not items with all
 //! their partners: what happens to the pairs of one cluster together makes no draw worth less than another, and items
-//! without a partner, which are most of a large collection, cost nothing. [`pair_tally`] makes the interval.
+//! without a partner, which are most of a large collection, cost nothing. `pair_tally` makes the interval.
 //!
-//! **Items in memory** are drawn one by one and compared with all others ([`true_partners`], [`item_tally`]).
+//! **Items in memory** are drawn one by one and compared with all others (`true_partners`, `item_tally`).
 //!
 //! **How often it holds the truth,** and how wide it is. Items are texts as sets of five words, and sets of films or users; each
 //! run had another seed, for itself and for the audit; the truth is known (approximate runs with promises of 0.7 and 0.99).
