@@ -88,11 +88,15 @@ impl DrawSize {
         const PAIRS: f64 = 16.0;
         const LEAST: f64 = (1 << 13) as f64;
         const MOST_BY_PAIRS: f64 = (1 << 14) as f64;
-        const MOST: f64 = (1 << 16) as f64;
+        /// Draws are as many at most, and twice as many where texts take so long that nobody notices: all drawn texts are
+        /// loaded.
+        const MOST: f64 = (1 << 15) as f64;
+        const MANY_BYTES: f64 = 6e4;
         /// More than this take too much memory, whatever is asked.
         const LARGEST: f64 = (1 << 22) as f64;
         let by_pairs = (pairs / PAIRS).clamp(LEAST, MOST_BY_PAIRS);
-        let draws = (self.bytes as f64 / BYTES).clamp(by_pairs, MOST);
+        let most = (self.bytes as f64 / MANY_BYTES).clamp(MOST, 2.0 * MOST);
+        let draws = (self.bytes as f64 / BYTES).clamp(by_pairs, most);
         let times = (self.enough / ENOUGH as f64).max(0.1);
         (draws * times).min(LARGEST) as u32 / SLOTS * SLOTS
     }
