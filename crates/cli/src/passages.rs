@@ -7,7 +7,7 @@ use nearkin_engine::passages::{Passage, Words, find};
 use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::screen::Screen;
+use crate::screen::{Screen, harmless};
 
 /// What two texts share.
 pub(crate) struct SharedPassages<'a> {
@@ -137,7 +137,7 @@ impl<'a> SharedPassages<'a> {
         let end = if word + 1 == span.end { whole.end } else { start_of(word + 1) };
         let raw = &words.text()[start..end];
         let text: Vec<&str> = raw.split_whitespace().collect();
-        let text = text.join(" ").replace(char::is_control, "");
+        let text = harmless(&text.join(" "), false).into_owned();
         Piece { text, blank: raw.ends_with(char::is_whitespace), colour: None }
     }
 }

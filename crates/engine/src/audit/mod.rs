@@ -58,6 +58,7 @@ mod beta;
 pub(crate) mod capture;
 pub(crate) mod drawn_pairs;
 mod item_tally;
+mod pair_draws;
 mod pair_tally;
 pub(crate) mod true_partners;
 

@@ -48,7 +48,7 @@ pub(crate) fn stars<C: Centres>(
     go_on: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<Vec<u32>> {
     let mut found: Vec<u32> = (0..components.len() as u32).collect();
-    let members = Members::new(components, order);
+    let members = ComponentMembers::new(components, order);
     let several: Vec<&[u32]> = members.of_several().collect();
     let of_each: Vec<Vec<u32>> = several
         .par_iter()
@@ -105,13 +105,13 @@ fn star<C: Centres>(
 }
 
 /// The groups of each component, in order of preference.
-struct Members {
+struct ComponentMembers {
     groups: Vec<u32>,
     /// Where those of a component start, by its smallest member.
     starts: Vec<u32>,
 }
 
-impl Members {
+impl ComponentMembers {
     fn new(components: &[u32], order: &[u32]) -> Self {
         let mut starts = vec![0u32; components.len() + 1];
         components.iter().for_each(|&component| starts[component as usize] += 1);

@@ -24,15 +24,6 @@ pub trait Source: Sync {
         skip: &'a (dyn Fn(usize) -> bool + Sync),
     ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>>;
 
-    /// Like [`scan`](Self::scan), without line numbers, so skipped chunks need not be read. Reading all of 1 GB to draw a few
-    /// texts took a tenth of the time of a run.
-    fn glance<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>> {
-        self.scan(skip)
-    }
-
     /// Whether leaving chunks out saves most of the work of reading them.
     fn skips(&self) -> bool {
         true

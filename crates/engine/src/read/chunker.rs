@@ -64,20 +64,6 @@ impl Chunker {
             false => NextChunk::Records(buffer),
         })
     }
-
-    /// Skips the chunk that [`next`](Self::next) would give, and reads only its end. This needs lines in a file that is
-    /// not compressed. Returns false at the end of the file, where it cannot.
-    pub(super) fn pass(&mut self, text: &mut TextReader) -> Result<bool> {
-        let carried = self.carry.len() as u64;
-        let from = text.place() - carried;
-        let Some(end) = text.last_line_end(from, from.saturating_add(self.chunk_bytes as u64))?
-        else {
-            return Ok(false);
-        };
-        text.go_to(end);
-        self.carry.truncate(0);
-        Ok(true)
-    }
 }
 
 /// The end of the first record in `bytes` that is not a blank line.

@@ -6,7 +6,7 @@
 use super::{
     Input, InputFile, Kind, Syntax,
     buffer::{Buffer, BufferPool},
-    chunker::{Chunker, Ends, NextChunk},
+    chunker::{Chunker, NextChunk},
     rereadable::Rereadable,
     table::Stretch,
     text::TextReader,
@@ -56,28 +56,19 @@ pub struct Scan<'a> {
     /// Bytes that were passed over since the last chunk handed out.
     passed: u64,
     cursor: Option<Cursor<'a>>,
-    /// Whether lines are counted.
-    counts_lines: bool,
     failed: bool,
 }
 
 impl<'a> Scan<'a> {
     pub(super) fn new(input: &'a Input, skip: Option<Skip<'a>>) -> Self {
-        let (cursor, counts_lines, failed) = (None, true, false);
-        Self { input, skip, source: 0, number: 0, passed: 0, cursor, counts_lines, failed }
-    }
-
-    /// Like this scan, without line numbers, so that skipped chunks need not be read.
-    pub(super) fn without_lines(mut self) -> Self {
-        self.counts_lines = false;
-        self
+        Self { input, skip, source: 0, number: 0, passed: 0, cursor: None, failed: false }
     }
 
     fn advance(&mut self) -> Result<Option<Chunk>> {
         while let Some(source) = self.input.sources.get(self.source) {
             let mut cursor = match self.cursor.take() {
                 Some(cursor) => cursor,
-                None => Cursor::open(source, self.input.options.chunk_bytes, self.counts_lines)?,
+                None => Cursor::open(source, self.input.options.chunk_bytes)?,
             };
             let (skip, number) = (self.skip, self.number);
             let skipped = || skip.is_some_and(|skip| skip(number));
@@ -123,7 +114,7 @@ enum Cursor<'a> {
 type ScanStep = (u64, Option<Data>);
 
 impl<'a> Cursor<'a> {
-    fn open(source: &'a InputFile, chunk_bytes: usize, counts_lines: bool) -> Result<Self> {
+    fn open(source: &'a InputFile, chunk_bytes: usize) -> Result<Self> {
         let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
             return Ok(if matches!(source.kind, Kind::Folder { .. }) {
                 Self::Files(0)
@@ -148,8 +139,6 @@ impl<'a> Cursor<'a> {
             }),
             None => Self::Cut(Box::new(FirstScan {
                 stored,
-                // If that saves nothing, lines are counted for the next scan.
-                passes: !counts_lines && text.is_plain() && matches!(syntax.ends(), Ends::Lines),
                 text,
                 cutter: Chunker::new(syntax.ends(), chunk_bytes),
                 line,
@@ -219,8 +208,6 @@ struct FirstScan<'a> {
     stored: &'a Rereadable,
     text: TextReader<'a>,
     cutter: Chunker,
-    /// Whether it passes over skipped chunks. Line numbers are unknown from there on.
-    passes: bool,
     line: u64,
     taken: u64,
     cuts: Vec<Mark>,
@@ -229,10 +216,6 @@ struct FirstScan<'a> {
 
 impl FirstScan<'_> {
     fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        if self.passes && skipped() && self.cutter.pass(&mut self.text)? {
-            let before = std::mem::replace(&mut self.taken, self.text.taken());
-            return Ok(Some((self.taken - before, None)));
-        }
         let bytes = match self.cutter.next(&mut self.text)? {
             NextChunk::Records(bytes) => bytes,
             NextChunk::OpenQuote(bytes, start) => {
@@ -244,10 +227,8 @@ impl FirstScan<'_> {
                 ));
             }
             NextChunk::End => {
-                if !self.passes {
-                    // Two scans at once may both get here, with the same cuts.
-                    let _ = self.marks.set(std::mem::take(&mut self.cuts));
-                }
+                // Two scans at once may both get here, with the same cuts.
+                let _ = self.marks.set(std::mem::take(&mut self.cuts));
                 return Ok(None);
             }
         };

@@ -18,13 +18,6 @@ impl Source for Input {
         Ok(Box::new(Self::scan(self, Some(skip))?))
     }
 
-    fn glance<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<Chunk>> + Send + 'a>> {
-        Ok(Box::new(Self::scan(self, Some(skip))?.without_lines()))
-    }
-
     fn skips(&self) -> bool {
         !self.is_compressed()
     }
@@ -95,19 +88,6 @@ impl Source for AnyInput {
                 Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Groups)))
             }
         })
-    }
-
-    fn glance<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<AnyChunk>> + Send + 'a>> {
-        match self {
-            Self::Records(input) => {
-                let chunks = input.glance(skip)?;
-                Ok(Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Records))))
-            }
-            Self::Groups(_) => self.scan(skip),
-        }
     }
 
     fn skips(&self) -> bool {

@@ -6,7 +6,6 @@ use super::{
     rereadable::{FileCursor, Rereadable},
 };
 use crate::{Error, Result};
-use memchr::memrchr;
 use std::{
     fs::File,
     io::{self, BufReader, Read},
@@ -110,49 +109,6 @@ impl<'a> TextReader<'a> {
         };
         self.produced += skipped;
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
-    }
-
-    /// Whether the bytes stand in the file as they come out.
-    pub(super) fn is_plain(&self) -> bool {
-        matches!(self.bytes, Bytes::Plain(_))
-    }
-
-    /// The place in the file of the next byte, if it is not packed.
-    pub(super) fn place(&self) -> u64 {
-        self.taken() - self.ahead.len() as u64
-    }
-
-    /// Goes on from a place in the file, if it is not packed.
-    pub(super) fn go_to(&mut self, place: u64) {
-        if let Bytes::Plain(at) = &mut self.bytes {
-            self.ahead.clear();
-            at.offset = place;
-        }
-    }
-
-    /// The last line end between two places of the file; `None` if the file ends before the second.
-    pub(super) fn last_line_end(&self, from: u64, to: u64) -> Result<Option<u64>> {
-        const STEP: u64 = 16 << 10;
-        if to > self.stored.len() {
-            return Ok(None);
-        }
-        let mut buffer = BufferPool::default().take();
-        let mut end = to;
-        while end > from {
-            let start = from.max(end.saturating_sub(STEP));
-            buffer.truncate(0);
-            let mut at = FileCursor { file: Arc::clone(&self.file), offset: start };
-            let count = (end - start) as usize;
-            let read = buffer.read_from(&mut at, count).map_err(|error| self.broken(&error))?;
-            if read < count {
-                return Err(self.stored.changed());
-            }
-            if let Some(last) = memrchr(b'\n', &buffer) {
-                return Ok(Some(start + last as u64 + 1));
-            }
-            end = start;
-        }
-        Ok(None)
     }
 
     /// Fails if the file has changed.

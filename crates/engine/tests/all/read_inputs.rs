@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, StringArray,
     StringViewArray, UInt64Array, types::Int32Type,
 };
-use nearkin_engine::item::{Id, Source, Value};
+use nearkin_engine::item::{Id, Value};
 use nearkin_engine::read::{Format, Input, OnError, ReadOptions};
 use proptest::prelude::*;
 use std::{fs, path::PathBuf, sync::Arc};
@@ -346,50 +346,6 @@ fn a_second_scan_numbers_chunks_the_same_and_may_skip_some() {
     let input = Input::open(&paths(&dir, &names), chunks_of(40)).unwrap();
     scan_again(&input);
     scan_again(&input);
-}
-
-#[test]
-fn a_glance_gives_the_chunks_of_a_scan_whatever_it_passes_over() {
-    let line = |n: usize| format!("{{\"id\":{n},\"text\":\"{}\"}}\n", "t".repeat(n * n % 83));
-    let many: String = (0..200).map(line).collect();
-    let long = format!("{{\"id\":0,\"text\":\"{}\"}}\n", "long ".repeat(9_000));
-    let windows = many.replace('\n', "\r\n\r\n");
-    let rows: String = (0..50).map(|n| format!("{n},\"t\n{n}\"\n")).collect();
-    let contents = [
-        ("a.jsonl", many.clone().into_bytes()),
-        ("b.jsonl", many.trim_end().as_bytes().to_vec()),
-        ("c.jsonl", format!("\u{feff}{many}").into_bytes()),
-        ("d.jsonl", format!("{long}{many}{long}{many}").into_bytes()),
-        ("e.jsonl", windows.into_bytes()),
-        ("f.jsonl.gz", gz(many.as_bytes())),
-        ("g.csv", format!("id,text\n{rows}").into_bytes()),
-        ("h.txt", b"no line ends here".to_vec()),
-    ];
-    let all = contents.each_ref().map(|(name, content)| (*name, content.as_slice()));
-    let dir = files(&all);
-    for (name, chunk_bytes) in
-        contents.iter().flat_map(|it| [1, 40, 1_000, 20_000, 1 << 20].map(|bytes| (it.0, bytes)))
-    {
-        let opened = || Input::open(&paths(&dir, &[name]), chunks_of(chunk_bytes)).unwrap();
-        let scanned = opened();
-        let expected: Vec<_> = scanned.scan(None).unwrap().map(Result::unwrap).collect();
-        for take in [1, 2, 3, 7] {
-            let input = opened();
-            let skip = |number: usize| number % take != take - 1;
-            let glance: Vec<_> = input.glance(&skip).unwrap().map(Result::unwrap).collect();
-            assert_eq!(glance.len(), expected.len() / take, "{name} {chunk_bytes}");
-            let texts = |input: &Input, chunk| {
-                let batch = input.decode(chunk, &|_| true).unwrap();
-                (0..batch.items.len()).map(|i| batch.text(i).to_owned()).collect::<Vec<_>>()
-            };
-            for chunk in &glance {
-                let same = &expected[chunk.number];
-                assert_eq!(texts(&input, chunk), texts(&scanned, same), "{name} {chunk_bytes}");
-            }
-            // A scan after it knows the lines again.
-            scan_again(&input);
-        }
-    }
 }
 
 #[test]

@@ -5,25 +5,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use nearkin_engine::cluster::{Deduplication, Keep, Linkage};
+use nearkin_engine::family::hash::SplitMix;
 use nearkin_engine::item::Texts;
 use nearkin_engine::search::{Search, SourceItems};
 use nearkin_engine::settings::{Settings, Strategy};
 use nearkin_engine::shingle::Shingling;
 use nearkin_engine::verify::Measure;
 
-/// A stream of numbers, the same every time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
 /// Texts of which many are an earlier one with a word more, less or another, and some a part of an earlier one.
-fn texts(numbers: &mut Numbers) -> Vec<String> {
+fn texts(numbers: &mut SplitMix) -> Vec<String> {
     let mut all: Vec<Vec<u64>> = Vec::new();
     for _ in 0..2 + numbers.below(40) {
         let earlier =
@@ -109,7 +99,7 @@ const MEASURES: [(Measure, f64); 5] = [
 fn exact_runs_keep_what_comparing_everything_keeps() {
     let (mut removed, mut chained) = (0, 0);
     for seed in 0..200u64 {
-        let texts = texts(&mut Numbers(seed));
+        let texts = texts(&mut SplitMix::new(seed));
         let (measure, threshold) = MEASURES[seed as usize % MEASURES.len()];
         let keep = if seed % 2 == 0 { Keep::First } else { Keep::Longest };
         let exact = Settings {
@@ -145,7 +135,7 @@ fn exact_runs_keep_what_comparing_everything_keeps() {
 #[test]
 fn runs_by_bands_remove_only_what_a_kept_text_resembles() {
     for seed in 200..300u64 {
-        let texts = texts(&mut Numbers(seed));
+        let texts = texts(&mut SplitMix::new(seed));
         let settings = Settings {
             threshold: 0.6,
             shingling: Shingling::words(1),
@@ -170,7 +160,7 @@ fn runs_by_bands_remove_only_what_a_kept_text_resembles() {
 /// Each text is the one before with one word in forty changed: nearly all are one component, and hundreds are kept of it.
 #[test]
 fn of_a_long_chain_every_removed_text_has_a_kept_one() {
-    let mut numbers = Numbers(7);
+    let mut numbers = SplitMix::new(7);
     let mut words: Vec<u64> = (0..40).map(|_| numbers.below(5000)).collect();
     let mut texts = Vec::new();
     for _ in 0..2500 {
