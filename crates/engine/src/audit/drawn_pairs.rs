@@ -26,7 +26,7 @@ use crate::verify::Overlap;
 
 use super::capture::Capture;
 use super::pair_draws::{
-    BucketSums, Drawing, DrawnPair, GroupCounts, SLOTS, each_partition, masses,
+    BucketSums, Drawing, GroupCounts, SLOTS, SharedBuckets, distinct_groups, each_partition, masses,
 };
 use super::true_partners::AuditScale;
 use super::{Audit, SimilarDraw};
@@ -42,7 +42,8 @@ const LITTLE_MISSED: f64 = 0.97;
 pub(crate) struct DrawnPairs {
     capture: Capture,
     scale: AuditScale,
-    pairs: Vec<DrawnPair>,
+    pairs: Vec<(u32, u32)>,
+    weights: Weights,
     /// How many draws there were.
     draws: u32,
     /// As many independent similar pairs are enough.
@@ -51,6 +52,15 @@ pub(crate) struct DrawnPairs {
     all: bool,
     /// Pairs of copies, each counted from both its ends as the others are.
     copies: f64,
+}
+
+/// How many pairs each drawn pair stands for, if it is surely seen.
+#[derive(Debug)]
+enum Weights {
+    /// Computed when a pair turns out to be similar, as most do not.
+    Shared(SharedBuckets),
+    /// In the order of the draws.
+    Known(Vec<f64>),
 }
 
 /// How many pairs are drawn.
@@ -114,24 +124,34 @@ impl DrawnPairs {
         let all = of_groups <= 2.0 * f64::from(draws);
         // Of two sides that share no key, all pairs are on one side.
         let has_none = sums.iter().all(|sums| sums.mass[0] <= 0.0);
-        let pairs = if has_none {
-            Vec::new()
+        let (pairs, weights) = if has_none {
+            (Vec::new(), Weights::Known(Vec::new()))
         } else if all {
-            all_pairs(buckets, &counts)?
+            let pairs = all_pairs(buckets, &counts)?;
+            let weights = pairs.iter().map(|&(a, b)| counts.pairs(a, b)).collect();
+            (pairs, Weights::Known(weights))
         } else {
             let drawing = Drawing { buckets, counts: &counts, sums: &sums, draws, seed };
-            drawing.weighted(&drawing.draw()?)?
+            let pairs = drawing.draw()?;
+            let shared = drawing.shared(&pairs)?;
+            (pairs, Weights::Shared(shared))
         };
         let copies = counts.copies();
-        Ok(Self { capture, scale, pairs, draws, enough, all, copies })
+        Ok(Self { capture, scale, pairs, weights, draws, enough, all, copies })
     }
 
     /// The groups that are compared, ascending.
     pub(crate) fn groups(&self) -> Vec<u32> {
-        let mut groups: Vec<u32> = self.pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups
+        distinct_groups(self.pairs.iter().copied())
+    }
+
+    /// How many pairs a draw stands for, if its pair is surely seen.
+    fn weight(&self, draw: usize) -> f64 {
+        let (a, b) = self.pairs[draw];
+        match &self.weights {
+            Weights::Shared(buckets) => buckets.weight(a, b),
+            Weights::Known(weights) => weights[draw],
+        }
     }
 
     /// The share of all pairs that a run found. A function says what two groups have in common, and how
@@ -155,10 +175,10 @@ impl DrawnPairs {
             let has_fewer = is_first_look && worth >= FEWER * self.enough;
             is_first_look &= !has_fewer;
             if !self.all && (worth >= self.enough || has_fewer && audit.is_above(LITTLE_MISSED)) {
-                draws = f64::from(self.pairs[number * PORTION].at);
+                draws = (number * PORTION) as f64;
                 break;
             }
-            let mut new: Vec<(u32, u32)> = portion.iter().map(|pair| (pair.a, pair.b)).collect();
+            let mut new = portion.to_vec();
             new.sort_unstable();
             new.dedup();
             new.retain(|&pair| !known.contains_key(&key(pair)));
@@ -184,9 +204,12 @@ impl DrawnPairs {
                     known.insert(key(pair), draw);
                 }
             }
-            for pair in portion {
-                if let Some(Some(draw)) = known.get_mut(&key((pair.a, pair.b))) {
-                    audit.pair(&SimilarDraw { weight: pair.weight / draw.chance, ..*draw });
+            for (at, &pair) in (number * PORTION..).zip(portion) {
+                if let Some(Some(draw)) = known.get_mut(&key(pair)) {
+                    if !draw.again {
+                        draw.weight = self.weight(at) / draw.chance;
+                    }
+                    audit.pair(draw);
                     draw.again = true;
                 }
             }
@@ -203,8 +226,8 @@ impl DrawnPairs {
             [threshold, identical, self.enough, self.copies].map(f64::to_bits);
         let (draws, all) = (u64::from(self.draws), u64::from(self.all));
         save.numbers(&[order, keys, kept, twos, threshold, identical, enough, copies, draws, all])?;
-        let pairs = self.pairs.iter().flat_map(|&DrawnPair { at, a, b, weight }| {
-            [u64::from(at), u64::from(a) << 32 | u64::from(b), weight.to_bits()]
+        let pairs = self.pairs.iter().enumerate().flat_map(|(at, &(a, b))| {
+            [u64::from(a) << 32 | u64::from(b), self.weight(at).to_bits()]
         });
         save.numbers(&pairs.collect::<Vec<u64>>())
     }
@@ -216,16 +239,15 @@ impl DrawnPairs {
         let [threshold, identical, enough, copies] =
             [threshold, identical, enough, copies].map(f64::from_bits);
         let pairs: Vec<u64> = load.numbers()?;
-        let pair = |&[at, pair, weight]: &[u64; 3]| DrawnPair {
-            at: at as u32,
-            a: (pair >> 32) as u32,
-            b: pair as u32,
-            weight: f64::from_bits(weight),
+        let draw = |&[pair, weight]: &[u64; 2]| {
+            (((pair >> 32) as u32, pair as u32), f64::from_bits(weight))
         };
+        let (pairs, weights) = pairs.as_chunks().0.iter().map(draw).unzip();
         Some(Self {
             capture: Capture::from_parts([order, keys, kept, twos]),
             scale: AuditScale { threshold, identical },
-            pairs: pairs.as_chunks().0.iter().map(pair).collect(),
+            pairs,
+            weights: Weights::Known(weights),
             draws: draws as u32,
             enough,
             all: all == 1,
@@ -235,7 +257,7 @@ impl DrawnPairs {
 }
 
 /// Every pair of groups that share a bucket.
-fn all_pairs(buckets: &Lists<u32>, counts: &GroupCounts) -> Result<Vec<DrawnPair>> {
+fn all_pairs(buckets: &Lists<u32>, counts: &GroupCounts) -> Result<Vec<(u32, u32)>> {
     let pairs = each_partition(buckets, |_, list| {
         let mut pairs = Vec::new();
         for members in each_bucket(list) {
@@ -249,9 +271,7 @@ fn all_pairs(buckets: &Lists<u32>, counts: &GroupCounts) -> Result<Vec<DrawnPair
     let mut pairs = pairs.concat();
     pairs.sort_unstable();
     pairs.dedup();
-    let pair =
-        |(at, &(a, b)): (u32, &(u32, u32))| DrawnPair { at, a, b, weight: counts.pairs(a, b) };
-    Ok((0u32..).zip(&pairs).map(pair).collect())
+    Ok(pairs)
 }
 
 #[cfg(test)]
@@ -350,9 +370,9 @@ mod tests {
                 let size = DrawSize { bytes: 0, enough: 160.0 };
                 let drawn = draw(&sets, &copies, size, seed);
                 assert!(!drawn.all && drawn.draws < 2_000);
-                let weights = drawn.pairs.iter().filter_map(|pair| {
-                    let (overlap, _) = overlap(&sets, pair.a, pair.b)?;
-                    Some(pair.weight / drawn.capture.chance(overlap))
+                let weights = drawn.pairs.iter().enumerate().filter_map(|(at, &(a, b))| {
+                    let (overlap, _) = overlap(&sets, a, b)?;
+                    Some(drawn.weight(at) / drawn.capture.chance(overlap))
                 });
                 weights.sum::<f64>() / f64::from(drawn.draws)
             })

@@ -15,17 +15,6 @@ use crate::spill::{Cache, Lists};
 pub(super) const SLOTS: u32 = 4;
 const KIND_OF_SLOT: [usize; SLOTS as usize] = [0, 0, 0, 1];
 
-/// Two groups.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct DrawnPair {
-    /// The number of the draw.
-    pub(super) at: u32,
-    pub(super) a: u32,
-    pub(super) b: u32,
-    /// How many pairs it stands for, if it is surely seen.
-    pub(super) weight: f64,
-}
-
 /// How many items each group has, on either side where there are two.
 pub(super) struct GroupCounts {
     left: Vec<u32>,
@@ -310,29 +299,23 @@ impl Drawing<'_> {
         }
     }
 
-    /// What each drawn pair stands for.
-    pub(super) fn weighted(&self, drawn: &[(u32, u32)]) -> Result<Vec<DrawnPair>> {
-        let totals = self.totals();
-        let chance = |size: usize| {
-            let [first, second] = of_pair(size);
-            0.75 * first / totals[0] + 0.25 * second / totals[1]
-        };
-        let shared = SharedBuckets::new(self.buckets, self.counts.left.len(), drawn, chance)?;
-        let weighted = drawn.par_iter().enumerate().with_min_len(256).map(|(at, &(a, b))| {
-            DrawnPair { at: at as u32, a, b, weight: 1.0 / shared.chance(a, b) }
-        });
-        Ok(weighted.collect())
+    /// The buckets of drawn groups, which say what each drawn pair stands for.
+    pub(super) fn shared(&self, drawn: &[(u32, u32)]) -> Result<SharedBuckets> {
+        SharedBuckets::new(self.buckets, self.counts.left.len(), drawn, self.totals())
     }
 }
 
-/// The buckets that drawn groups are in.
-struct SharedBuckets {
-    /// By group, its number among those that were drawn; none is 0.
-    numbers: Vec<u32>,
+/// The buckets that two drawn groups or more are in.
+#[derive(Debug)]
+pub(super) struct SharedBuckets {
+    /// The drawn groups, ascending.
+    groups: Vec<u32>,
     /// Where the buckets of each start.
     starts: Vec<u32>,
-    /// The number of a bucket, and the chance to draw a pair from it.
-    buckets: Vec<(u64, f64)>,
+    /// The number of a bucket, ascending, and its size.
+    buckets: Vec<(u32, u32)>,
+    /// What the kinds of draws count over all buckets.
+    totals: [f64; 2],
 }
 
 impl SharedBuckets {
@@ -340,58 +323,79 @@ impl SharedBuckets {
         buckets: &Lists<u32>,
         groups: usize,
         drawn: &[(u32, u32)],
-        chance: impl Fn(usize) -> f64 + Sync,
+        totals: [f64; 2],
     ) -> Result<Self> {
-        let mut numbers = vec![0; groups];
-        let mut count = 0;
-        for group in drawn.iter().flat_map(|&(a, b)| [a, b]) {
-            if numbers[group as usize] == 0 {
-                count += 1;
-                numbers[group as usize] = count;
-            }
+        let drawn = distinct_groups(drawn.iter().copied());
+        // By group, its number among those that were drawn, from 1.
+        let mut numbers = vec![0u32; groups];
+        for (number, &group) in (1..).zip(&drawn) {
+            numbers[group as usize] = number;
         }
-        let found = each_partition(buckets, |partition, list| {
-            let mut found = Vec::new();
-            for (bucket, members) in (0u64..).zip(each_bucket(list)) {
-                let bucket = (partition as u64) << 32 | bucket;
-                let chance = chance(members.len());
+        let found = each_partition(buckets, |_, list| {
+            let (mut found, mut count) = (Vec::new(), 0u32);
+            for members in each_bucket(list) {
+                let before = found.len();
                 let those = members.iter().map(|&group| numbers[group as usize]);
-                found.extend(those.filter(|&it| it > 0).map(|it| (it, bucket, chance)));
+                let size = members.len() as u32;
+                found.extend(those.filter(|&it| it > 0).map(|it| (it, count, size)));
+                match found.len() - before {
+                    0 | 1 => found.truncate(before),
+                    _ => count += 1,
+                }
             }
-            found
+            (found, count)
         })?;
-        let mut starts = vec![0u32; count as usize + 2];
-        for &(number, ..) in found.iter().flatten() {
+        let mut starts = vec![0u32; drawn.len() + 2];
+        for &(number, ..) in found.iter().flat_map(|(found, _)| found) {
             starts[number as usize + 1] += 1;
         }
         for number in 1..starts.len() {
             starts[number] += starts[number - 1];
         }
-        let mut all = vec![(0, 0.0); starts[count as usize + 1] as usize];
+        let mut all = vec![(0, 0); starts[drawn.len() + 1] as usize];
         let mut next = starts.clone();
-        for &(number, bucket, chance) in found.iter().flatten() {
-            all[next[number as usize] as usize] = (bucket, chance);
-            next[number as usize] += 1;
+        let mut first = 0;
+        for (found, count) in found {
+            for (number, bucket, size) in found {
+                all[next[number as usize] as usize] = (first + bucket, size);
+                next[number as usize] += 1;
+            }
+            first += count;
         }
-        Ok(Self { numbers, starts, buckets: all })
+        starts.remove(0);
+        Ok(Self { groups: drawn, starts, buckets: all, totals })
     }
 
-    fn of(&self, group: u32) -> &[(u64, f64)] {
-        let number = self.numbers[group as usize] as usize;
+    fn of(&self, group: u32) -> &[(u32, u32)] {
+        let Ok(number) = self.groups.binary_search(&group) else { return &[] };
         &self.buckets[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
-    /// The chance to draw a pair of groups: from any of the buckets that they share.
-    fn chance(&self, a: u32, b: u32) -> f64 {
+    /// How many pairs a drawn pair stands for, if it is surely seen: one over the chance to draw it from any of the buckets
+    /// that the two share.
+    pub(super) fn weight(&self, a: u32, b: u32) -> f64 {
+        let chance = |size: u32| {
+            let [first, second] = of_pair(size as usize);
+            0.75 * first / self.totals[0] + 0.25 * second / self.totals[1]
+        };
         let (one, other) = (self.of(a), self.of(b));
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
-        // Without branches: which list comes next cannot be guessed.
         while i < one.len() && j < other.len() {
-            let ((first, chance), (second, _)) = (one[i], other[j]);
-            sum += if first == second { chance } else { 0.0 };
+            let ((first, size), (second, _)) = (one[i], other[j]);
+            if first == second {
+                sum += chance(size);
+            }
             i += usize::from(first <= second);
             j += usize::from(second <= first);
         }
-        sum
+        1.0 / sum
     }
+}
+
+/// The groups of these pairs, each once, ascending.
+pub(super) fn distinct_groups(pairs: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
+    let mut groups: Vec<u32> = pairs.flat_map(|(a, b)| [a, b]).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
 }
