@@ -167,16 +167,15 @@ impl Capture {
                     if now == 0.0 || i.max(j) + common >= self.kept {
                         continue;
                     }
-                    let each = now / left;
-                    let next = each * (shared - common as f64);
+                    let next = now * (shared - common as f64) / left;
                     match common + 1 == needed as usize {
                         true => seen += next,
                         false => before[common + 1][j] += next,
                     }
                     if j + 1 < self.kept {
-                        before[common][j + 1] += each * (only_b - j as f64).max(0.0);
+                        before[common][j + 1] += now * (only_b - j as f64).max(0.0) / left;
                     }
-                    before[common][j] += each * (only_a - i as f64).max(0.0);
+                    before[common][j] += now * (only_a - i as f64).max(0.0) / left;
                 }
             }
         }
