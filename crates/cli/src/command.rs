@@ -174,6 +174,7 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
 
 /// Runs the command with these words, the first of which is its name, and says with which status it ends.
 pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
+    nearkin_engine::read::hide_caught_panics();
     let mut all = command();
     let matches = all.try_get_matches_from_mut(words);
     let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());

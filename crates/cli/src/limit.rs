@@ -1,5 +1,7 @@
 //! `nearkin limit`: how fast could a run be?
 
+use std::io::{self, Write};
+
 use clap::Args;
 use nearkin_engine::options::Goal;
 use nearkin_engine::search;
@@ -30,6 +32,5 @@ pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let settings = options.settings(Goal::Pairs)?;
     let source = options.open(&args.input.inputs, Some(&settings))?;
     let shingles = search::shingle_only(&source, &settings)?;
-    println!("{} shingles", grouped(shingles));
-    Ok(())
+    Ok(writeln!(io::stdout(), "{} shingles", grouped(shingles))?)
 }

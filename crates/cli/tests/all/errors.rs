@@ -471,3 +471,30 @@ fn unknown_options_are_answered_with_what_helps() {
     let outcome = place.run("pairs in.jsonl --zebra");
     assert!(!outcome.stderr.contains("tip"), "{}", outcome.stderr);
 }
+
+/// The length of the dictionary is damaged, at which the decoder panics.
+#[test]
+fn a_panic_of_the_parquet_decoder_is_an_error_like_any_other() {
+    let mut file = include_bytes!("../../../engine/tests/fixtures/dictionary.parquet").to_vec();
+    let place = Place::new();
+    place.write("in.parquet", &file);
+    place.ok("dedup in.parquet -o out.jsonl");
+    file[16] ^= 1;
+    place.write("in.parquet", &file);
+    let outcome = place.run("dedup in.parquet -o out.jsonl");
+    let lines: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{}", outcome.stderr);
+    assert!(lines[0].starts_with("error: in.parquet: not a Parquet file"), "{}", outcome.stderr);
+}
+
+#[test]
+fn limit_into_a_closed_pipe_ends_quietly() {
+    let place = Place::new();
+    let input = place.write("in.jsonl", three());
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_nearkin"));
+    let outcome = command.arg("limit").arg(input).stdout(writer).output().unwrap();
+    assert_eq!(outcome.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&outcome.stderr).contains("panicked"));
+}

@@ -608,3 +608,14 @@ fn records_between_other_delimiters_are_written_between_these() {
     place.ok("dedup in.csv --delimiter ; -o out.tsv");
     assert_eq!(place.read("out.tsv"), "id\ttext\n1\ta b c d e f\n2\ta; b\n");
 }
+
+/// RFC 8878, 3.1.1.1.1: bit 2 of the byte after the magic number says that a checksum follows the content.
+#[test]
+fn zst_outputs_carry_a_checksum() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.ok("dedup in.jsonl -o out.jsonl.zst");
+    let packed = std::fs::read(place.path("out.jsonl.zst")).unwrap();
+    assert_eq!(packed[..4], [0x28, 0xb5, 0x2f, 0xfd]);
+    assert_ne!(packed[4] & 0b100, 0);
+}

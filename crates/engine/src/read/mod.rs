@@ -54,6 +54,7 @@ pub use links::each_link;
 pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors};
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
+pub use parquet::hide_caught_panics;
 pub use pieces::Pieces;
 pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;

@@ -19,7 +19,7 @@ use parquet::{
     errors::ParquetError,
     file::reader::{ChunkReader, Length},
 };
-use std::{fs::File, io::BufReader, io::Read, sync::Arc};
+use std::{cell::Cell, fs::File, io::BufReader, io::Read, sync::Arc, sync::Once};
 
 /// What is known of a file before its rows are read.
 #[derive(Debug)]
@@ -119,9 +119,30 @@ fn is_sound(metadata: &ArrowReaderMetadata, len: u64) -> bool {
 /// Flipping bytes made parquet 60 panic in its page index, which is not read here for that reason.
 /// If another place panics on a broken file, that becomes an error like any other.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| {
+    let outer = IS_DECODING.replace(true);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IS_DECODING.set(outer);
+    result.unwrap_or_else(|_| {
         Err(ParquetError::General("its data makes no sense to the decoder".to_owned()))
     })
+}
+
+thread_local! {
+    /// Whether this thread decodes a file whose panics become errors.
+    static IS_DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on, panics that become errors are not printed. For programs, as the library leaves the hook for panics alone.
+pub fn hide_caught_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !IS_DECODING.get() {
+                usual(panic);
+            }
+        }));
+    });
 }
 
 pub(super) fn corrupt(stored: &Rereadable, error: &(dyn std::error::Error + 'static)) -> Error {

@@ -57,9 +57,11 @@ impl Output {
             Compression::Gzip => {
                 Ok(Sink::Gzip(GzEncoder::new(buffered(raw), flate2::Compression::default())))
             }
-            Compression::Zstd => {
-                zstd::Encoder::new(buffered(raw), zstd::DEFAULT_COMPRESSION_LEVEL).map(Sink::Zstd)
-            }
+            Compression::Zstd => zstd::Encoder::new(buffered(raw), zstd::DEFAULT_COMPRESSION_LEVEL)
+                .and_then(|mut zstd| {
+                    zstd.include_checksum(true)?;
+                    Ok(Sink::Zstd(zstd))
+                }),
         };
         let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
         Ok(Self { name: path.to_path_buf(), target, sink })

@@ -383,6 +383,19 @@ fn files_that_change_between_scans() {
     }
 }
 
+/// Only the checksum of the page can tell: one letter became another one.
+#[test]
+fn a_changed_letter_in_a_parquet_page_is_told_by_its_checksum() {
+    let good = include_bytes!("../fixtures/checksums.parquet");
+    assert!(read_with(&files(&[("x.parquet", good)]), &["x.parquet"], options()).is_ok());
+    let word = b"there";
+    let at = good.windows(word.len()).position(|window| window == word).unwrap();
+    let mut bad = good.to_vec();
+    bad[at] = b'w';
+    let error = of("x.parquet", bad);
+    assert!(error.contains("CRC") && error.ends_with("; get the file again"), "{error}");
+}
+
 /// No input may bring the program down: flips every byte of small files of each kind.
 #[test]
 fn flipped_bytes_never_panic() {
