@@ -77,7 +77,7 @@ pub(crate) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
         if c == 'Σ' {
             let lower = lower_sigma(text, text.len() - rest.len());
             out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-        } else if is_word_character(c) {
+        } else if is_word_character(c) || matches!(c, FIRST_CIRCLED..=LAST_CIRCLED) {
             // Letters that are younger than the pinned version of Unicode stay as they are.
             for lower in c.to_lowercase() {
                 out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
@@ -101,6 +101,10 @@ pub(super) fn lower_case(c: char, text: &str, at: usize) -> Option<char> {
         }
     }
 }
+
+/// The only characters with a case that do not belong to words.
+const FIRST_CIRCLED: char = 'Ⓐ';
+const LAST_CIRCLED: char = 'Ⓩ';
 
 /// The two large parts of Unicode in which nothing has a case.
 const CJK_FIRST: char = '\u{2e80}';
@@ -192,6 +196,7 @@ mod tests {
             ("ΟΔΟΣ ΣΑΣ", "οδος σας"),
             ("Σ ΣΣ ΑΣ.", "σ σς ας."),
             ("İI\u{1f600}ǅ", "i\u{307}i\u{1f600}ǆ"),
+            ("ⒶⓏⓐ⒵", "ⓐⓩⓐ⒵"), // letters in circles are symbols, and have a case
         ] {
             fold_case(text, Case::Fold, &mut out);
             assert_eq!(out, lower.as_bytes());
