@@ -80,7 +80,7 @@ impl DrawSize {
     /// sketched, or in which many pairs are compared.
     fn draws(self, pairs: f64) -> u32 {
         /// Bytes of text, and pairs, for which there is a draw.
-        const BYTES: f64 = 1800.0;
+        const BYTES: f64 = 1600.0;
         const PAIRS: f64 = 16.0;
         const LEAST: f64 = (1 << 13) as f64;
         const MOST_BY_PAIRS: f64 = (1 << 14) as f64;
@@ -120,8 +120,7 @@ impl DrawnPairs {
         })?;
         let of_groups = sums.iter().map(|sums| sums.pairs).sum::<f64>();
         let (draws, enough) = (size.draws(of_groups), size.enough);
-        // Twice as many are looked at as fast, because a pair is in several buckets and compared once.
-        let all = of_groups <= 2.0 * f64::from(draws);
+        let all = of_groups <= f64::from(draws);
         // Of two sides that share no key, all pairs are on one side.
         let has_none = sums.iter().all(|sums| sums.mass[0] <= 0.0);
         let (pairs, weights) = if has_none {
@@ -178,10 +177,12 @@ impl DrawnPairs {
                 draws = (number * PORTION) as f64;
                 break;
             }
-            let mut new = portion.to_vec();
+            let mut new: Vec<u64> = portion.iter().map(|&pair| key(pair)).collect();
             new.sort_unstable();
             new.dedup();
-            new.retain(|&pair| !known.contains_key(&key(pair)));
+            new.retain(|pair| !known.contains_key(pair));
+            let new: Vec<(u32, u32)> =
+                new.into_iter().map(|pair| ((pair >> 32) as u32, pair as u32)).collect();
             let overlaps = overlaps(&new)?;
             for of_one in
                 new.iter().zip(overlaps).collect::<Vec<_>>().chunk_by(|a, b| a.0.0 == b.0.0)

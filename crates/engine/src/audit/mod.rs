@@ -12,47 +12,9 @@
 //!
 //! **Items in memory** are drawn one by one and compared with all others (`true_partners`, `item_tally`).
 //!
-//! **How often it holds the truth,** and how wide it is. Items are texts as sets of five words, and sets of films or users; each
-//! run had another seed, for itself and for the audit; the truth is known (approximate runs with promises of 0.7 and 0.99).
-//! The method was chosen on the first five collections. The next four were generated to check it, but their results were known
-//! when the weight of the added miss, the number of draws, the chance to be seen and `TOGETHER` were set, so they are no
-//! independent check. These nine had a tenth fewer draws than now. The last four were generated afterwards, with other
-//! shapes and seeds, and run once with the code as it is: clusters by a power law; 900 changed pairs among 15,000 texts; five
-//! clusters of 300; texts that start with one of ten paragraphs.
-//!
-//! | collection, threshold | promise | pairs | recall, mean | interval held | its width, mean |
-//! |---|---|---|---|---|---|
-//! | licence texts, 0.8 | 0.7 | 98,172 | .856 | 194 of 200 | .050 |
-//! |  | 0.99 |  | .9991 | 197 of 200 | .010 |
-//! | manual pages, 0.5 | 0.7 | 2,740 | .936 | 195 of 200 | .035 |
-//! |  | 0.99 |  | .9994 | 198 of 200 | .017 |
-//! | files of crates, 0.5 | 0.7 | 25,425 | .9955 | 192 of 200 | .012 |
-//! |  | 0.99 |  | 1.0000 | 200 of 200 | .007 |
-//! | users of films, 0.2 | 0.7 | 1,245,436 | .908 | 39 of 40 | .027 |
-//! |  | 0.99 |  | .9977 | 40 of 40 | .009 |
-//! | films by users, 0.2 | 0.7 | 110,268 | .936 | 188 of 200 | .021 |
-//! |  | 0.99 |  | .9983 | 197 of 200 | .007 |
-//! | power law, 0.8 | 0.7 | 616,253 | .891 | 194 of 200 | .030 |
-//! |  | 0.99 |  | .9994 | 198 of 200 | .007 |
-//! | few pairs, 0.8 | 0.7 | 98 | .872 | 200 of 200 | .027 |
-//! |  | 0.99 |  | .9995 | 200 of 200 | .0003 |
-//! | one cluster, 0.8 | 0.7 | 160,184 | .844 | 191 of 200 | .037 |
-//! |  | 0.99 |  | .9992 | 198 of 200 | .009 |
-//! | same paragraphs, 0.8 | 0.7 | 311 | .847 | 198 of 200 | .224 |
-//! |  | 0.99 |  | .9991 | 200 of 200 | .134 |
-//! | power law again, 0.8 | 0.7 | 117,709 | .936 | 193 of 200 | .021 |
-//! |  | 0.99 |  | .9997 | 199 of 200 | .006 |
-//! | pairs alone, 0.8 | 0.7 | 491 | .883 | 200 of 200 | .012 |
-//! |  | 0.99 |  | .9993 | 200 of 200 | .0002 |
-//! | five clusters, 0.8 | 0.7 | 67,306 | .848 | 195 of 200 | .035 |
-//! |  | 0.99 |  | .9991 | 199 of 200 | .008 |
-//! | ten first paragraphs, 0.8 | 0.7 | 605 | .874 | 196 of 200 | .054 |
-//! |  | 0.99 |  | .9993 | 200 of 200 | .013 |
-//!
-//! **What it cannot see sharply.** Where nearly all items share most of a long phrase, as in "same paragraphs", buckets are large
-//! and few drawn pairs are similar: the interval is wide. Single intervals
-//! can be two or three times as wide as the mean, where a pair that is seldom drawn was missed: up to .046 on manual pages at 0.99,
-//! and .086 on licences at 0.7.
+//! How often the interval holds the truth, how wide it is and what it costs is measured by `bench/audit`; the figures are in
+//! `docs/joins.md`. Where nearly all items share most of a long phrase, buckets are large and few drawn pairs are similar:
+//! there it is wide. Single intervals can be several times as wide as the mean, where a pair that is seldom drawn was missed.
 
 mod beta;
 pub(crate) mod capture;
