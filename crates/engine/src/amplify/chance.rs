@@ -52,7 +52,8 @@ impl Logic for Chance {
     }
 
     fn both(self, other: Self) -> Self {
-        Self { yes: self.yes * other.yes, no: self.no + self.yes * other.no }
+        // A sum of chances may round to more than 1.
+        Self { yes: self.yes * other.yes, no: (self.no + self.yes * other.no).min(1.0) }
     }
 
     fn all(self, n: usize) -> Self {

@@ -64,6 +64,16 @@ const EXERCISE: [&str; 4] = [
 
 /// Exercise 3.6.1: four cascades at 0.1, 0.2, …, 0.9.
 #[test]
+fn a_chance_is_never_above_one() {
+    let sevens = "or(q, and(1, or(7, b)), and(or(7, b)), a(8), an, and(9, or(7, b)), a(8), an, and(or(4, b)), an, \
+                  and(1, or(7, b)), and(or(7, b)), c)";
+    for percent in 0..=100 {
+        let chance = expression(sevens).probability(f64::from(percent) / 100.0);
+        assert!((0.0..=1.0).contains(&chance), "{chance} at {percent} %");
+    }
+}
+
+#[test]
 fn s5_2_four_cascades() {
     let table = [
         "0.0297 0.1153 0.2464 0.4073 0.5781 0.7379 0.8673 0.9533 0.9931",
