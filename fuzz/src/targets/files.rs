@@ -90,10 +90,10 @@ pub(crate) fn chosen(flags: u8, format: Format) -> ReadOptions {
 }
 
 /// What is read of a record.
-type Read1 = (String, Option<Id>, Option<Value>, u64);
+type ReadRecord = (String, Option<Id>, Option<Value>, u64);
 
 /// All records of a file, by two scans that must agree.
-fn records(path: &std::path::Path, options: &ReadOptions) -> Result<Vec<Read1>> {
+fn records(path: &std::path::Path, options: &ReadOptions) -> Result<Vec<ReadRecord>> {
     let input = Input::open(&[path.to_path_buf()], options.clone())?;
     let first = scan(&input)?;
     let second = scan(&input)?;
@@ -101,7 +101,7 @@ fn records(path: &std::path::Path, options: &ReadOptions) -> Result<Vec<Read1>> 
     Ok(first)
 }
 
-fn scan(input: &Input) -> Result<Vec<Read1>> {
+fn scan(input: &Input) -> Result<Vec<ReadRecord>> {
     let mut records = Vec::new();
     for chunk in input.scan(None)? {
         let batch: Batch = input.decode(&chunk?, &|_| true)?;

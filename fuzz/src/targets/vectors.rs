@@ -48,7 +48,7 @@ pub(crate) fn bits(data: &[u8]) {
 
 fn all_vectors(data: &[u8], options: &ReadOptions) {
     let path = file(0, data);
-    let directions = load_directions(&[path.clone()], options);
+    let directions = load_directions(std::slice::from_ref(&path), options);
     match load_vectors(&[path], options) {
         Ok(read) => {
             assert_eq!(read.items.len(), read.names.len(), "vectors and their names");
