@@ -16,6 +16,9 @@ pub mod cluster;
 pub mod distributed;
 pub mod error;
 pub mod family;
+#[cfg(feature = "files")]
+#[doc(hidden)]
+pub mod fuzz;
 #[cfg(feature = "hosts")]
 pub mod hosts;
 pub mod index;

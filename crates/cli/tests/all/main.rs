@@ -11,6 +11,7 @@ mod audit;
 mod dedup_kinds;
 mod errors;
 mod exact;
+mod fuzz;
 mod held;
 mod hosts;
 mod matching;

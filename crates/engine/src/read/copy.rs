@@ -308,9 +308,44 @@ fn table(json: &[u8], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         .with_batch_size(count)
         .with_coerce_primitive(true)
         .build_decoder()?;
-    decoder.decode(json)?;
+    decoder.decode(&without_pairs(json))?;
     let batch = decoder.flush()?;
     Ok(batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema))))
+}
+
+/// JSON with characters in place of their `\u` escapes in pairs. arrow-json 60 puts such pairs together wrongly: of
+/// `\ud840\udc00`, U+20000, it makes U+10000, and so of all characters of every second plane.
+fn without_pairs(json: &[u8]) -> Cow<'_, [u8]> {
+    const LENGTH: usize = r"\ud840\udc00".len();
+    let mut out = Vec::new();
+    let (mut at, mut copied) = (0, 0);
+    while let Some(next) = memchr::memchr(b'\\', &json[at..]) {
+        at += next;
+        let Some(character) = json.get(at..at + LENGTH).and_then(pair) else {
+            at = json.len().min(at + 2); // what is escaped may be a backslash
+            continue;
+        };
+        out.extend_from_slice(&json[copied..at]);
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        at += LENGTH;
+        copied = at;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.extend_from_slice(&json[copied..]);
+    Cow::Owned(out)
+}
+
+/// The character of two `\u` escapes that make a pair.
+fn pair(escapes: &[u8]) -> Option<char> {
+    let unit = |escape: &[u8]| {
+        let digits = std::str::from_utf8(escape.strip_prefix(br"\u")?).ok()?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (high, low) = escapes.split_at(escapes.len() / 2);
+    let high = unit(high).filter(|high| (0xd800..0xdc00).contains(high))?;
+    char::decode_utf16([high, unit(low)?]).next()?.ok()
 }
 
 fn mixed(error: &ArrowError) -> String {

@@ -16,7 +16,7 @@ use super::{
     item,
     lines::utf8,
     rows::ALL,
-    text::TextReader,
+    text::{BYTE_ORDER_MARK, TextReader},
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
@@ -232,10 +232,10 @@ fn first_row(path: &Path, delimiter: &Delimiter, start: &[u8]) -> Result<ByteRec
 pub(super) fn records(
     header: &Header,
     data: &[u8],
-    each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
+    mut each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
 ) -> Result<u32> {
     match &header.delimiter {
-        Delimiter::Byte(byte) => quoted(*byte, data, each),
+        Delimiter::Byte(byte) => quoted(*byte, data, &mut each),
         Delimiter::Text(text) => split_lines(text, data, each),
     }
 }
@@ -273,8 +273,16 @@ fn split_lines(
 fn quoted(
     delimiter: u8,
     data: &[u8],
-    mut each: impl FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
+    each: &mut dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
 ) -> Result<u32> {
+    if data.starts_with(BYTE_ORDER_MARK) {
+        // That of the file is gone already, so this one belongs to a field. The reader would take it off the first field of
+        // every chunk, but not behind a line end.
+        let behind_line_end = [b"\n", data].concat();
+        return quoted(delimiter, &behind_line_end, &mut |ordinal, line, record, at| {
+            each(ordinal, line - 1, record, at.start - 1..at.end - 1)
+        });
+    }
     let mut reader = reader(delimiter, data);
     let mut record = ByteRecord::new();
     let mut ordinal = 0;

@@ -97,10 +97,10 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
                     };
                     header.columns.iter().map(cell).collect()
                 });
-                let id =
-                    header.id.map(|column| utf8(&record[column]).map(|id| Id::Text(id.into())));
-                let row =
-                    cells.and_then(|cells| Ok(Row { ordinal, line, id: id.transpose()?, cells }));
+                let row = cells.and_then(|cells| {
+                    let id = |column| utf8(&record[column]).map(|id| Id::Text(id.into()));
+                    Ok(Row { ordinal, line, id: header.id.map(id).transpose()?, cells })
+                });
                 each(line, row)
             }),
         },

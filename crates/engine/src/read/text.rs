@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A reader of one text file, from its start to its end.
 pub(super) struct TextReader<'a> {

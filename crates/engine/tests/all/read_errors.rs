@@ -3,7 +3,7 @@
 
 use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
-use nearkin_engine::read::{Format, Input, OnError, ReadOptions};
+use nearkin_engine::read::{Format, Input, OnError, ReadOptions, load_answers, load_records};
 use std::{fs, sync::Arc};
 
 /// The error for a file with this content.
@@ -418,5 +418,19 @@ fn flipped_bytes_never_panic() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_short_row_of_a_table_with_the_id_in_its_last_column_was_a_panic() {
+    let dir = files(&[("t.csv", b"q1,q2,id\nyes,no,1\nyes\n")]);
+    let places = paths(&dir, &["t.csv"]);
+    let options = ReadOptions { id: Some("id".to_owned()), ..options() };
+    let answers = load_answers(&places, &options, None).map(drop);
+    let places: Vec<_> = places.into_iter().map(Into::into).collect();
+    let records = load_records(&places, &options, &|| false).map(drop);
+    for told in [answers, records] {
+        let message = told.unwrap_err().to_string();
+        assert!(message.contains("t.csv:3: 1 fields where the header has 3"), "{message}");
     }
 }

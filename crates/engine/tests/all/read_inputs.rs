@@ -509,3 +509,14 @@ fn standard_input_can_be_scanned_twice() {
         Input::open(&[PathBuf::from("-"), PathBuf::from("-")], options()).unwrap_err().to_string();
     assert_eq!(twice, "<stdin>: is given more than once; give `-` once");
 }
+
+#[test]
+fn a_cell_lost_its_byte_order_mark_where_a_chunk_began() {
+    let table = "\u{feff}text,id\na,1\n\u{feff}b,2\n\r\n\u{feff}\"c\",3\n\u{feff},4\n";
+    let dir = files(&[("x.csv", table.as_bytes())]);
+    for chunk_bytes in [1, 8, 1 << 20] {
+        let seen = read_with(&dir, &["x.csv"], chunks_of(chunk_bytes)).unwrap();
+        // A quote that is not the first character of a field is a character like others.
+        assert_eq!(texts(seen), ["a", "\u{feff}b", "\u{feff}\"c\"", "\u{feff}"], "{chunk_bytes}");
+    }
+}

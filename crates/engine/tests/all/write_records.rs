@@ -284,3 +284,16 @@ fn times_out_of_range_became_texts_of_errors() {
         assert!(!text(&dir, &["t.parquet"], "t.jsonl").contains("ERROR"));
     }
 }
+
+#[test]
+fn characters_escaped_in_pairs_became_others_in_parquet() {
+    let lines = r#"{"text":"\ud869\udeb2 \uD83D\uDE00 \\ud869"}
+{"text":"not copied"}
+{"text":"\\\\\ud840\udc00 \n"}
+"#;
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    let batch = table(&dir, &["x.jsonl"], "y.parquet");
+    let texts = batch.column(0).as_any().downcast_ref::<StringArray>().unwrap();
+    let texts: Vec<_> = texts.iter().flatten().collect();
+    assert_eq!(texts, ["\u{2a6b2} \u{1f600} \\ud869", "\\\\\u{20000} \n"]);
+}
