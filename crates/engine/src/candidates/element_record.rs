@@ -139,6 +139,14 @@ impl RecordLayout {
         nearkin_kernels::agreeing(head, heads, self.keys, before, agreement, out)
     }
 
+    /// Whether two heads share one of their keys, at its place.
+    pub(crate) fn share_key(self, head: &[u64], other: &[u64], keys: usize) -> bool {
+        (0..keys).any(|key| {
+            let differ = (head[key / 2] ^ other[key / 2]) >> (32 * (key % 2));
+            differ as u32 == 0
+        })
+    }
+
     /// Fetches what [`body`](Self::body) looks at first.
     pub(crate) fn fetch_body(self, words: &[u64]) {
         nearkin_kernels::fetch(&words[self.head_words()..]);

@@ -300,16 +300,17 @@ impl ElementSearch {
         SearchCost { seconds: 1e-9 * nanoseconds, compared: Some(compared) }
     }
 
-    /// How many of the pairs, and of their elements, are looked at. If only groups are asked for, few pairs within a group
-    /// are.
+    /// How many of the pairs, and of their elements, are looked at. If only groups are asked for, an item is looked at until
+    /// it has met some that are similar to it; where none are, with all.
     fn needed(&self, sampled: &ElementSample, (pairs, elements): (f64, f64)) -> (f64, f64) {
-        /// Pairs that are looked at for each text, about.
-        const EACH: f64 = 30.0;
+        /// Similar pairs that are looked at for each text, about.
+        const EACH: f64 = 10.0;
         let most = EACH * sampled.texts;
-        if self.goal != Goal::Groups || pairs <= most {
+        let similar = sampled.count(|s| f64::from(s >= self.threshold)).0;
+        if self.goal != Goal::Groups || similar <= most {
             return (pairs, elements);
         }
-        (most, elements * most / pairs)
+        (pairs * most / similar, elements * most / similar)
     }
 }
 

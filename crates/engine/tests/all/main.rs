@@ -28,6 +28,7 @@ mod s8_4_fingerprints;
 
 // Whole runs.
 mod index;
+mod made_slow;
 mod memory_dedup;
 mod memory_items;
 mod promise;

@@ -11,6 +11,7 @@
 //! | `rank`, [`strings`] | which string is this set? |
 //! | `postings` | which sets have this symbol in their prefix? |
 //! | `probe`, `suffix` | which of them pass the filters, and are similar? |
+//! | `linked` | which of them are connected already, and need not be looked at? |
 //! | [`index`] | the same for sets that come later, one by one |
 //!
 //! It works for any measure that says how much two sets of given sizes must share: see [`Verifier`].
@@ -26,6 +27,7 @@
 pub mod bounds;
 mod filters;
 pub mod index;
+mod linked;
 mod postings;
 mod probe;
 mod rank;
@@ -37,11 +39,12 @@ pub use filters::Filters;
 pub use index::{QueryScratch, SetIndex};
 pub use strings::SymbolStrings;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use self::linked::{LinkedSets, SkipConnected};
 use self::postings::Postings;
 use self::probe::{Probe, ProbeMemory, Probes, next_number};
 use super::go_on;
@@ -110,7 +113,24 @@ pub fn pairs(
 
 /// The smallest set that each is connected to by similar pairs. Pairs that are connected already are not compared.
 pub fn components(sets: &[&[u64]], join: &SetJoin<'_>) -> Result<(Vec<u32>, SetJoinCounts)> {
-    PrefixIndex::new(SymbolStrings::new(sets, join.split)?, join)?.components(sets.len(), join)
+    let mut known = UnionFind::new(sets.len());
+    let counts = connect(sets, join, &mut known, None)?;
+    Ok(((0..sets.len() as u32).map(|set| known.find(set)).collect(), counts))
+}
+
+/// Whether a similar pair counts.
+pub(crate) type Wanted<'a> = dyn Fn(u32, u32) -> Result<bool> + Sync + 'a;
+
+/// Joins what similar pairs connect to what is known to be connected. If `wanted` is given, only pairs count for which it
+/// says so.
+pub(crate) fn connect(
+    sets: &[&[u64]],
+    join: &SetJoin<'_>,
+    known: &mut UnionFind,
+    wanted: Option<&Wanted<'_>>,
+) -> Result<SetJoinCounts> {
+    let index = PrefixIndex::new(SymbolStrings::new(sets, join.split)?, join)?;
+    index.connect(join, known, wanted)
 }
 
 /// Strings with the index of their prefixes.
@@ -123,11 +143,10 @@ pub struct PrefixIndex {
 const PROBES: usize = 64;
 /// Pairs that are handed over together, at least.
 const HITS: usize = 4096;
-/// Probes of a round, at least: after each round the connected sets are found again. Two sets of one round may be compared
-/// although a third connects them, so rounds are short. But finding connections takes time for each set before the round,
-/// so a later round has at least one of [`ROUNDS`] parts of those sets.
-const ROUND: usize = 512;
-const ROUNDS: usize = 64;
+/// Probes of a round, at least: two sets of one round may be compared although a third connects them, so rounds are short. But
+/// threads wait for each other after each, so a later round has at least one of [`ROUNDS`] parts of the sets before it.
+const ROUND: usize = 256;
+const ROUNDS: usize = 256;
 
 impl PrefixIndex {
     /// The index that such a join needs.
@@ -174,57 +193,66 @@ impl PrefixIndex {
         counts.try_reduce(SetJoinCounts::default, |a, b| Ok(a.plus(b)))
     }
 
-    /// See [`components`]; `items` is how many sets there are, empty ones included.
-    pub fn components(
+    /// See [`connect`].
+    fn connect(
         &self,
-        items: usize,
         join: &SetJoin<'_>,
-    ) -> Result<(Vec<u32>, SetJoinCounts)> {
+        known: &mut UnionFind,
+        wanted: Option<&Wanted<'_>>,
+    ) -> Result<SetJoinCounts> {
         let pool = ProbeMemories::default();
         let numbers = &self.probes.strings.numbers;
-        let mut known = UnionFind::new(items);
-        // The component of each set, by its place in the order of sizes.
-        let mut roots = numbers.clone();
+        let mut linked = LinkedSets::new(numbers, &self.probes.postings, known);
         let mut counts = SetJoinCounts::default();
         let mut start = 0;
         while start < numbers.len() {
             go_on(join.stopped)?;
             let end = (start + ROUND.max(start / ROUNDS)).min(numbers.len());
+            linked.refresh(numbers, start..end, known);
+            let shared = &*known;
             let round: Vec<(Vec<SetPair>, SetJoinCounts)> = (start..end)
                 .into_par_iter()
                 .with_min_len(ROUND / 64)
-                .map(|set| pool.with(|memory| self.connect(set, join.verifier, &roots, memory)))
-                .collect();
+                .map(|set| {
+                    pool.with(|memory| self.links(set, join, (&linked, shared), wanted, memory))
+                })
+                .collect::<Result<_>>()?;
             for (hits, of_set) in &round {
                 hits.iter().for_each(|hit| known.join(hit.a, hit.b));
                 counts = counts.plus(*of_set);
             }
-            if round.iter().any(|(hits, _)| !hits.is_empty()) {
-                let before = roots[..end].iter_mut().zip(numbers);
-                before.for_each(|(root, &number)| *root = known.find(number));
-            }
             start = end;
         }
-        Ok(((0..items as u32).map(|item| known.find(item)).collect(), counts))
+        Ok(counts)
     }
 
     /// A similar set before this one of each component that has one.
-    fn connect(
+    fn links(
         &self,
         set: usize,
-        verifier: &Verifier,
-        roots: &[u32],
+        join: &SetJoin<'_>,
+        (linked, known): (&LinkedSets<'_>, &UnionFind),
+        wanted: Option<&Wanted<'_>>,
         memory: &mut ProbeMemory,
-    ) -> (Vec<SetPair>, SetJoinCounts) {
-        let connected = RefCell::new(vec![roots[set]]);
-        let (mut hits, mut counts) = (Vec::new(), SetJoinCounts::default());
-        let skip = |other: usize| connected.borrow().contains(&roots[other]);
+    ) -> Result<(Vec<SetPair>, SetJoinCounts)> {
+        let connected = RefCell::new(vec![linked.root(set, known)]);
+        let (mut hits, mut counts, mut failure) = (Vec::new(), SetJoinCounts::default(), None);
+        let is_linked = Cell::new(linked.is_seeded);
+        let skip = SkipConnected { linked, known, connected: &connected, is_linked: &is_linked };
         let hit = |other: usize, shared: usize| {
-            connected.borrow_mut().push(roots[other]);
-            hits.push(self.hit(set, other, shared));
+            let pair = self.hit(set, other, shared);
+            match wanted.map_or(Ok(true), |wanted| wanted(pair.a, pair.b)) {
+                Ok(true) => {
+                    connected.borrow_mut().push(linked.root(other, known));
+                    is_linked.set(true);
+                    hits.push(pair);
+                }
+                Ok(false) => {}
+                Err(error) => failure = Some(error),
+            }
         };
-        self.probes.probe(verifier, &self.probe(set), memory, &mut counts, skip, hit);
-        (hits, counts)
+        self.probes.probe(join.verifier, &self.probe(set), memory, &mut counts, skip, hit);
+        failure.map_or(Ok((hits, counts)), Err)
     }
 
     /// A set that is looked up among those before it.

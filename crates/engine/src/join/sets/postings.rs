@@ -55,6 +55,17 @@ impl Postings {
         Self { sides, starts: ends, entries }
     }
 
+    /// Where the first of some entries of a list stands among all.
+    pub(super) fn place(&self, entries: &[Posting]) -> usize {
+        let bytes = entries.as_ptr().addr() - self.entries.as_ptr().addr();
+        bytes / size_of::<Posting>()
+    }
+
+    /// Entries in all.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The sets that a set of this side may be paired with and that have the symbol in their prefix.
     #[inline]
     pub(super) fn of(&self, symbol: u32, side: usize) -> &[Posting] {

@@ -13,6 +13,9 @@ use super::suffix::suffixes_differ;
 use super::{Filters, SetJoinCounts};
 use crate::verify::Verifier;
 
+/// Entries of a list from which on runs are passed over.
+const LONG: usize = 64;
+
 /// What sets are looked up in.
 #[derive(Debug)]
 pub(super) struct Probes {
@@ -29,6 +32,28 @@ pub(super) struct Probes {
 pub(super) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Which sets a probe leaves out.
+pub(super) trait Skip {
+    /// Whether whole runs of entries may be passed over.
+    const RUNS: bool;
+
+    /// Whether a set is not compared.
+    fn skips(&mut self, set: usize) -> bool;
+
+    /// The first of these entries of a list from this place on that may have to be looked at.
+    fn next(&mut self, _entries: &[Posting], place: usize, _end: u32) -> usize {
+        place
+    }
+}
+
+impl<F: FnMut(usize) -> bool> Skip for F {
+    const RUNS: bool = false;
+
+    fn skips(&mut self, set: usize) -> bool {
+        self(set)
+    }
 }
 
 /// The set that is looked up.
@@ -114,7 +139,7 @@ impl Probes {
         probe: &Probe<'_>,
         memory: &mut ProbeMemory,
         counts: &mut SetJoinCounts,
-        skip: impl FnMut(usize) -> bool,
+        skip: impl Skip,
         hit: impl FnMut(usize, usize),
     ) {
         let bounds = Bounds::new(verifier, self.strings.largest());
@@ -169,7 +194,7 @@ struct ProbeRun<'a, S, H> {
     hit: H,
 }
 
-impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
+impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
     /// Compares the probe with all sets of a range.
     fn compare_all(&mut self, sets: Range<usize>) {
         let strings = &self.probes.strings;
@@ -188,7 +213,12 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
         for ((at, &symbol), &(end, last)) in x.symbols.iter().enumerate().zip(limits) {
             let entries = self.probes.postings.of(symbol, self.probe.side);
             let end = end.min(self.probe.end as u32);
-            for entry in from(entries, plan.first) {
+            let entries = from(entries, plan.first);
+            if S::RUNS && entries.len() >= LONG {
+                self.look_through(at, entries, (end, last));
+                continue;
+            }
+            for entry in entries {
                 if entry.set >= end {
                     break;
                 }
@@ -196,6 +226,22 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
                     self.consider(at, entry);
                 }
             }
+        }
+    }
+
+    /// Goes through a long list, of which runs may be passed over.
+    fn look_through(&mut self, at: usize, entries: &[Posting], (end, last): (u32, u32)) {
+        let mut place = 0;
+        while let Some(entry) = entries.get(place).filter(|entry| entry.set < end) {
+            let next = self.skip.next(entries, place, end);
+            if next > place {
+                place = next;
+                continue;
+            }
+            if entry.position <= last && self.met[entry.set as usize] != self.number {
+                self.consider(at, entry);
+            }
+            place += 1;
         }
     }
 
@@ -232,7 +278,7 @@ impl<S: FnMut(usize) -> bool, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
     #[inline]
     fn meet(&mut self, set: usize, places: (usize, usize), need: Option<usize>) {
         self.met[set] = self.number;
-        if (self.skip)(set) {
+        if self.skip.skips(set) {
             return;
         }
         self.counts.candidates += 1;

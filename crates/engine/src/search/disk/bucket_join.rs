@@ -23,15 +23,12 @@
 //! than before.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::candidates::{KEY_PARTS, each_bucket};
-use crate::cluster::UnionFind;
 use crate::item::Sides;
+use crate::join::sets::SetJoinCounts;
 use crate::matches::{CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats};
 use crate::observe::Observer;
 use crate::parallel::in_any_order;
@@ -41,6 +38,7 @@ use crate::{Error, Result};
 
 use super::candidate_store::CandidateStore;
 use super::exact_batch::ExactBatch;
+use super::heavy_buckets::HeavyClasses;
 
 /// A thread compares this many members of a bucket with as many others at a time; more if a side would fall into more than
 /// [`PIECES`] pieces.
@@ -53,9 +51,6 @@ const FEW: usize = 4;
 
 /// Pairs that a thread finds before it hands them over.
 const HANDFUL: usize = 1 << 14;
-
-/// Clusters of one bucket from which on they are compared on all threads.
-const MANY: usize = 512;
 
 /// The candidates and what is needed to compare them.
 pub(in crate::search) struct BucketJoin {
@@ -72,9 +67,9 @@ pub(in crate::search) struct BucketJoin {
 
 /// Pairs met, and those of them that were compared exactly.
 #[derive(Debug, Clone, Copy, Default)]
-struct Comparisons {
-    candidates: u64,
-    exactly: u64,
+pub(super) struct Comparisons {
+    pub(super) candidates: u64,
+    pub(super) exactly: u64,
 }
 
 impl AddAssign for Comparisons {
@@ -84,20 +79,26 @@ impl AddAssign for Comparisons {
     }
 }
 
+impl From<SetJoinCounts> for Comparisons {
+    fn from(counts: SetJoinCounts) -> Self {
+        Self { candidates: counts.candidates, exactly: counts.verified }
+    }
+}
+
 /// Records that a thread has at hand: one for the outer loop, many for the inner one.
-struct ThreadRecords {
-    one: Cache<u64>,
-    many: Cache<u64>,
-    one_head: Cache<u64>,
-    many_heads: Cache<u64>,
+pub(super) struct ThreadRecords {
+    pub(super) one: Cache<u64>,
+    pub(super) many: Cache<u64>,
+    pub(super) one_head: Cache<u64>,
+    pub(super) many_heads: Cache<u64>,
     /// Heads one behind the other, and the numbers of those that agree with another.
     heads: Vec<u64>,
-    agreeing: Vec<u32>,
+    pub(super) agreeing: Vec<u32>,
     batch: ExactBatch,
 }
 
 impl BucketJoin {
-    fn at_hand(&self) -> ThreadRecords {
+    pub(super) fn at_hand(&self) -> ThreadRecords {
         let share = self.budget.share(1) / 2 / self.threads.max(1);
         ThreadRecords {
             one: Cache::one(),
@@ -112,7 +113,7 @@ impl BucketJoin {
 
     /// Which of these heads agree so well with one that the two may be similar, those left out that share a key of an
     /// earlier table: such pairs were met there.
-    fn agreeing(
+    pub(super) fn agreeing(
         &self,
         table: usize,
         head: &[u64],
@@ -154,6 +155,7 @@ impl BucketJoin {
             PairOwners::Both,
             &self.budget,
         );
+        let heavy = self.heavy_classes()?;
         // What a thread has at hand, has found and has counted serves the next tiles too.
         let free = Mutex::new(Vec::new());
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +169,7 @@ impl BucketJoin {
                 if observer.stopped() {
                     return Err(Error::Interrupted);
                 }
-                self.compare(tile, &mut at, &mut found, &mut compared)?;
+                self.compare(tile, &heavy, &mut at, &mut found, &mut compared)?;
                 if found.len() > HANDFUL {
                     builder.add(found.drain(..))?;
                 }
@@ -177,7 +179,7 @@ impl BucketJoin {
         };
         let mut next = 0;
         while let Some(round) = self.round(&mut next, 1 << 20, false)? {
-            let all = round.iter().flat_map(|(table, buckets)| self.tiles(*table, buckets));
+            let all = round.iter().flat_map(|(table, buckets)| self.tiles(*table, buckets, &heavy));
             in_any_order(self.threads, TileBatches { all }.map(Ok), compare)?;
         }
         let mut compared = Comparisons::default();
@@ -185,6 +187,7 @@ impl BucketJoin {
             builder.add(found)?;
             compared += some;
         }
+        compared += self.pairs_of_classes(&heavy, &builder, observer)?.into();
         self.count(stats, compared, builder.pairs());
         let overlap = Overlap::identical(1);
         let are_similar = self.verifier.limit().reached(self.verifier.measure(), overlap);
@@ -194,7 +197,7 @@ impl BucketJoin {
 
     /// The buckets of the next partitions, each with its table, with `about` members in all, and of one table where that is
     /// asked for. The number does not depend on the memory limit.
-    fn round(
+    pub(super) fn round(
         &self,
         next: &mut usize,
         about: usize,
@@ -222,6 +225,7 @@ impl BucketJoin {
     fn compare(
         &self,
         tile: &Tile<'_>,
+        heavy: &HeavyClasses,
         at: &mut ThreadRecords,
         found: &mut Vec<(u32, u32, f64)>,
         compared: &mut Comparisons,
@@ -249,10 +253,15 @@ impl BucketJoin {
                     self.agreeing_of(tile.table, head, across, agreeing)
                 }
             };
+            let column = |number: u32| from + number as usize;
+            if !heavy.is_empty() {
+                let before = agreeing.len();
+                agreeing.retain(|&number| !heavy.same(a, columns[column(number)]));
+                compared.exactly -= (before - agreeing.len()) as u64;
+            }
             if agreeing.is_empty() {
                 continue;
             }
-            let column = |number: u32| from + number as usize;
             let fetch = |&number: &u32| self.texts.fetch(columns[column(number)]);
             records.clear();
             records.extend(agreeing.iter().map(fetch));
@@ -277,7 +286,7 @@ impl BucketJoin {
         self.compare_batch(tile, batch, one, many, found)
     }
 
-    fn count(&self, stats: &mut Stats, compared: Comparisons, similar: u64) {
+    pub(super) fn count(&self, stats: &mut Stats, compared: Comparisons, similar: u64) {
         stats.in_candidates = self.texts.compared as u64;
         stats.candidates = compared.candidates;
         stats.verified = compared.exactly;
@@ -285,8 +294,15 @@ impl BucketJoin {
     }
 
     /// All buckets worth comparing, cut so that no thread is left with a giant.
-    fn tiles<'a>(&'a self, table: usize, buckets: &'a [u32]) -> impl Iterator<Item = Tile<'a>> {
-        let worth = |bucket: &&[u32]| self.sides.as_ref().is_none_or(|sides| sides.both(bucket));
+    fn tiles<'a>(
+        &'a self,
+        table: usize,
+        buckets: &'a [u32],
+        heavy: &'a HeavyClasses,
+    ) -> impl Iterator<Item = Tile<'a>> {
+        let worth = |bucket: &&[u32]| {
+            self.sides.as_ref().is_none_or(|sides| sides.both(bucket)) && !heavy.hold(bucket)
+        };
         each_bucket(buckets).filter(worth).flat_map(move |bucket| {
             let side = SIDE.max(bucket.len().div_ceil(PIECES));
             bucket.chunks(side).enumerate().flat_map(move |(number, rows)| {
@@ -299,134 +315,6 @@ impl BucketJoin {
                 })
             })
         })
-    }
-
-    /// The connected components of all similar pairs, without looking at pairs that are already known
-    /// to be connected. For every group its component's smallest member.
-    ///
-    /// Round by round: each bucket, on its own, joins what the rounds before left apart. What a bucket
-    /// does depends on those alone, so the work is the same at any number of threads. A round is of one table: pairs that
-    /// share an earlier key are left out, so what they joined has to be known. Otherwise 8,000 near-copies were as many
-    /// classes in each table, and took 7 s.
-    pub(super) fn components(
-        &self,
-        observer: &dyn Observer,
-        stats: &mut Stats,
-    ) -> Result<Vec<u32>> {
-        let mut sets = UnionFind::new(self.texts.places.len());
-        let (mut compared, mut joined) = (Comparisons::default(), 0);
-        let mut next = 0;
-        while let Some(round) = self.round(&mut next, 1 << 17, true)? {
-            let buckets: Vec<(usize, &[u32])> = round
-                .iter()
-                .flat_map(|(table, buckets)| each_bucket(buckets).map(|bucket| (*table, bucket)))
-                .collect();
-            let results: Vec<(Vec<(u32, u32)>, Comparisons)> = buckets
-                .par_iter()
-                .with_min_len(16)
-                .map_init(
-                    || self.at_hand(),
-                    |at, &(table, bucket)| {
-                        if observer.stopped() {
-                            return Err(Error::Interrupted);
-                        }
-                        self.join_bucket(table, bucket, &sets, at, observer)
-                    },
-                )
-                .collect::<Result<_>>()?;
-            for (joins, count) in results {
-                compared += count;
-                joined += joins.len() as u64;
-                joins.into_iter().for_each(|(a, b)| sets.join(a, b));
-            }
-        }
-        self.count(stats, compared, joined);
-        Ok((0..self.texts.places.len() as u32).map(|group| sets.find(group)).collect())
-    }
-
-    /// The joins that a bucket adds to `before`, and the comparisons it took to find them.
-    ///
-    /// Members that are connected already form one class. Classes come one by one and are compared
-    /// with the clusters so far, with each until a pair agrees: near-identical members take one
-    /// comparison each.
-    fn join_bucket(
-        &self,
-        table: usize,
-        bucket: &[u32],
-        before: &UnionFind,
-        at: &mut ThreadRecords,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<(u32, u32)>, Comparisons)> {
-        let (mut joins, mut compared) = (Vec::new(), Comparisons::default());
-        let mut roots = bucket.iter().map(|&member| before.root(member));
-        let first = roots.next();
-        if roots.all(|root| Some(root) == first) {
-            return Ok((joins, compared));
-        }
-        let mut classes: Vec<Vec<u32>> = Vec::new();
-        let mut class_of: HashMap<u32, usize> = HashMap::new();
-        for &member in bucket {
-            let class = *class_of.entry(before.root(member)).or_insert(classes.len());
-            if class == classes.len() {
-                classes.push(Vec::new());
-            }
-            classes[class].push(member);
-        }
-        let mut clusters: Vec<Vec<u32>> = Vec::new();
-        for class in classes {
-            let agreement = |at: &mut ThreadRecords, other: &Vec<u32>| {
-                if observer.stopped() {
-                    return Err(Error::Interrupted);
-                }
-                self.agreement(table, &class, other, at)
-            };
-            let agreements: Vec<(Option<(u32, u32)>, Comparisons)> = if clusters.len() < MANY {
-                clusters.iter().map(|other| agreement(at, other)).collect::<Result<_>>()?
-            } else {
-                let agreements = clusters.par_iter().map_init(|| self.at_hand(), agreement);
-                agreements.collect::<Result<_>>()?
-            };
-            let mut cluster = class.clone();
-            let mut agreements = agreements.into_iter();
-            clusters.retain_mut(|other| {
-                let (agree, count) = agreements.next().unwrap_or_default();
-                compared += count;
-                joins.extend(agree);
-                if agree.is_some() {
-                    cluster.append(other);
-                }
-                agree.is_none()
-            });
-            clusters.push(cluster);
-        }
-        Ok((joins, compared))
-    }
-
-    /// The first pair of two clusters that is similar, and the comparisons it took to find it.
-    fn agreement(
-        &self,
-        table: usize,
-        class: &[u32],
-        other: &[u32],
-        at: &mut ThreadRecords,
-    ) -> Result<(Option<(u32, u32)>, Comparisons)> {
-        let mut compared = Comparisons::default();
-        let ThreadRecords { one, many, one_head, many_heads, agreeing, .. } = at;
-        for &a in class {
-            let head = self.texts.head(a, one_head)?;
-            for &b in other {
-                // A pair that shared an earlier key was compared there, and did not agree.
-                compared += self.agreeing(table, head, self.texts.head(b, many_heads)?, agreeing);
-                if agreeing.is_empty() {
-                    continue;
-                }
-                let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
-                if own.similar(other, &self.verifier).is_some() {
-                    return Ok((Some((a.min(b), a.max(b))), compared));
-                }
-            }
-        }
-        Ok((None, compared))
     }
 }
 

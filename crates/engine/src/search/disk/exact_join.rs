@@ -29,6 +29,17 @@ pub(in crate::search) struct ExactJoin {
     pub(super) threads: usize,
 }
 
+/// The same for some of the groups.
+pub(super) struct GroupJoin<'a> {
+    pub(super) texts: &'a CandidateStore,
+    pub(super) sides: Option<&'a Sides>,
+    pub(super) verifier: &'a Verifier,
+    pub(super) filters: Filters,
+    pub(super) budget: &'a Budget,
+    /// The groups, ascending.
+    pub(super) groups: &'a [u32],
+}
+
 /// Elements of a block, at most: they are counted in 32 bits.
 const MOST: usize = 1 << 31;
 
@@ -53,7 +64,8 @@ impl ExactJoin {
             PairOwners::Both,
             &self.budget,
         );
-        let counts = self.each_pair(observer, &|found| {
+        let groups = self.groups();
+        let counts = self.join(&groups).each_pair(observer, &|found| {
             let value = |&(a, b, overlap): &GroupPair| (a, b, self.verifier.value(overlap));
             builder.add(found.iter().map(value))
         })?;
@@ -81,29 +93,21 @@ impl ExactJoin {
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<Vec<u32>> {
-        let stopped = || observer.stopped();
-        if let [all] = &self.blocks()[..] {
-            let mut buffer = Vec::new();
-            let sets = self.sets(all.clone(), &mut buffer)?;
-            let (components, counts) = sets::components(&sets, &self.join(&stopped))?;
-            self.count(stats, counts, joins(&components));
-            return Ok(components);
-        }
-        let all = Mutex::new(UnionFind::new(self.texts.len()));
-        let counts = self.each_pair(observer, &|found| {
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            found.iter().for_each(|&(a, b, _)| all.join(a, b));
-            Ok(())
-        })?;
-        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut known = UnionFind::new(self.texts.len());
+        let counts = self.join(&self.groups()).connect(&mut known, None, observer)?;
         let components: Vec<u32> =
-            (0..self.texts.len() as u32).map(|group| all.find(group)).collect();
+            (0..self.texts.len() as u32).map(|group| known.find(group)).collect();
         self.count(stats, counts, joins(&components));
         Ok(components)
     }
 
-    fn join<'a>(&'a self, stopped: &'a (dyn Fn() -> bool + Sync)) -> SetJoin<'a> {
-        SetJoin { verifier: &self.verifier, filters: self.filters, split: None, stopped }
+    fn groups(&self) -> Vec<u32> {
+        (0..self.texts.len() as u32).collect()
+    }
+
+    fn join<'a>(&'a self, groups: &'a [u32]) -> GroupJoin<'a> {
+        let Self { texts, sides, verifier, filters, budget, .. } = self;
+        GroupJoin { texts, sides: sides.as_ref(), verifier, filters: *filters, budget, groups }
     }
 
     fn count(&self, stats: &mut Stats, counts: SetJoinCounts, similar: u64) {
@@ -112,9 +116,54 @@ impl ExactJoin {
         stats.verified = counts.verified;
         stats.similar = similar;
     }
+}
+
+impl<'a> GroupJoin<'a> {
+    fn set_join<'s>(&'s self, stopped: &'s (dyn Fn() -> bool + Sync)) -> SetJoin<'s> {
+        SetJoin { verifier: self.verifier, filters: self.filters, split: None, stopped }
+    }
+
+    /// Joins what similar pairs connect to what is known to be connected; only pairs that are wanted count, where that is
+    /// asked. Of pairs that are connected already, few are compared.
+    pub(super) fn connect(
+        &self,
+        known: &mut UnionFind,
+        wanted: Option<&(dyn Fn(u32, u32) -> Result<bool> + Sync)>,
+        observer: &dyn Observer,
+    ) -> Result<SetJoinCounts> {
+        let stopped = || observer.stopped();
+        if let [all] = &self.blocks()[..] {
+            let mut buffer = Vec::new();
+            let sets = self.sets(all.clone(), &mut buffer)?;
+            let place = |group: u32| self.groups.binary_search(&group).ok();
+            let mut before = UnionFind::new(sets.len());
+            for (at, &group) in (0u32..).zip(self.groups) {
+                let root = place(known.find(group)).map_or(at, |root| root as u32);
+                before.join(at, root);
+            }
+            let wanted = wanted.map(|wanted| {
+                move |a: u32, b: u32| wanted(self.groups[a as usize], self.groups[b as usize])
+            });
+            let wanted = wanted.as_ref().map(|wanted| wanted as &sets::Wanted<'_>);
+            let counts = sets::connect(&sets, &self.set_join(&stopped), &mut before, wanted)?;
+            for (at, &group) in (0u32..).zip(self.groups) {
+                known.join(group, self.groups[before.find(at) as usize]);
+            }
+            return Ok(counts);
+        }
+        let known = Mutex::new(known);
+        self.each_pair(observer, &|found| {
+            for &(a, b, _) in found {
+                if wanted.map_or(Ok(true), |wanted| wanted(a, b))? {
+                    known.lock().unwrap_or_else(PoisonError::into_inner).join(a, b);
+                }
+            }
+            Ok(())
+        })
+    }
 
     /// Hands over every similar pair, once, in any order.
-    fn each_pair(
+    pub(super) fn each_pair(
         &self,
         observer: &dyn Observer,
         found: &(dyn Fn(&[GroupPair]) -> Result<()> + Sync),
@@ -128,8 +177,9 @@ impl ExactJoin {
             let (numbers, split) = self.in_order_of_sides(sets.len(), block.start);
             let ordered: Vec<&[u64]> = numbers.iter().map(|&at| sets[at as usize]).collect();
             let pair = |&SetPair { a, b, shared }: &SetPair| {
-                let twice =
-                    |at: u32| split.is_some() && self.is_on_both_sides(block.start as u32 + at);
+                let twice = |at: u32| {
+                    split.is_some() && self.is_on_both_sides(self.groups[block.start + at as usize])
+                };
                 let (a, b) = (numbers[a as usize], numbers[b as usize]);
                 // Such a pair comes a second time, the other way round.
                 if a == b || (a > b && twice(a) && twice(b)) {
@@ -137,9 +187,10 @@ impl ExactJoin {
                 }
                 let [first, second] = [a, b].map(|at| sets[at as usize].len());
                 let overlap = Measure::overlap(shared as usize, first, second);
-                Some((block.start as u32 + a, block.start as u32 + b, overlap))
+                let [a, b] = [a, b].map(|at| self.groups[block.start + at as usize]);
+                Some((a, b, overlap))
             };
-            let join = SetJoin { split, ..self.join(&stopped) };
+            let join = SetJoin { split, ..self.set_join(&stopped) };
             let within = sets::pairs(&ordered, &join, &|hits| {
                 found(&hits.iter().filter_map(pair).collect::<Vec<GroupPair>>())
             })?;
@@ -153,8 +204,9 @@ impl ExactJoin {
     /// second, and where these begin. With one collection, just all.
     fn in_order_of_sides(&self, count: usize, start: usize) -> (Vec<u32>, Option<u32>) {
         let all = 0..count as u32;
-        let Some(sides) = &self.sides else { return (all.collect(), None) };
-        let on = |side: u8| move |at: &u32| sides.0[start + *at as usize] & side != 0;
+        let Some(sides) = self.sides else { return (all.collect(), None) };
+        let group = |at: &u32| self.groups[start + *at as usize] as usize;
+        let on = |side: u8| move |at: &u32| sides.0[group(at)] & side != 0;
         let mut numbers: Vec<u32> = all.clone().filter(on(Sides::LEFT)).collect();
         let split = numbers.len() as u32;
         numbers.extend(all.filter(on(Sides::RIGHT)));
@@ -162,7 +214,7 @@ impl ExactJoin {
     }
 
     fn is_on_both_sides(&self, group: u32) -> bool {
-        let sides = self.sides.as_ref().map_or(0, |sides| sides.0[group as usize]);
+        let sides = self.sides.map_or(0, |sides| sides.0[group as usize]);
         sides == Sides::LEFT | Sides::RIGHT
     }
 
@@ -176,11 +228,11 @@ impl ExactJoin {
     ) -> Result<SetJoinCounts> {
         /// Groups that a thread looks up at a time.
         const PORTION: usize = 1 << 10;
-        let rest = block.end..self.texts.len();
+        let rest = block.end..self.groups.len();
         if rest.is_empty() {
             return Ok(SetJoinCounts::default());
         }
-        let index = SetIndex::new(sets, &self.verifier, self.filters)?;
+        let index = SetIndex::new(sets, self.verifier, self.filters)?;
         let portions: Vec<Range<usize>> =
             rest.clone().step_by(PORTION).map(|at| at..(at + PORTION).min(rest.end)).collect();
         let counts = portions.into_par_iter().map_init(
@@ -190,15 +242,15 @@ impl ExactJoin {
                     return Err(Error::Interrupted);
                 }
                 let (mut pairs, mut counts) = (Vec::new(), SetJoinCounts::default());
-                for group in portion {
-                    let elements = self.texts.body(group as u32, cache)?.elements;
+                for &group in &self.groups[portion] {
+                    let elements = self.texts.body(group, cache)?.elements;
                     hits.clear();
                     counts = counts.plus(index.query(elements, scratch, hits));
                     pairs.extend(hits.iter().filter_map(|&(set, shared)| {
                         let size = sets[set as usize].len();
                         let overlap = Measure::overlap(shared as usize, size, elements.len());
-                        let (a, b) = (block.start as u32 + set, group as u32);
-                        let wanted = self.sides.as_ref().is_none_or(|sides| sides.across(a, b));
+                        let (a, b) = (self.groups[block.start + set as usize], group);
+                        let wanted = self.sides.is_none_or(|sides| sides.across(a, b));
                         wanted.then_some((a, b, overlap))
                     }));
                     if pairs.len() >= PORTION {
@@ -217,37 +269,39 @@ impl ExactJoin {
         // In bytes: eight an element here, and up to four times as many in the join.
         let room = (self.budget.share(1) / 8).min(MOST);
         let (mut blocks, mut start, mut words) = (Vec::new(), 0, 0);
-        for group in 0..self.texts.len() {
-            let length = self.texts.length(group as u32);
-            if words + length > room && group > start {
-                blocks.push(start..group);
-                (start, words) = (group, 0);
+        for (at, &group) in self.groups.iter().enumerate() {
+            let length = self.texts.length(group);
+            if words + length > room && at > start {
+                blocks.push(start..at);
+                (start, words) = (at, 0);
             }
             words += length;
         }
-        blocks.push(start..self.texts.len());
+        blocks.push(start..self.groups.len());
         blocks
     }
 
-    /// The elements of these groups; those that are on disk are read into the buffer.
-    fn sets<'a>(
-        &'a self,
-        groups: Range<usize>,
-        buffer: &'a mut Vec<u64>,
-    ) -> Result<Vec<&'a [u64]>> {
+    /// The elements of these of the groups; those that are on disk are read into the buffer.
+    fn sets<'b>(&self, at: Range<usize>, buffer: &'b mut Vec<u64>) -> Result<Vec<&'b [u64]>>
+    where
+        'a: 'b,
+    {
+        let groups = &self.groups[at];
         let mut cache = Cache::one();
         let mut read = Vec::new();
-        for group in groups.clone() {
-            if self.texts.in_memory(group as u32).is_none() {
+        for &group in groups {
+            if self.texts.in_memory(group).is_none() {
                 let start = buffer.len();
-                buffer.extend_from_slice(self.texts.body(group as u32, &mut cache)?.elements);
+                buffer.extend_from_slice(self.texts.body(group, &mut cache)?.elements);
                 read.push(start..buffer.len());
             }
         }
         let buffer = &*buffer;
         let mut read = read.into_iter();
+        let texts: &'a CandidateStore = self.texts;
         Ok(groups
-            .map(|group| match self.texts.in_memory(group as u32) {
+            .iter()
+            .map(|&group| match texts.in_memory(group) {
                 Some(body) => body.elements,
                 None => &buffer[read.next().unwrap_or_default()],
             })

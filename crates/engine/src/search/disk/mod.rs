@@ -9,7 +9,8 @@
 //! [`first_pass`] gives every text a fingerprint, by which [`fold`] finds copies, and its bucket keys. Small
 //! collections stay in memory ([`record_cache`]) and are sketched when it is decided how pairs are found.
 //! [`second_pass`] reads the candidates again that were not kept ([`candidate_store`]); [`bucket_join`] compares those
-//! that share a key, [`exact_join`] all. Which of it is in memory changes nothing in the result.
+//! that share a key, [`bucket_components`] only finds what similar pairs connect, [`heavy_buckets`] are left to the exact
+//! join, and [`exact_join`] compares all. Which of it is in memory changes nothing in the result.
 //!
 //! `pairs` takes two passes over the input and `dedup` three: the third copies the kept records as they came. Texts of
 //! up to 128 MiB get their keys only after all of them are read and the way is chosen. The second pass reads only the
@@ -21,6 +22,7 @@
 //! candidates, matches) stays in memory up to its share of the limit and goes to temporary files beyond it.
 
 mod audit_sample;
+mod bucket_components;
 mod bucket_join;
 mod buffers;
 mod candidate_store;
@@ -29,6 +31,7 @@ mod exact_batch;
 mod exact_join;
 mod first_pass;
 mod fold;
+mod heavy_buckets;
 mod record_cache;
 mod second_pass;
 mod sketch_cached;
