@@ -30,7 +30,7 @@ pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use json::{AT_ONCE, meaning};
 pub use lookup::Lookup;
-pub use memory::{fetch, keep_freed_memory, use_large_pages};
+pub use memory::{fetch, keep_freed_memory, share_memory, use_large_pages};
 pub use radix::{sort_by_high_half, sort_entries, sort_hashes};
 pub use sha1::sha1_prefix;
 pub use tiles::TILE;
