@@ -114,7 +114,9 @@ fn serve<'a>(
         });
     } else {
         std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(serve)));
+            // If the system has no more threads, those that there are do the work.
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, serve).is_ok();
+            let _ = (1..threads).all(start);
             serve();
         });
     }

@@ -4,6 +4,7 @@
 //! instructions. `dispatch` chooses at run time, and tests compare each version with the reference.
 
 mod affine;
+mod allocator;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -25,6 +26,7 @@ mod sha1;
 mod tests;
 mod tiles;
 
+pub use allocator::{SystemMemory, end_at_once, may_fail, when_refused};
 pub use bit_sets::BitSets;
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
