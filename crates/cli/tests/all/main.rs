@@ -14,6 +14,7 @@ mod exact;
 mod held;
 mod hosts;
 mod matching;
+mod max_item;
 mod memory;
 mod outputs;
 mod passages;
