@@ -37,6 +37,7 @@ class ReadOptions(TypedDict, total=False):
     delimiter: str | None
     no_header: bool
     on_error: Literal["stop", "skip"]
+    max_item: str | int | None
     as_: Literal["text", "set", "bag", "vector", "bits", "string", "answers"] | None
     group: str | None
     element: str | None
@@ -120,6 +121,7 @@ class RunOptions(TypedDict, total=False):
     format: str | None
     delimiter: str | None
     on_error: Literal["stop", "skip"]
+    max_item: str | int | None
     threads: int | None
     memory: str | int | None
     temp: str | os.PathLike[str] | None

@@ -178,6 +178,12 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
     let mut all = command();
     let matches = all.try_get_matches_from_mut(words);
     let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());
+    let job = matches.subcommand().map(|(_, job)| job);
+    if let Some(memory) = job.and_then(|job| job.try_get_one::<usize>("memory").ok().flatten()) {
+        /// Memory for each pool of it that threads share.
+        const POOL: usize = 64 << 20;
+        nearkin_kernels::share_memory(memory / POOL);
+    }
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match command.job {
         Job::Pairs(args) => pairs::run(&args),

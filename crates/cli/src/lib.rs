@@ -26,4 +26,5 @@ mod top;
 mod wording;
 
 pub use command::main;
+pub use progress::out_of_memory;
 pub use wording::CommandWording;

@@ -1,7 +1,7 @@
 //! A progress bar on a terminal, and signals to stop.
 
-use std::io::IsTerminal;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -23,7 +23,7 @@ impl Progress {
     /// A bar on standard error unless `quiet`; and from now on Ctrl-C and other signals to stop end the run cleanly.
     pub(crate) fn start(quiet: bool) -> anyhow::Result<Self> {
         let mut signals = Signals::new(signals_to_heed()).context("cannot watch for Ctrl-C")?;
-        std::thread::spawn(move || {
+        let watch = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 let first =
                     STOPPED.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
@@ -32,6 +32,9 @@ impl Progress {
                 }
             }
         });
+        watch.context(
+            "cannot start a thread; allow more memory (ulimit -v) or threads (ulimit -u)",
+        )?;
         let show = !quiet && std::io::stderr().is_terminal();
         Ok(Self { bar: show.then(ProgressBar::new_spinner) })
     }
@@ -67,6 +70,23 @@ fn leave_anyway() {
     nearkin_engine::write::remove_temporary_files();
     crate::report::tell(format_args!("error: {}", nearkin_engine::Error::Interrupted));
     std::process::exit(interrupted().into());
+}
+
+/// Ends the program because the system refuses it this many bytes of memory. Asks for no memory itself.
+pub fn out_of_memory(bytes: usize) {
+    /// Only one thread speaks.
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    while ENDS.swap(true, Ordering::Relaxed) {
+        std::thread::park();
+    }
+    nearkin_engine::write::remove_temporary_files();
+    // Without a buffer, so that it goes out in pieces that need no memory.
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: the system refuses another {bytes} bytes of memory; free some, pass a smaller --memory or fewer \
+         --threads, or allow more (ulimit -v)"
+    );
+    nearkin_kernels::end_at_once(1);
 }
 
 fn style(template: &str) -> ProgressStyle {

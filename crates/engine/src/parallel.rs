@@ -114,7 +114,9 @@ fn serve<'a>(
         });
     } else {
         std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(serve)));
+            // If the system has no more threads, those that there are do the work.
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, serve).is_ok();
+            let _ = (1..threads).all(start);
             serve();
         });
     }
@@ -178,8 +180,11 @@ impl<'a> Line<'a, '_> {
     /// Hands a result in, and takes those whose turn it is, unless another thread does.
     fn hand_in(&self, number: usize, outcome: Outcome<FinishedJob<'a>>) {
         let mut done = lock(&self.done);
+        if done.end.is_some() {
+            return;
+        }
         done.early.insert(number, outcome);
-        if done.is_taken || done.end.is_some() {
+        if done.is_taken {
             return;
         }
         done.is_taken = true;
@@ -194,6 +199,8 @@ impl<'a> Line<'a, '_> {
                 Ok(Ok(())) => done.next += 1,
                 end => {
                     done.end = Some(end);
+                    // The next job may be one that waits until these are gone, as large items do.
+                    done.early.clear();
                     return;
                 }
             }
@@ -238,6 +245,8 @@ pub(crate) fn in_pool<R: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::Error;
 
@@ -324,6 +333,44 @@ mod tests {
     fn an_error_of_the_consumer_stops_everyone() {
         let stop = |n| if n == 10 { Err(failure(n)) } else { Ok(()) };
         everywhere(|| assert!(in_order(3, (0usize..).map(Ok), Ok, stop).is_err()));
+    }
+
+    #[test]
+    fn an_error_lets_go_of_results_that_nobody_takes() {
+        /// What only one may have at a time, as the buffer of a large item.
+        struct Only(Arc<(Mutex<bool>, Condvar)>);
+        impl Drop for Only {
+            fn drop(&mut self) {
+                *lock(&self.0.0) = false;
+                self.0.1.notify_all();
+            }
+        }
+        everywhere(|| {
+            let taken = Arc::new((Mutex::new(false), Condvar::new()));
+            let wait = |wanted: bool| {
+                let mut is = lock(&taken.0);
+                while *is != wanted {
+                    is = taken.1.wait(is).unwrap();
+                }
+                *is = true;
+            };
+            // The first fails when the second has what the third waits for.
+            let jobs = (0..3usize).map(|n| {
+                let only = (n > 0).then(|| {
+                    wait(false);
+                    taken.1.notify_all();
+                    Only(Arc::clone(&taken))
+                });
+                Ok((n, only))
+            });
+            let work = |(n, only): (usize, Option<Only>)| {
+                if n == 0 && rayon::current_num_threads() > 1 {
+                    wait(true);
+                }
+                if n == 0 { Err(failure(n)) } else { Ok(only) }
+            };
+            assert!(in_order(3, jobs, work, |_| Ok(())).is_err());
+        });
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! instructions. `dispatch` chooses at run time, and tests compare each version with the reference.
 
 mod affine;
+mod allocator;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -25,12 +26,13 @@ mod sha1;
 mod tests;
 mod tiles;
 
+pub use allocator::{SystemMemory, end_at_once, may_fail, when_refused};
 pub use bit_sets::BitSets;
 pub use float::{PANEL, panels_of};
 pub use hash::{PADDING, band_keys, hash_padded, scramble};
 pub use json::{AT_ONCE, meaning};
 pub use lookup::Lookup;
-pub use memory::{fetch, keep_freed_memory, use_large_pages};
+pub use memory::{fetch, keep_freed_memory, share_memory, use_large_pages};
 pub use radix::{sort_by_high_half, sort_entries, sort_hashes};
 pub use sha1::sha1_prefix;
 pub use tiles::TILE;

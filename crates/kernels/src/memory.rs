@@ -49,6 +49,25 @@ pub fn keep_freed_memory() {
     }
 }
 
+/// Tells the allocator how many pools of memory threads may share, where it is known how. Each thread has its own
+/// otherwise, and what is freed there stays there: with eight threads and texts of a megabyte that was 90 MB.
+pub fn share_memory(pools: usize) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use core::ffi::c_int;
+        unsafe extern "C" {
+            fn mallopt(parameter: c_int, value: c_int) -> c_int;
+        }
+        // As <malloc.h> has it.
+        const M_ARENA_MAX: c_int = -8;
+        let pools = c_int::try_from(pools.max(1)).unwrap_or(c_int::MAX);
+        // SAFETY: this changes where memory is taken from, not what is in it.
+        unsafe { mallopt(M_ARENA_MAX, pools) };
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = pools;
+}
+
 /// Asks the processor to load the first 256 bytes of something that will be read soon, while other work goes on.
 #[inline]
 pub fn fetch<T: ?Sized>(place: &T) {

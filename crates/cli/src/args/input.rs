@@ -4,7 +4,7 @@ use clap::Args;
 use nearkin_engine::options::{Edges, ItemKind, Options};
 use nearkin_engine::read::{Digits, Format, OnError, Place, Ratings};
 
-use super::{Fill, format_parser, keyword_parser, parsed, place_parser};
+use super::{Fill, format_parser, item_bytes, keyword_parser, parsed, place_parser};
 
 /// Where items come from.
 #[derive(Debug, Args)]
@@ -74,6 +74,11 @@ pub(crate) struct TableArgs {
     /// What to do with a record that cannot be used [default: stop]
     #[arg(long, value_name = "WHAT", value_parser = keyword_parser::<OnError>())]
     on_error: Option<OnError>,
+    /// Largest line, record, cell or document, such as 64M [default: 1G, or less where --memory has no room for it]
+    ///
+    /// A larger one cannot be used; see --on-error.
+    #[arg(long, value_name = "SIZE", value_parser = item_bytes)]
+    max_item: Option<usize>,
 }
 
 impl Fill for TableArgs {
@@ -84,6 +89,7 @@ impl Fill for TableArgs {
         options.delimiter.clone_from(&self.delimiter);
         options.no_header = self.no_header;
         options.on_error = self.on_error;
+        options.max_item = self.max_item;
     }
 }
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use nearkin_engine::Error;
-use nearkin_engine::options::{Keyword, Options, memory_size};
+use nearkin_engine::options::{Keyword, Options, item_size, memory_size};
 use nearkin_engine::read::{Format, Place};
 use nearkin_engine::shingle::Shingling;
 
@@ -82,4 +82,9 @@ fn shingle(text: &str) -> Result<String, String> {
 /// A number of bytes.
 fn size(text: &str) -> Result<usize, String> {
     memory_size(text).map_err(must)
+}
+
+/// How large an item may be.
+pub(crate) fn item_bytes(text: &str) -> Result<usize, String> {
+    item_size(text).map_err(must)
 }

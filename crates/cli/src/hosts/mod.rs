@@ -14,7 +14,9 @@ use nearkin_engine::read::{Format, OnError, Place};
 use nearkin_engine::shingle::Shingling;
 use nearkin_engine::write::{CompleteOutput, TableWriter};
 
-use crate::args::{RunArgs, format_parser, keyword_parser, options_of, parsed, place_parser};
+use crate::args::{
+    RunArgs, format_parser, item_bytes, keyword_parser, options_of, parsed, place_parser,
+};
 use crate::output::to_file;
 use crate::progress::Progress;
 use crate::report::unless_closed;
@@ -63,6 +65,9 @@ pub(crate) struct HostsArgs {
     /// What to do with a record that cannot be used, such as one without a URL [default: stop]
     #[arg(long, value_name = "WHAT", value_parser = keyword_parser::<OnError>(), help_heading = "Input")]
     on_error: Option<OnError>,
+    /// Largest line or record, such as 64M [default: 1G, or less where --memory has no room for it]
+    #[arg(long, value_name = "SIZE", value_parser = item_bytes, help_heading = "Input")]
+    max_item: Option<usize>,
     /// Smallest similarity of two hosts
     ///
     /// Two hosts with the same pages, each half known, have about 0.33.
@@ -195,6 +200,7 @@ impl HostsArgs {
                 format: self.format,
                 delimiter: self.delimiter.clone(),
                 on_error: self.on_error,
+                max_item: self.max_item,
                 ..options_of(&[&self.run])
             },
         }

@@ -15,6 +15,7 @@ mod fuzz;
 mod held;
 mod hosts;
 mod matching;
+mod max_item;
 mod memory;
 mod outputs;
 mod passages;

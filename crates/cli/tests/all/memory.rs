@@ -59,6 +59,23 @@ fn the_limit_of_memory_does_not_change_a_byte() {
 }
 
 #[test]
+fn the_limit_of_memory_does_not_change_a_byte_of_parquet() {
+    let place = Place::new();
+    place.write("in.jsonl", collection(6_000));
+    let written = |limit: &str, from: &str| {
+        place.ok(&format!("dedup {from} -o kept.parquet {limit}"));
+        fs::read(place.path("kept.parquet")).unwrap()
+    };
+    let expected = written("", "in.jsonl");
+    for limit in ["--memory 16M --threads 1", "--memory 64M --threads 8"] {
+        assert!(written(limit, "in.jsonl") == expected, "{limit}");
+    }
+    fs::write(place.path("in.parquet"), &expected).unwrap();
+    let again = written("", "in.parquet");
+    assert!(written("--memory 16M --threads 1", "in.parquet") == again);
+}
+
+#[test]
 fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     let place = Place::new();
     place.write("in.jsonl", collection(3_000));

@@ -8,6 +8,7 @@
 //! A pair that meets in several tables is compared each time. To know where it met before would take all keys of all items,
 //! which is what fewer tables avoid.
 
+use nearkin_kernels::may_fail;
 use rayon::prelude::*;
 
 use super::KEY_BITS;
@@ -111,7 +112,8 @@ impl<'a> ProbedTables<'a> {
     ) -> Result<()> {
         let (rows, each) = (self.shape.rows, tables * self.looks);
         let (from, functions) = (first * rows, tables * rows);
-        if keys.try_reserve_exact((self.items * each).saturating_sub(keys.len())).is_err() {
+        let missing = (self.items * each).saturating_sub(keys.len());
+        if may_fail(|| keys.try_reserve_exact(missing)).is_err() {
             let must = format!("fewer: the keys of {} items do not fit in memory", self.items);
             return Err(Error::parameter("probes", self.looks, must));
         }

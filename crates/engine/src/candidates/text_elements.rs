@@ -7,8 +7,8 @@ use nearkin_kernels::{each_once, sort_hashes};
 use crate::family::weighted::numbered;
 use crate::shingle::{Scratch, Shingling};
 
-/// Elements of a text that is so large that no buffer for it is kept.
-pub(crate) const GIANT: usize = 1 << 20;
+/// Elements of a text that is so large that no buffer for it is kept. Buffers for 2²⁰ took 80 MB on eight threads.
+pub(crate) const GIANT: usize = 1 << 17;
 
 /// Buffers that a thread keeps from text to text.
 #[derive(Default)]

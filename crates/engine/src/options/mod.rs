@@ -43,7 +43,7 @@ pub use measure::MeasureName;
 pub use query::Query;
 #[cfg(feature = "files")]
 pub use reading::RunFiles;
-pub use size::memory_size;
+pub use size::{item_size, memory_size};
 
 use crate::amplify::Expression;
 use crate::cluster::Keep;
@@ -52,7 +52,7 @@ use crate::join::sets::Filters;
 use crate::read::{Digits, Format, OnError, Ratings};
 use crate::settings::DEFAULT_RECALL;
 use crate::shingle::{HashBits, NormalForm, Whitespace};
-use serde_forms::{bytes, keyword, list, number, path, text};
+use serde_forms::{bytes, item_bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
 ///
@@ -163,6 +163,9 @@ pub struct Options {
     /// Bytes of memory to use; as text also `4G`. Default: half of what is free.
     #[serde(with = "bytes")]
     pub memory: Option<usize>,
+    /// How many bytes an item may have; as text also `1G`. Default: 1 GiB, or less where memory is short.
+    #[serde(with = "item_bytes")]
+    pub max_item: Option<usize>,
     /// The folder for temporary files. Default: the system's.
     #[serde(with = "path")]
     pub temp: Option<PathBuf>,

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{Goal, ItemKind, Options};
-use crate::read::{ALL_COLUMNS, AnyInput, Groups, Input, Place, ReadOptions, Shape};
+use crate::fair_share;
+use crate::read::{ALL_COLUMNS, AnyInput, Groups, Input, ItemLimit, Place, ReadOptions, Shape};
 use crate::search::Job;
 use crate::settings::Settings;
 use crate::{Error, Result};
@@ -30,8 +31,24 @@ impl Options {
             delimiter: self.delimiter.clone(),
             header: !self.no_header,
             on_error: self.on_error.unwrap_or_default(),
+            max_item: self.item_limit(self.memory.unwrap_or_else(fair_share), 1),
             ..ReadOptions::default()
         }
+    }
+
+    /// How large an item may be in a run with this much memory, and on so many threads at a time.
+    fn item_limit(&self, memory: usize, threads: usize) -> ItemLimit {
+        /// The most that an item may have unless the user says otherwise.
+        const MOST: usize = 1 << 30;
+        let by_characters = self.shingle.as_ref().is_some_and(|it| it.starts_with("chars"));
+        // Bytes of memory for each byte of an item: its text three times over, and its shingles (one for six bytes of
+        // words, or for each character) in text order, as they are sorted, and in its record.
+        let each = match self.kind() {
+            ItemKind::Text if by_characters => 36,
+            ItemKind::Text | ItemKind::Set | ItemKind::Bag => 12,
+            _ => 8,
+        };
+        ItemLimit::new(self.max_item.unwrap_or(MOST), memory, each, threads)
     }
 
     /// How items are read.
@@ -63,6 +80,9 @@ impl Options {
         let defaults = self.read_options();
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
+            max_item: settings.map_or(defaults.max_item, |settings| {
+                self.item_limit(settings.memory, settings.threads)
+            }),
             value: value.map(str::to_owned),
             ..defaults
         };

@@ -238,3 +238,18 @@ pub(super) mod bytes {
         parsed(from, "a size such as 512M or 4G", |text| memory_size(text).map_err(must))
     }
 }
+
+/// How large an item may be, as a number of bytes or a size such as 1G.
+pub(super) mod item_bytes {
+    use super::*;
+    use crate::options::item_size;
+
+    pub(crate) use super::bytes::serialize;
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<usize>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        parsed(from, "a size such as 512M or 4G", |text| item_size(text).map_err(must))
+    }
+}

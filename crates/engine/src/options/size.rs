@@ -8,7 +8,31 @@ use crate::{Error, Result};
 /// # Errors
 /// When it is no size, or less than any run takes.
 pub fn memory_size(text: &str) -> Result<usize> {
-    let wrong = || Error::parameter("memory", text, "a size such as 512M or 4G");
+    let bytes = size("memory", text)?;
+    if bytes < LEAST_MEMORY as f64 {
+        let must = format!("at least {} MiB, which any run takes", LEAST_MEMORY >> 20);
+        return Err(Error::parameter("memory", text, must));
+    }
+    Ok(bytes as usize)
+}
+
+/// Reads how large an item may be: `1G`, in powers of 1024.
+///
+/// # Errors
+/// When it is no size, or less than a usual record.
+pub fn item_size(text: &str) -> Result<usize> {
+    let bytes = size("max_item", text)?;
+    if bytes < LEAST_ITEM as f64 {
+        return Err(Error::parameter("max_item", text, "at least 1K"));
+    }
+    Ok(bytes as usize)
+}
+
+const LEAST_ITEM: usize = 1 << 10;
+
+/// A number of bytes, as the value of an option.
+fn size(option: &'static str, text: &str) -> Result<f64> {
+    let wrong = || Error::parameter(option, text, "a size such as 512M or 4G");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.parse().map_err(|_| wrong())?;
@@ -21,12 +45,7 @@ pub fn memory_size(text: &str) -> Result<usize> {
         "t" => 4,
         _ => return Err(wrong()),
     };
-    let bytes = number * 1024f64.powi(power);
-    if bytes < LEAST_MEMORY as f64 {
-        let must = format!("at least {} MiB, which any run takes", LEAST_MEMORY >> 20);
-        return Err(Error::parameter("memory", text, must));
-    }
-    Ok(bytes as usize)
+    Ok(number * 1024f64.powi(power))
 }
 
 #[cfg(test)]
@@ -49,5 +68,7 @@ mod tests {
         for wrong in ["", "G", "4X", "-4G", "1..5G", "4 G G", "NaN", "1M", "0"] {
             assert!(memory_size(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(item_size("1k").unwrap(), 1024);
+        assert!(item_size("1000").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Collects the items of one chunk, and deals with bad records the way the user asked.
 
-use super::{IdSource, OnError, ReadOptions};
+use super::{IdSource, OnError, ReadOptions, Shape};
 use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Item, TextColumn, Value};
 use std::path::Path;
@@ -16,6 +16,31 @@ pub(super) struct ReadRequest<'a> {
 impl ReadRequest<'_> {
     pub(super) fn error(&self, line: u64, problem: impl Into<Problem>) -> Error {
         Error::input(self.path, line, problem)
+    }
+
+    /// Ends the run at an item that is too large, or leaves such items out.
+    pub(super) fn within_limit<'a>(&self, mut batch: Batch<'a>) -> Result<Batch<'a>> {
+        let limit = self.options.max_item;
+        let has_counts = self.options.shape == Shape::Elements;
+        let mut bad = Vec::new();
+        for (index, item) in batch.items.iter().enumerate() {
+            let text = batch.text(index);
+            let checked = limit.check(text.len() as u64);
+            let checked =
+                checked.and_then(|()| if has_counts { limit.check_counts(text) } else { Ok(()) });
+            if let Err(problem) = checked {
+                let error = self.error(item.line, problem);
+                if self.options.on_error == OnError::Stop {
+                    return Err(error);
+                }
+                bad.push((index, error));
+            }
+        }
+        for (index, error) in bad.into_iter().rev() {
+            batch.items.remove(index);
+            batch.bad.push(error);
+        }
+        Ok(batch)
     }
 }
 

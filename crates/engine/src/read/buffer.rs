@@ -2,17 +2,39 @@
 
 use std::io::{self, Read};
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The free buffers of one scan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BufferPool(Arc<Mutex<Vec<Vec<u8>>>>);
+pub(super) struct BufferPool(Arc<Pool>);
+
+#[derive(Debug, Default)]
+struct Pool {
+    state: Mutex<PoolState>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    free: Vec<Vec<u8>>,
+    /// Whether a buffer is in use that must be the only large one.
+    has_large: bool,
+}
+
+/// Larger buffers are given back to the system.
+const KEPT: usize = 4 << 20;
 
 impl BufferPool {
     /// An empty buffer.
     pub(super) fn take(&self) -> Buffer {
-        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Buffer { memory: memory.unwrap_or_default(), len: 0, pool: self.clone() }
+        let memory = self.0.lock().free.pop();
+        Buffer { memory: memory.unwrap_or_default(), len: 0, is_large: false, pool: self.clone() }
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -22,10 +44,25 @@ pub(super) struct Buffer {
     /// Bytes from `len` on are left from earlier uses.
     memory: Vec<u8>,
     len: usize,
+    is_large: bool,
     pool: BufferPool,
 }
 
 impl Buffer {
+    /// Waits until no other large buffer of the pool is in use. Until it is dropped, it is the only one.
+    pub(super) fn be_the_large_one(&mut self) {
+        if self.is_large {
+            return;
+        }
+        let pool = &self.pool.0;
+        let mut state = pool.lock();
+        while state.has_large {
+            state = pool.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.has_large = true;
+        self.is_large = true;
+    }
+
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.room(bytes.len()).copy_from_slice(bytes);
         self.len += bytes.len();
@@ -76,7 +113,15 @@ impl Deref for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.memory);
-        self.pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        let pool = &self.pool.0;
+        let mut state = pool.lock();
+        if memory.len() <= KEPT {
+            state.free.push(memory);
+        }
+        if self.is_large {
+            state.has_large = false;
+            pool.freed.notify_all();
+        }
     }
 }
 

@@ -1,14 +1,17 @@
 //! Cuts a stream of bytes into chunks of whole records.
 //!
 //! A chunk ends with the last record that ends within its first `chunk_bytes`; where none does, it
-//! grows until one ends. The cuts depend on the bytes alone, so they are the same in every scan.
+//! grows until its first record ends. The cuts depend on the bytes alone, so they are the same in every scan.
+//!
+//! A record that is longer than items may be is passed over: its bytes are counted, and not held.
 
 use super::{
     buffer::{Buffer, BufferPool},
+    item_limit::ItemLimit,
     text::TextReader,
 };
 use crate::Result;
-use memchr::{memchr, memchr3, memrchr};
+use memchr::{memchr, memchr_iter, memchr3, memrchr};
 
 /// Where records end.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,7 @@ pub(super) enum Ends {
 pub(super) struct Chunker {
     ends: Ends,
     chunk_bytes: usize,
+    limit: ItemLimit,
     pool: BufferPool,
     carry: Buffer,
     done: bool,
@@ -32,16 +36,36 @@ pub(super) struct Chunker {
 pub(super) enum NextChunk {
     /// Whole records.
     Records(Buffer),
+    /// A record that is longer than items may be.
+    TooLong(LongRecord),
     /// The file ended inside quotes that were opened in the record starting at this byte of the data.
     OpenQuote(Buffer, usize),
     /// Nothing is left.
     End,
 }
 
+/// What is known of a record that was passed over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LongRecord {
+    /// Its length, with its line end.
+    pub(super) bytes: u64,
+    /// Its line ends.
+    pub(super) lines: u64,
+}
+
+impl LongRecord {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.lines += memchr_iter(b'\n', bytes).count() as u64;
+    }
+}
+
 impl Chunker {
-    pub(super) fn new(ends: Ends, chunk_bytes: usize) -> Self {
+    pub(super) fn new(ends: Ends, chunk_bytes: usize, limit: ItemLimit) -> Self {
         let pool = BufferPool::default();
-        Self { ends, chunk_bytes: chunk_bytes.max(1), carry: pool.take(), pool, done: false }
+        // A record that is too long must not end within the first bytes of a chunk.
+        let chunk_bytes = chunk_bytes.min(limit.bytes).max(2);
+        Self { ends, chunk_bytes, limit, carry: pool.take(), pool, done: false }
     }
 
     pub(super) fn next(&mut self, text: &mut TextReader) -> Result<NextChunk> {
@@ -52,10 +76,19 @@ impl Chunker {
             let count = if missing == 0 { self.chunk_bytes } else { missing };
             self.done = text.fill(&mut buffer, count)? < count;
             finder.feed(&buffer);
-            if finder.end > 0 && !self.done {
-                self.carry.append(&buffer[finder.end..]);
+            if finder.end > 0 && (!self.done || finder.stop_at_first) {
+                self.carry_on(&buffer[finder.end..]);
                 buffer.truncate(finder.end);
-                return Ok(NextChunk::Records(buffer));
+                let long = buffer.len() > self.limit.bytes;
+                return Ok(if long { too_long(&buffer) } else { NextChunk::Records(buffer) });
+            }
+            // From here on it is one record.
+            finder.stop_at_first = true;
+            if buffer.len() > self.limit.bytes {
+                return self.pass_over(text, buffer, finder);
+            }
+            if buffer.len() > self.limit.alone {
+                buffer.be_the_large_one();
             }
         }
         Ok(match buffer.is_empty() {
@@ -64,6 +97,48 @@ impl Chunker {
             false => NextChunk::Records(buffer),
         })
     }
+
+    /// What comes after a chunk, at most as much as a chunk has.
+    fn carry_on(&mut self, bytes: &[u8]) {
+        self.carry.append(bytes);
+        self.done &= bytes.is_empty();
+    }
+
+    /// Finds the end of a record without holding it.
+    fn pass_over(
+        &mut self,
+        text: &mut TextReader,
+        mut buffer: Buffer,
+        mut finder: Finder,
+    ) -> Result<NextChunk> {
+        let mut record = LongRecord { bytes: 0, lines: 0 };
+        while finder.end == 0 && !self.done {
+            // A carriage return may be half a line end, so the last byte stays.
+            let last = buffer.len() - 1;
+            record.add(&buffer[..last]);
+            let kept = buffer[last];
+            buffer.truncate(0);
+            buffer.append(&[kept]);
+            finder.scanned = 1;
+            let count = self.chunk_bytes - 1;
+            self.done = text.fill(&mut buffer, count)? < count;
+            finder.feed(&buffer);
+        }
+        if finder.end == 0 && finder.in_quotes() {
+            buffer.truncate(0);
+            return Ok(NextChunk::OpenQuote(buffer, 0));
+        }
+        let end = if finder.end == 0 { buffer.len() } else { finder.end };
+        record.add(&buffer[..end]);
+        self.carry_on(&buffer[end..]);
+        Ok(NextChunk::TooLong(record))
+    }
+}
+
+fn too_long(record: &[u8]) -> NextChunk {
+    let mut long = LongRecord { bytes: 0, lines: 0 };
+    long.add(record);
+    NextChunk::TooLong(long)
 }
 
 /// The end of the first record in `bytes` that is not a blank line.
@@ -110,7 +185,10 @@ impl Finder {
     fn feed(&mut self, buffer: &[u8]) {
         match self.ends {
             Ends::Lines => {
-                if let Some(at) = memrchr(b'\n', &buffer[self.scanned..]) {
+                let rest = &buffer[self.scanned..];
+                let end =
+                    if self.stop_at_first { memchr(b'\n', rest) } else { memrchr(b'\n', rest) };
+                if let Some(at) = end {
                     self.end = self.scanned + at + 1;
                 }
             }

@@ -29,7 +29,12 @@ impl Input {
                 // Not what pandas and others note beside the columns, which differs from file to file.
                 let same = |a: &SchemaRef, b: &SchemaRef| a.fields() == b.fields();
                 let schema = common(self, || json_schema(self, kept), |schema| schema, same)?;
-                RecordFormat::Parquet(schema.unwrap_or_else(|| Arc::new(Schema::empty())))
+                let schema = schema.unwrap_or_else(|| Arc::new(Schema::empty()));
+                self.options.max_item.check_columns(schema.fields().len()).map_err(|problem| {
+                    let path = self.sources.first().map(|it| it.name.clone()).unwrap_or_default();
+                    Error::file(path, problem)
+                })?;
+                RecordFormat::Parquet(schema)
             }
             Format::Csv | Format::Tsv => {
                 let keys = || json_keys(self, kept);

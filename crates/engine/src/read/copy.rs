@@ -104,6 +104,10 @@ pub(super) fn copy(
     wanted: RecordFilter,
     to: &RecordFormat,
 ) -> Result<CopiedRecords> {
+    if matches!(data, Data::TooLong { .. }) {
+        // It was never an item, so nobody wants it.
+        return Ok(CopiedRecords { records: 1, body: RecordBody::Bytes(Vec::new()) });
+    }
     if let Some(records) = as_it_came(source, asked, data, wanted, to)? {
         return Ok(records);
     }

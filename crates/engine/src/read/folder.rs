@@ -91,6 +91,10 @@ pub(super) fn decode(
         if !wanted(ordinal) {
             continue;
         }
+        if let Err(problem) = asked.options.max_item.check(document.stored.len()) {
+            gather.bad_record(document.stored.error(problem))?;
+            continue;
+        }
         let start = gather.arena.len();
         match read(&document.stored, &mut gather.arena)? {
             Ok(()) => {

@@ -7,7 +7,10 @@
 //!
 //! The table is read once and held in memory: four bytes per row, four more with counts, and each name once.
 
-use super::{Chunk as FileChunk, Input, OnError, Place, ReadOptions, rows, rows::Row, shape};
+use super::{
+    Chunk as FileChunk, Input, OnError, Place, ReadOptions, batch_builder::ReadRequest, rows,
+    rows::Row, shape,
+};
 use crate::error::{Error, Problem, Result};
 use crate::item::{Batch, Id, Interner, Item, Source, TextColumn, Values};
 use crate::shingle::elements::{push_element, start_list};
@@ -333,7 +336,8 @@ impl Source for Groups {
             let (line, id) = (self.lines[group], Some(self.ids[group].clone()));
             items.push(Item { ordinal, line, id, value: None, at: (from, arena.len()) });
         }
-        Ok(Batch {
+        let Input { options, ids, .. } = &self.input;
+        ReadRequest { path: self.path(), options, ids }.within_limit(Batch {
             path: self.path().to_path_buf(),
             records: (end - start) as u32,
             items,

@@ -265,17 +265,19 @@ fn first_has(source: &InputFile, name: &str, options: &ReadOptions) -> Result<Op
         }
         Kind::Text { syntax, stored, compression, .. } => {
             let mut text = TextReader::open(stored, *compression)?;
-            let mut cutter = Chunker::new(Ends::Lines, options.chunk_bytes.min(FIRST_LOOK));
-            while let NextChunk::Records(data) = cutter.next(&mut text)? {
-                let found = match syntax {
-                    Syntax::Txt => (!data.is_empty()).then_some(false),
-                    _ => lines::first_has(name, &data),
+            let chunk_bytes = options.chunk_bytes.min(FIRST_LOOK);
+            let mut cutter = Chunker::new(Ends::Lines, chunk_bytes, options.max_item);
+            loop {
+                let found = match (cutter.next(&mut text)?, syntax) {
+                    (NextChunk::Records(data), Syntax::Txt) => (!data.is_empty()).then_some(false),
+                    (NextChunk::Records(data), _) => lines::first_has(name, &data),
+                    (NextChunk::TooLong(_), _) => None,
+                    (NextChunk::OpenQuote(..) | NextChunk::End, _) => return Ok(None),
                 };
                 if found.is_some() {
                     return Ok(found);
                 }
             }
-            None
         }
     })
 }

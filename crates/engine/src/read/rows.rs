@@ -86,6 +86,10 @@ pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, Problem>) -> Re
 pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
     let source = &input.sources[chunk.source];
     match (&source.kind, &chunk.data) {
+        (Kind::Text { .. }, Data::TooLong { bytes, line }) => {
+            input.options.max_item.check(*bytes).or_else(|problem| each(*line, Err(problem)))?;
+            Ok(1)
+        }
         (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
             Syntax::Jsonl => json_rows(input, bytes, *line, each),
             Syntax::Txt => line_rows(input, bytes, *line, each),

@@ -4,9 +4,9 @@
 //! to read. Taking it apart is the work of [`Input::decode`], on as many threads as there are.
 
 use super::{
-    Input, InputFile, Kind, Syntax,
+    Input, InputFile, ItemLimit, Kind, ReadOptions, Syntax,
     buffer::{Buffer, BufferPool},
-    chunker::{Chunker, NextChunk},
+    chunker::{Chunker, LongRecord, NextChunk},
     rereadable::Rereadable,
     table::Stretch,
     text::TextReader,
@@ -33,6 +33,11 @@ pub(super) enum Data {
         bytes: Buffer,
         line: u64,
     },
+    /// One record that is longer than items may be: its length, and the number of its first line.
+    TooLong {
+        bytes: u64,
+        line: u64,
+    },
     Rows(Stretch),
     Files(Range<usize>),
 }
@@ -45,6 +50,7 @@ pub type Skip<'a> = &'a (dyn Fn(usize) -> bool + Sync);
 pub(super) struct Mark {
     bytes: u64,
     line: u64,
+    is_too_long: bool,
 }
 
 /// The chunks of an input, one after the other.
@@ -68,7 +74,7 @@ impl<'a> Scan<'a> {
         while let Some(source) = self.input.sources.get(self.source) {
             let mut cursor = match self.cursor.take() {
                 Some(cursor) => cursor,
-                None => Cursor::open(source, self.input.options.chunk_bytes)?,
+                None => Cursor::open(source, &self.input.options)?,
             };
             let (skip, number) = (self.skip, self.number);
             let skipped = || skip.is_some_and(|skip| skip(number));
@@ -114,7 +120,7 @@ enum Cursor<'a> {
 type ScanStep = (u64, Option<Data>);
 
 impl<'a> Cursor<'a> {
-    fn open(source: &'a InputFile, chunk_bytes: usize) -> Result<Self> {
+    fn open(source: &'a InputFile, options: &ReadOptions) -> Result<Self> {
         let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
             return Ok(if matches!(source.kind, Kind::Folder { .. }) {
                 Self::Files(0)
@@ -136,11 +142,12 @@ impl<'a> Cursor<'a> {
                 marks,
                 next: 0,
                 taken: 0,
+                limit: options.max_item,
             }),
             None => Self::Cut(Box::new(FirstScan {
                 stored,
                 text,
-                cutter: Chunker::new(syntax.ends(), chunk_bytes),
+                cutter: Chunker::new(syntax.ends(), options.chunk_bytes, options.max_item),
                 line,
                 taken: 0,
                 cuts: Vec::new(),
@@ -177,21 +184,27 @@ struct Replay<'a> {
     marks: &'a [Mark],
     next: usize,
     taken: u64,
+    limit: ItemLimit,
 }
 
 impl Replay<'_> {
     fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
         let Some(mark) = self.marks.get(self.next).copied() else { return Ok(None) };
         self.next += 1;
-        let count = mark.bytes as usize;
-        let mut bytes = self.pool.take();
-        let data = if skipped() {
+        let is_skipped = skipped();
+        let data = if is_skipped || mark.is_too_long {
             self.text.skip(mark.bytes)?;
-            None
-        } else if self.text.fill(&mut bytes, count)? == count {
-            Some(Data::Text { bytes, line: mark.line })
+            (!is_skipped).then_some(Data::TooLong { bytes: mark.bytes, line: mark.line })
         } else {
-            return Err(self.stored.changed());
+            let count = mark.bytes as usize;
+            let mut bytes = self.pool.take();
+            if count > self.limit.alone {
+                bytes.be_the_large_one();
+            }
+            if self.text.fill(&mut bytes, count)? != count {
+                return Err(self.stored.changed());
+            }
+            Some(Data::Text { bytes, line: mark.line })
         };
         let mut taken = self.text.taken();
         if self.next == self.marks.len() {
@@ -216,8 +229,16 @@ struct FirstScan<'a> {
 
 impl FirstScan<'_> {
     fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        let bytes = match self.cutter.next(&mut self.text)? {
-            NextChunk::Records(bytes) => bytes,
+        let line = self.line;
+        let (bytes, data) = match self.cutter.next(&mut self.text)? {
+            NextChunk::Records(bytes) => {
+                self.line += lines(&bytes);
+                (bytes.len() as u64, Data::Text { bytes, line })
+            }
+            NextChunk::TooLong(LongRecord { bytes, lines }) => {
+                self.line += lines;
+                (bytes, Data::TooLong { bytes, line })
+            }
             NextChunk::OpenQuote(bytes, start) => {
                 return Err(Error::input(
                     self.stored.name.clone(),
@@ -232,12 +253,9 @@ impl FirstScan<'_> {
                 return Ok(None);
             }
         };
-        let line = self.line;
-        self.line += lines(&bytes);
-        self.cuts.push(Mark { bytes: bytes.len() as u64, line });
+        self.cuts.push(Mark { bytes, line, is_too_long: matches!(data, Data::TooLong { .. }) });
         let before = std::mem::replace(&mut self.taken, self.text.taken());
-        let data = (!skipped()).then_some(Data::Text { bytes, line });
-        Ok(Some((self.taken - before, data)))
+        Ok(Some((self.taken - before, (!skipped()).then_some(data))))
     }
 }
 

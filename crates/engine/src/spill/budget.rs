@@ -10,8 +10,8 @@ pub const LEAST_MEMORY: usize = 16 << 20;
 
 /// The shares of what a run may use, and where the rest goes.
 ///
-/// At the same time in memory are, at most: keys, fingerprints, hashes of ids, ids, values and kept records
-/// (12 of 16 shares, and the chunks at work beside them); then ids, values, buckets, kept and loaded records and
+/// At the same time in memory are, at most: keys, fingerprints, hashes of ids, ids, values, kept records and the audit's
+/// keys (13 of 16 shares, and the chunks at work beside them); then ids, values, buckets, kept and loaded records and
 /// what is first in them (14); then caches and matches in the place of what the chunks took.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {

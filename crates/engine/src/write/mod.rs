@@ -4,6 +4,7 @@
 
 mod disk_sync;
 mod output;
+mod parquet;
 mod records;
 mod table;
 mod vectors;

@@ -146,8 +146,14 @@ static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes the temporary files of unfinished outputs, for a program that has to end at once.
 pub fn remove_temporary_files() {
-    let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    files.drain(..).for_each(|file| drop(fs::remove_file(file)));
+    // The thread that ends the program may be the one that holds the list.
+    for _ in 0..1000 {
+        if let Ok(files) = TEMPORARY.try_lock() {
+            files.iter().for_each(|file| drop(fs::remove_file(file)));
+            return;
+        }
+        std::thread::yield_now();
+    }
 }
 
 impl Write for Output {

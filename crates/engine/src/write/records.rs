@@ -2,7 +2,8 @@
 
 use super::{
     output::{CompleteOutput, Output},
-    table::{output_format, parquet_failed, parquet_ready, parquet_writer},
+    parquet::ParquetWriter,
+    table::output_format,
 };
 use crate::{
     Result,
@@ -11,11 +12,7 @@ use crate::{
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
 /// threads. `progress` gets the bytes read after each chunk, and may end the copying. The file is
@@ -99,16 +96,14 @@ fn each_kept(
 /// One file of records.
 enum RecordWriter {
     Bytes(Box<Output>),
-    Parquet(Box<ArrowWriter<Output>>, PathBuf),
+    Parquet(Box<ParquetWriter>),
 }
 
 impl RecordWriter {
     fn new(mut output: Output, format: &RecordFormat) -> Result<Self> {
         match format {
             RecordFormat::Parquet(schema) => {
-                let name = output.name().to_path_buf();
-                let writer = parquet_writer(output, schema.clone())?;
-                return Ok(Self::Parquet(Box::new(writer), name));
+                return Ok(Self::Parquet(ParquetWriter::new(output, schema.clone())?.into()));
             }
             RecordFormat::Delimited { header, .. } => output.put(header)?,
             _ => {}
@@ -118,9 +113,7 @@ impl RecordWriter {
 
     fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {
         match (self, body) {
-            (Self::Parquet(writer, name), RecordBody::Batch(batch)) => {
-                writer.write(batch).map_err(|error| parquet_failed(name, error))
-            }
+            (Self::Parquet(writer), RecordBody::Batch(batch)) => writer.write(batch),
             (Self::Bytes(output), body) => {
                 body.pieces(chunk).try_for_each(|piece| output.put(piece))
             }
@@ -131,7 +124,7 @@ impl RecordWriter {
     fn ready(self) -> Result<CompleteOutput> {
         match self {
             Self::Bytes(output) => output.ready(),
-            Self::Parquet(writer, name) => parquet_ready(*writer, &name),
+            Self::Parquet(writer) => writer.ready(),
         }
     }
 }

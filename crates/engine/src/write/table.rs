@@ -1,6 +1,7 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
-use super::output::{CompleteOutput, Output, cannot_write};
+use super::output::{CompleteOutput, Output};
+use super::parquet::{ParquetWriter, failed};
 use crate::item::{Id, IdRef};
 use crate::{
     Error, Result,
@@ -14,9 +15,7 @@ use arrow_array::{
     builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder},
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::{arrow::ArrowWriter, errors::ParquetError, file::properties::WriterProperties};
 use std::{
-    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -83,7 +82,7 @@ pub struct TableWriter {
 enum TableSink {
     /// How rows are formatted, and the rows so far.
     Text(Box<Output>, RowFormat, Vec<u8>),
-    Parquet(Box<ArrowWriter<Output>>, ColumnBuilders),
+    Parquet(Box<ParquetWriter>, ColumnBuilders),
     Memory(ColumnBuilders, Vec<RecordBatch>),
 }
 
@@ -138,7 +137,7 @@ impl TableWriter {
             }
             Format::Parquet => {
                 let columns = ColumnBuilders::new(columns);
-                let writer = parquet_writer(output, Arc::clone(&columns.schema))?;
+                let writer = ParquetWriter::new(output, Arc::clone(&columns.schema))?;
                 TableSink::Parquet(Box::new(writer), columns)
             }
             Format::Jsonl => {
@@ -173,9 +172,7 @@ impl TableWriter {
                 drain(output, buffer, BUFFER)
             }
             TableSink::Parquet(writer, columns) => match columns.row(cells, &self.name)? {
-                Some(batch) => {
-                    writer.write(&batch).map_err(|error| parquet_failed(&self.name, error))
-                }
+                Some(batch) => writer.write(&batch),
                 None => Ok(()),
             },
             TableSink::Memory(columns, batches) => {
@@ -237,9 +234,8 @@ impl TableWriter {
                 output.ready()
             }
             TableSink::Parquet(mut writer, mut columns) => {
-                let last = columns.finish(&self.name)?;
-                writer.write(&last).map_err(|error| parquet_failed(&self.name, error))?;
-                parquet_ready(*writer, &self.name)
+                writer.write(&columns.finish(&self.name)?)?;
+                writer.ready()
             }
             TableSink::Memory(..) => {
                 let what = "is a table in memory, not a file".to_owned();
@@ -391,7 +387,7 @@ impl ColumnBuilders {
         self.rows = 0;
         let columns = self.builders.iter_mut().map(Builder::finish).collect();
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
-            .map_err(|error| parquet_failed(name, error.into()))
+            .map_err(|error| failed(name, error.into()))
     }
 }
 
@@ -447,31 +443,5 @@ impl Builder {
             Self::Float(builder) => Arc::new(builder.finish()),
             Self::Count(builder) => Arc::new(builder.finish()),
         }
-    }
-}
-
-/// A writer of Parquet files, packed with zstd.
-pub(super) fn parquet_writer(output: Output, schema: SchemaRef) -> Result<ArrowWriter<Output>> {
-    let name = output.name().to_path_buf();
-    let properties = WriterProperties::builder()
-        .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
-        .build();
-    ArrowWriter::try_new(output, schema, Some(properties))
-        .map_err(|error| parquet_failed(&name, error))
-}
-
-/// Writes the footer.
-pub(super) fn parquet_ready(writer: ArrowWriter<Output>, name: &Path) -> Result<CompleteOutput> {
-    writer.into_inner().map_err(|error| parquet_failed(name, error))?.ready()
-}
-
-/// The error for a Parquet file that cannot be written.
-pub(super) fn parquet_failed(name: &Path, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(inner) => cannot_write(name, &inner),
-            Err(other) => cannot_write(name, &io::Error::other(other)),
-        },
-        other => cannot_write(name, &io::Error::other(other)),
     }
 }

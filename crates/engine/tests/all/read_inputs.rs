@@ -1,13 +1,15 @@
 //! What comes out of each kind of input.
 #![cfg(feature = "files")]
 
-use crate::common::files::{Seen, all, files, gz, options, parquet, paths, read, read_with, zst};
+use crate::common::files::{
+    Seen, all, failure, files, gz, options, parquet, paths, read, read_with, zst,
+};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, StringArray,
     StringViewArray, UInt64Array, types::Int32Type,
 };
 use nearkin_engine::item::{Id, Value};
-use nearkin_engine::read::{Format, Input, OnError, ReadOptions};
+use nearkin_engine::read::{Format, Input, ItemLimit, OnError, ReadOptions};
 use proptest::prelude::*;
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -384,6 +386,46 @@ fn a_line_longer_than_a_chunk_is_whole() {
     let dir = files(&[("x.jsonl", line.as_bytes())]);
     let seen = read_with(&dir, &["x.jsonl"], chunks_of(1000)).unwrap();
     assert_eq!(texts(seen), ["a", &long, "b"]);
+}
+
+#[test]
+fn records_longer_than_items_may_be_are_passed_over_at_any_chunk_size() {
+    // Short ones, and long ones that end with every kind of line end, at the end of the file too.
+    let fill = |number: usize, bytes: usize| format!("{number}{}", "x".repeat(bytes));
+    let sizes = [10, 2000, 5, 1500, 1300, 20, 9, 40_000];
+    let texts: Vec<String> = (0..).zip(sizes).map(|(number, size)| fill(number, size)).collect();
+    let json: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+    let rows = |end: &str| -> String {
+        let quoted = |text: &String| format!("\"{}\n\"\"{}\"{end}", &text[..4], &text[4..]);
+        std::iter::once(format!("text{end}")).chain(texts.iter().map(quoted)).collect()
+    };
+    let dir = files(&[
+        ("a.jsonl", json.as_bytes()),
+        ("b.jsonl.gz", &gz(json.trim_end().as_bytes())),
+        ("c.csv", rows("\n").as_bytes()),
+        ("d.csv", rows("\r\n").as_bytes()),
+        ("e.csv.zst", &zst(rows("\r").as_bytes())),
+        ("f.txt", (texts.join("\r\n") + "\n").as_bytes()),
+    ]);
+    let limit = ItemLimit::new(1000, usize::MAX, 1, 1);
+    for name in ["a.jsonl", "b.jsonl.gz", "c.csv", "d.csv", "e.csv.zst", "f.txt"] {
+        let (every, short) = (read(&dir, &[name]), |seen: &&Seen| seen.2.len() < 1000);
+        let expected: Vec<Seen> = every.iter().filter(short).cloned().collect();
+        assert_eq!((every.len(), expected.len()), (8, 4), "{name}");
+        for chunk_bytes in [1, 7, 100, 999, 1000, 1001, 3000, 1 << 20] {
+            let options = ReadOptions { max_item: limit, chunk_bytes, ..options() };
+            let skip = ReadOptions { on_error: OnError::Skip, ..options.clone() };
+            let input = Input::open(&paths(&dir, &[name]), skip).unwrap();
+            for _ in 0..2 {
+                assert_eq!(all(&input).unwrap(), expected, "{name} {chunk_bytes}");
+            }
+            let said = failure(&dir, &[name], options);
+            // A file whose lines end with a carriage return alone has the lines of its quoted texts only.
+            let line = if name.contains("csv") { 4 } else { 2 };
+            let place = if name.contains("zst") { name } else { &format!("{name}:{line}: has ") };
+            assert!(said.contains(place), "{chunk_bytes}: {said}");
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

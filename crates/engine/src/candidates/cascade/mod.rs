@@ -15,6 +15,7 @@ mod search;
 use std::ops::{Add, Range};
 use std::sync::OnceLock;
 
+use nearkin_kernels::may_fail;
 use rayon::prelude::*;
 
 pub use formula::Families;
@@ -290,7 +291,9 @@ fn keys_of(
 ) -> Result<Vec<u64>> {
     let (tables, rows) = (plan.tables(), items.div_ceil(step));
     let mut keys = Vec::new();
-    let room = rows.checked_mul(tables).is_some_and(|all| keys.try_reserve_exact(all).is_ok());
+    let room = rows
+        .checked_mul(tables)
+        .is_some_and(|all| may_fail(|| keys.try_reserve_exact(all)).is_ok());
     if !room {
         let must = format!("fewer: {rows} items with so many keys each do not fit in memory");
         return Err(Error::parameter("tables", tables, must));

@@ -257,7 +257,7 @@ fn finish_some<'g, S: Source>(
     &groups[..groups.iter().take_while(is_needed).count()]
 }
 
-/// The elements of these groups' texts, read again.
+/// The elements of the texts of the first of these groups, as many as are needed, read again.
 fn read_some<S: Source>(
     run: &DiskRun<'_, S>,
     groups: &[u32],
@@ -269,8 +269,16 @@ fn read_some<S: Source>(
     let nowhere = vec![(0, NOWHERE); all];
     let store = load(run, collection, needs, RecordCache::default(), &nowhere)?;
     let mut cache = Cache::one();
-    let set = |&group: &u32| Ok(store.body(group, &mut cache)?.elements.to_vec());
-    groups.iter().map(set).collect()
+    let (mut texts, mut elements) = (Vec::new(), 0);
+    for &group in groups {
+        // One more than is needed, to know that it is too much: all of them took more memory than a small limit.
+        if elements > OF_OTHERS {
+            break;
+        }
+        texts.push(store.body(group, &mut cache)?.elements.to_vec());
+        elements += texts.last().map_or(0, Vec::len);
+    }
+    Ok(texts)
 }
 
 /// Refuses a run for whose temporary files there is no room, as far as the first records tell.
