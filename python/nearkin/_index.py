@@ -40,7 +40,7 @@ class Index:
     measure
         ``jaccard``, ``bag``, ``bag-sum`` or ``dice``.
     seed
-        What all random choices derive from.
+        What all random choices and the key of all hashes derive from.
     as_
         ``text`` for texts, or ``set`` for collections of elements, which are texts or whole numbers.
         A text is then cut at white space; with the `measure` ``bag`` repeats count. ``as_="set"``

@@ -28,7 +28,7 @@ use crate::{Error, Result};
 /// Entries of a block: about a megabyte.
 const BLOCK: usize = (1 << 20) / ENTRY;
 /// Bytes of an entry: its key, its text's fingerprint, and its position after the block's first.
-const ENTRY: usize = 8 + 8 + 4;
+const ENTRY: usize = 8 + 16 + 4;
 /// Texts of one part whose copies are recognised before they travel; with more, some travel in vain.
 const RECOGNISED: usize = 1 << 20;
 /// The key of sets that are similar to others without sharing anything.
@@ -69,7 +69,7 @@ pub struct TextCounts {
 struct KeyBlock {
     base: u64,
     keys: Vec<u64>,
-    prints: Vec<u64>,
+    prints: Vec<u128>,
     offsets: Vec<u32>,
 }
 
@@ -116,10 +116,10 @@ impl Keys {
     pub fn add(&mut self, position: u64, text: &str) {
         self.seen.texts += 1;
         self.seen.bytes += text.len() as u64;
-        let print = fingerprint(text.as_bytes());
+        let print = fingerprint(&self.settings.shingling.key, text.as_bytes());
         if let Some(&key) = self.first_keys.get(&print) {
             // Of copies it is enough to know that they are some.
-            self.put(key, print as u64 | 1, position);
+            self.put(key, print | 1, position);
             return;
         }
         self.buffers.take(text, &self.settings);
@@ -138,7 +138,7 @@ impl Keys {
             None => self.prefix(&mut keys),
         }
         for (at, &key) in keys.iter().enumerate() {
-            self.put(key, print as u64 & !1 | u64::from(at == 0), position);
+            self.put(key, print & !1 | u128::from(at == 0), position);
         }
         if let Some(&first) = keys.first()
             && self.first_keys.len() < RECOGNISED
@@ -169,7 +169,7 @@ impl Keys {
         }
     }
 
-    fn put(&mut self, key: u64, print: u64, position: u64) {
+    fn put(&mut self, key: u64, print: u128, position: u64) {
         let gatherer = one_of(key, self.open.len() as u64) as usize;
         let block = &mut self.open[gatherer];
         let far = position.saturating_sub(block.base) > u64::from(u32::MAX);
@@ -218,7 +218,7 @@ pub struct Meeting {
 }
 
 /// An entry: key, fingerprint, position.
-type Entry = (u64, u64, u64);
+type Entry = (u64, u128, u64);
 
 /// Reads the blocks for one gatherer and finds which texts have to meet, in one of `places` places. A bucket with more than
 /// `heavy` texts is parted, so that every two parts meet somewhere.
@@ -275,11 +275,11 @@ fn unpack(block: &[u8], entries: &mut Vec<Entry>) -> Result<()> {
     let base = u64::from_le_bytes(*base);
     let count = rest.len() / ENTRY;
     let (keys, rest) = rest.split_at(8 * count);
-    let (prints, offsets) = rest.split_at(8 * count);
+    let (prints, offsets) = rest.split_at(16 * count);
     let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
     let words = keys.as_chunks().0.iter().zip(prints.as_chunks().0);
     let all = words.zip(offsets.as_chunks().0).map(|((key, print), offset)| {
-        (number(key), number(print), base + u64::from(u32::from_le_bytes(*offset)))
+        (number(key), u128::from_le_bytes(*print), base + u64::from(u32::from_le_bytes(*offset)))
     });
     entries.extend(all);
     Ok(())

@@ -244,6 +244,13 @@ impl Problem {
             .or("make ids unique")
     }
 
+    /// A text with the fingerprint of another.
+    pub(crate) fn equal_fingerprints() -> Self {
+        Self::new("the text differs from an earlier one with the same fingerprint, or has changed since it was read")
+            .or("run again")
+            .or(Advice::with("seed", "give another number"))
+    }
+
     /// All of it in one text, to be kept in a file.
     pub(crate) fn to_text(&self) -> String {
         let mut parts = vec![self.what.as_str()];

@@ -7,7 +7,7 @@ use crate::amplify::{Bands, Expression, MAX_FUNCTIONS};
 use crate::candidates::bands::Banding;
 use crate::candidates::{sort_elements, with_element_buffers};
 use crate::join::sets::Filters;
-use crate::shingle::Shingling;
+use crate::shingle::{DEFAULT_SEED, Shingling};
 use crate::spill::fair_share;
 use crate::verify::{Limit, Measure, check};
 use crate::{Error, Result};
@@ -112,7 +112,7 @@ impl Default for Settings {
             strategy: Strategy::default(),
             filters: Filters::default(),
             audit: None,
-            seed: 1,
+            seed: DEFAULT_SEED,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             memory: fair_share(),
             temp: None,

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use nearkin_kernels::{PADDING, Throw, WordMask, panels_of, scramble, versions};
+use nearkin_kernels::{HashKey, PADDING, Throw, WordMask, panels_of, scramble, versions};
 
 /// Prints the time of each version, given how it is called once and how many units a call has.
 macro_rules! measure {
@@ -67,23 +67,24 @@ fn vectors() {
 }
 
 fn texts() {
-    let text = prose(6000);
+    let (text, key) = (prose(6000), HashKey::new(1));
     let blocks = text.len() / 64 + 1;
     let (mut padded, mut masks) =
         (vec![0; 64 * blocks + PADDING], vec![WordMask::default(); blocks]);
     measure!(lower_blocks, "byte", text.len(), |f| f(&text, true, &mut padded, &mut masks));
     let mut tokens = Vec::new();
-    nearkin_kernels::hash_words(&padded, &masks, &mut tokens);
+    nearkin_kernels::hash_words(&key, &padded, &masks, &mut tokens);
     let words = tokens.len();
     measure!(hash_words, "word", words, |f| {
         tokens.clear();
-        f(&padded, &masks, &mut tokens);
+        f(&key, &padded, &masks, &mut tokens);
     });
+    measure!(fingerprint, "byte", text.len(), |f| f(&key, black_box(&text)));
     let mut shingles = Vec::new();
-    for k in [5, 7] {
+    for k in [1, 2, 5, 9, 13] {
         measure!(shingle, "shingle", words, |f| {
             shingles.clear();
-            f(&tokens, k, &mut shingles);
+            f(&key, &tokens, k, &mut shingles);
         });
     }
 }

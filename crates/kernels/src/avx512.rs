@@ -3,11 +3,14 @@
 use std::arch::x86_64::*;
 
 pub(crate) use crate::affine::avx512::{affine_minima_32, affine_minima_64, mersenne_minima};
+use crate::avx2::aes::OneBlock;
 use crate::float::{self, Sixteen};
+use crate::hash::Blocks;
+use crate::scalar::Block;
 use crate::scalar::{FACTORS, PORTION};
 pub(crate) use crate::sha1::avx512::sha1_prefixes;
 use crate::tiles::{self, TILE};
-use crate::{SPARE, Throw, WordMask};
+use crate::{HashKey, SPARE, Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(
@@ -74,9 +77,9 @@ fn load_eight(words: &[u64; 8]) -> __m512i {
 
 /// See [`crate::hash_words`].
 #[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]
-pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+pub(crate) fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
     #[rustfmt::skip]
     let all = _mm512_set_epi8(
         63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
@@ -84,7 +87,7 @@ pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64
         31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
         15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
     );
-    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+    crate::scalar::words_hashed::<FourBlocks>(key, padded, masks, tokens, |bits, base, places| {
         let put = |places: &mut [u32; 16], set: __m128i| {
             let sums = _mm512_add_epi32(_mm512_cvtepu8_epi32(set), _mm512_set1_epi32(base as i32));
             // SAFETY: 64 bytes are writable at `places`, and the store asks for no alignment.
@@ -101,12 +104,108 @@ pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64
     });
 }
 
-/// See [`crate::shingle`]: the reference, which the compiler turns into eight shingles at a time.
+/// See [`crate::hash_pieces`].
 #[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
 )]
-pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    crate::scalar::shingles_summed(tokens, k, out);
+pub(crate) fn hash_pieces(key: &HashKey, padded: &[u8], pieces: &[[u32; 2]], out: &mut Vec<u64>) {
+    crate::scalar::pieces_hashed::<FourBlocks>(key, padded, pieces, out);
+}
+
+/// See [`crate::hash_piece`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn hash_piece(key: &HashKey, piece: &[u8]) -> u64 {
+    crate::hash::piece_hashed::<FourBlocks>(key, piece)
+}
+
+/// See [`crate::fingerprint`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn fingerprint(key: &HashKey, text: &[u8]) -> u128 {
+    crate::hash::text_fingerprint::<FourBlocks>(key, text)
+}
+
+/// See [`crate::shingle`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::hash::shingles::<FourBlocks>(key, tokens, k, out);
+}
+
+/// Four blocks in one register.
+#[derive(Clone, Copy)]
+struct FourBlocks(__m512i);
+
+// SAFETY, of all blocks here: only functions compiled for AVX-512 and VAES name this type, loads and stores ask for no
+// alignment, and what the trait asks for is what each reads or writes.
+impl Blocks for FourBlocks {
+    type One = OneBlock;
+    const N: usize = 4;
+    #[inline(always)]
+    fn all(block: &Block) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_broadcast_i32x4(OneBlock::all(block).0) })
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const Block) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_loadu_si512(from.cast::<__m512i>()) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut Block) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(to.cast::<__m512i>(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn neighbours(from: *const u64) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let five = _mm512_maskz_loadu_epi64(0b1_1111, from.cast::<i64>());
+            Self(_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4), five))
+        }
+    }
+    #[inline(always)]
+    unsafe fn pieces(
+        place: impl Fn(usize) -> *const u8,
+        length: impl Fn(usize) -> usize,
+        masks: &[Block; 16],
+        added: &[Block; 16],
+    ) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let one = |i: usize| OneBlock::pieces(|_| place(i), |_| length(i), masks, added).0;
+            let two =
+                |i: usize| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(one(i)), one(i + 1));
+            Self(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(0)), two(2)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn put_low(self, to: *mut u64) {
+        // SAFETY: as above.
+        unsafe {
+            let low = _mm512_maskz_compress_epi64(0b0101_0101, self.0);
+            _mm256_storeu_si256(to.cast::<__m256i>(), _mm512_castsi512_si256(low));
+        }
+    }
+    #[inline(always)]
+    fn round(self, key: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_aesenc_epi128(self.0, key.0) })
+    }
+    #[inline(always)]
+    fn last_round(self, key: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_aesenclast_epi128(self.0, key.0) })
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
 }
 
 /// See [`crate::fill_open`].

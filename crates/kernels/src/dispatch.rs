@@ -32,9 +32,11 @@ pub(crate) mod has {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("fma");
         // The parts that processors have since Ice Lake and Zen 4; those with less use AVX2.
         let avx512 = avx2
+            && is_x86_feature_detected!("vaes")
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
@@ -64,6 +66,13 @@ pub(crate) mod has {
     #[inline]
     pub(crate) fn neon() -> bool {
         cfg!(target_feature = "neon")
+    }
+
+    /// Most have AES; some of the smallest do not.
+    #[cfg(target_arch = "aarch64")]
+    #[inline]
+    pub(crate) fn neon_aes() -> bool {
+        std::arch::is_aarch64_feature_detected!("aes")
     }
 }
 
@@ -125,6 +134,14 @@ macro_rules! call {
         }
         call!([$($more)*] $name($($arg),*));
     };
+    ([neon_aes $($more:ident)*] $name:ident($($arg:ident),*)) => {
+        #[cfg(target_arch = "aarch64")]
+        if dispatch::has::neon_aes() {
+            // SAFETY: the processor has what the file is compiled for.
+            return unsafe { neon::$name($($arg),*) };
+        }
+        call!([$($more)*] $name($($arg),*));
+    };
 }
 
 /// Adds those versions to a list that the machine can run.
@@ -155,6 +172,17 @@ macro_rules! list {
     ([neon $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
         #[cfg(target_arch = "aarch64")]
         if dispatch::has::neon() {
+            fn version($($arg: $type),*) -> $result {
+                // SAFETY: a version is listed only where the processor has what it is compiled for.
+                unsafe { neon::$name($($arg),*) }
+            }
+            $list.push(("neon", version));
+        }
+        list!([$($more)*] $list $name($($arg: $type),*) -> $result);
+    };
+    ([neon_aes $($more:ident)*] $list:ident $name:ident($($arg:ident: $type:ty),*) -> $result:ty) => {
+        #[cfg(target_arch = "aarch64")]
+        if dispatch::has::neon_aes() {
             fn version($($arg: $type),*) -> $result {
                 // SAFETY: a version is listed only where the processor has what it is compiled for.
                 unsafe { neon::$name($($arg),*) }

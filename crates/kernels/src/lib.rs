@@ -27,7 +27,7 @@ mod tiles;
 
 pub use bit_sets::BitSets;
 pub use float::{PANEL, panels_of};
-pub use hash::{PADDING, band_keys, hash_padded, scramble};
+pub use hash::{HashKey, PADDING, band_keys, combine, scramble};
 pub use json::{AT_ONCE, meaning};
 pub use lookup::Lookup;
 pub use memory::{fetch, keep_freed_memory, use_large_pages};
@@ -82,14 +82,25 @@ kernels! {
     ///
     /// # Panics
     /// When `padded` has fewer than 64 bytes per mask and [`PADDING`].
-    fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx512 avx2 neon];
+    fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) -> (), in [avx512 avx2 neon_aes];
+
+    /// Appends the hash of every piece of `padded`, given where each begins and ends.
+    ///
+    /// # Panics
+    /// When a piece ends before it begins, or fewer than [`PADDING`] bytes follow one.
+    fn hash_pieces(key: &HashKey, padded: &[u8], pieces: &[[u32; 2]], out: &mut Vec<u64>) -> (), in [avx512 avx2 neon_aes];
+
+    /// The hash of a piece with nothing behind it.
+    fn hash_piece(key: &HashKey, piece: &[u8]) -> u64, in [avx512 avx2 neon_aes];
+
+    /// The hash of a whole text, 128 bits.
+    fn fingerprint(key: &HashKey, text: &[u8]) -> u128, in [avx512 avx2 neon_aes];
 
     /// Appends the hash of every run of `k` tokens, which are hashes themselves; none when there are fewer.
-    /// A shingle's hash is k + Σ rotate(tokenᵢ, 13·i), scrambled before every 32nd token but the first.
     ///
     /// # Panics
     /// When `k` is 0.
-    fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2];
+    fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2 neon_aes];
 
     // This one has no version for eight at a time. It took a tenth longer than that for four, because most of the time
     // goes into looking at the groups one by one.

@@ -5,9 +5,10 @@
 use std::arch::aarch64::*;
 
 use crate::float::{self, Sixteen};
-use crate::scalar::{FACTORS, PORTION};
+use crate::hash::Blocks;
+use crate::scalar::{Block, FACTORS, PORTION};
 use crate::tiles::{self, TILE};
-use crate::{Throw, WordMask};
+use crate::{HashKey, Throw, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(enable = "neon")]
@@ -85,9 +86,9 @@ fn bits(parts: [uint8x16_t; 4]) -> u64 {
 }
 
 /// See [`crate::hash_words`].
-#[target_feature(enable = "neon")]
-pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    crate::scalar::words_hashed::<OneBlock>(key, padded, masks, tokens, |bits, base, places| {
         crate::scalar::each_byte(bits, base, places, |all, base, places| {
             let base = vdupq_n_u32(base);
             let all = vmovl_u8(vcreate_u8(u64::from_le_bytes(*all)));
@@ -100,6 +101,95 @@ pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64
             }
         });
     });
+}
+
+/// See [`crate::hash_pieces`].
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn hash_pieces(key: &HashKey, padded: &[u8], pieces: &[[u32; 2]], out: &mut Vec<u64>) {
+    crate::scalar::pieces_hashed::<OneBlock>(key, padded, pieces, out);
+}
+
+/// See [`crate::hash_piece`].
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn hash_piece(key: &HashKey, piece: &[u8]) -> u64 {
+    crate::hash::piece_hashed::<OneBlock>(key, piece)
+}
+
+/// See [`crate::fingerprint`].
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn fingerprint(key: &HashKey, text: &[u8]) -> u128 {
+    crate::hash::text_fingerprint::<OneBlock>(key, text)
+}
+
+/// See [`crate::shingle`].
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::hash::shingles::<OneBlock>(key, tokens, k, out);
+}
+
+/// One block in a register.
+#[derive(Clone, Copy)]
+struct OneBlock(uint8x16_t);
+
+// SAFETY, of all blocks here: only functions compiled for NEON and AES name this type, loads and stores ask for no
+// alignment, and what the trait asks for is what each reads or writes.
+impl Blocks for OneBlock {
+    type One = Self;
+    const N: usize = 1;
+    #[inline(always)]
+    fn all(block: &Block) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { vld1q_u8(block.as_ptr()) })
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const Block) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { vld1q_u8(from.cast::<u8>()) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut Block) {
+        // SAFETY: as above.
+        unsafe { vst1q_u8(to.cast::<u8>(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn neighbours(from: *const u64) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { vld1q_u8(from.cast::<u8>()) })
+    }
+    #[inline(always)]
+    unsafe fn pieces(
+        place: impl Fn(usize) -> *const u8,
+        length: impl Fn(usize) -> usize,
+        masks: &[Block; 16],
+        added: &[Block; 16],
+    ) -> Self {
+        let length = length(0);
+        // SAFETY: as above.
+        unsafe {
+            let bytes = vandq_u8(vld1q_u8(place(0)), Self::all(&masks[length]).0);
+            Self(veorq_u8(bytes, Self::all(&added[length]).0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn put_low(self, to: *mut u64) {
+        // SAFETY: as above.
+        unsafe { vst1_u8(to.cast::<u8>(), vget_low_u8(self.0)) }
+    }
+    #[inline(always)]
+    fn round(self, key: Self) -> Self {
+        // These instructions add a key before the round.
+        Self(unsafe { veorq_u8(vaesmcq_u8(vaeseq_u8(self.0, vdupq_n_u8(0))), key.0) })
+    }
+    #[inline(always)]
+    fn last_round(self, key: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { veorq_u8(vaeseq_u8(self.0, vdupq_n_u8(0)), key.0) })
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { veorq_u8(self.0, other.0) })
+    }
 }
 
 /// See [`crate::throw_all`].

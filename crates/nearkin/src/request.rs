@@ -178,6 +178,13 @@ impl<'a, G> Request<'a, G> {
         self
     }
 
+    /// The items, once all settings are known.
+    fn take_collection(&mut self) -> ItemList<'a> {
+        let Settings { shingling, seed, .. } = &mut self.settings;
+        *shingling = std::mem::take(shingling).with_seed(*seed);
+        std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()))
+    }
+
     fn search(&self) -> Search<'_> {
         let search = Search::new(&self.settings);
         match self.observer {
@@ -193,7 +200,7 @@ impl Request<'_, EveryPair> {
     /// # Errors
     /// When the settings contradict themselves or the observer stops it.
     pub fn run(mut self) -> Result<FoundPairs> {
-        let collection = std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()));
+        let collection = self.take_collection();
         let matches = match collection {
             ItemList::Texts(texts) => self.search().pairs(SourceItems::new(&Texts(&texts))),
             ItemList::Items(items) => self.search().pairs(MemoryItems::new(items)),
@@ -209,7 +216,7 @@ impl Request<'_, ClosestItems> {
     /// When none are asked for, the settings contradict themselves, or the observer stops it.
     pub fn run(mut self) -> Result<FoundPairs> {
         let k = self.goal.k;
-        let collection = std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()));
+        let collection = self.take_collection();
         let matches = match collection {
             ItemList::Texts(texts) => self.search().closest(SourceItems::new(&Texts(&texts)), k),
             ItemList::Items(items) => self.search().closest(MemoryItems::new(items), k),
@@ -237,7 +244,7 @@ impl Request<'_, OneOfEach> {
     /// # Errors
     /// When the settings contradict themselves or the observer stops it.
     pub fn run(mut self) -> Result<KeptItems> {
-        let collection = std::mem::replace(&mut self.collection, ItemList::Texts(Vec::new()));
+        let collection = self.take_collection();
         let OneOfEach { keep, linkage } = &self.goal;
         if let Some(field) = keep.field() {
             let must = "first or longest: items in memory have no fields";

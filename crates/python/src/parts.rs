@@ -15,6 +15,7 @@ pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shi
 
 use nearkin_engine::amplify::Bands;
 use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::shingle::Shingling;
 use nearkin_engine::verify::Measure;
 use nearkin_engine::{Error, Result};
 
@@ -56,7 +57,7 @@ impl BandSettings<'_> {
     fn settings(self) -> Result<Settings> {
         let default = Settings::default();
         Ok(Settings {
-            shingling: self.shingle.parse()?,
+            shingling: self.shingle.parse::<Shingling>()?.with_seed(self.seed),
             measure: measure_named(self.measure)?,
             threshold: self.threshold,
             within: self.within,

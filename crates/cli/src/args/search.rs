@@ -120,7 +120,7 @@ pub(crate) struct WayArgs {
     /// everything similar to them.
     #[arg(long, value_name = "N")]
     audit: Option<usize>,
-    /// Seed of all random choices [default: 1]
+    /// Seed of all random choices and of the key of all hashes [default: 1]
     #[arg(long)]
     seed: Option<u64>,
     /// Number of bands, with --rows, instead of those chosen for --recall

@@ -8,6 +8,7 @@ mod common;
 mod data;
 
 mod audit;
+mod crafted;
 mod dedup_kinds;
 mod errors;
 mod exact;

@@ -1,19 +1,21 @@
 //! Identical items (Mining of Massive Datasets, 3.9.1).
 //!
-//! A collection that is read from files is folded by [`fingerprint`], since every byte is read anyway. For items in memory,
-//! [`groups`] looks at a few fixed random positions first and hashes whole contents only where these agree.
+//! A collection that is read from files is folded by [`fingerprint`], since every byte is read anyway, and what has the same
+//! is compared. For items in memory, [`groups`] looks at a few fixed random positions first and reads whole contents only where
+//! these agree.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_128};
+use nearkin_kernels::HashKey;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// Positions that are looked at before the whole content.
 const POSITIONS: usize = 16;
 
-/// The hash of a whole content: different contents share one with probability 2⁻¹²⁸.
-pub fn fingerprint(content: &[u8]) -> u128 {
-    xxh3_128(content)
+/// The hash of a whole content: different contents share one with probability 2⁻¹²⁸, and nobody can make such contents.
+pub fn fingerprint(key: &HashKey, content: &[u8]) -> u128 {
+    nearkin_kernels::fingerprint(key, content)
 }
 
 /// The hash of the length and of the bytes at a few positions, fixed for each length.
@@ -40,7 +42,7 @@ pub fn groups<T: AsRef<[u8]>>(items: &[T]) -> (Vec<Vec<usize>>, usize) {
     let doubtful: Vec<usize> =
         glanced.into_iter().filter(|group| group.len() > 1).flatten().collect();
     let read = doubtful.len();
-    let mut same = group_by(doubtful, |i| fingerprint(items[i].as_ref()));
+    let mut same = group_by(doubtful, |i| items[i].as_ref());
     same.retain(|group| group.len() > 1);
     same.sort_unstable_by_key(|group| group[0]);
     (same, read)

@@ -25,7 +25,7 @@ use crate::{Error, Result};
 const MARK: &[u8; 8] = b"NEARKINX";
 
 /// Changes when the meaning of what follows changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl Index {
     /// Writes the index to a file, which appears under its name when it is complete.
@@ -125,6 +125,7 @@ fn check_tokenizer(shingling: &Shingling) -> Result<()> {
 enum FileFault {
     Foreign,
     Newer(u32),
+    Older(u32),
     Damaged(&'static str),
     Io(io::Error),
     Refused(Error),
@@ -139,6 +140,9 @@ impl FileFault {
             Self::Newer(version) => format!(
                 "has version {version} of the format, and this nearkin reads {VERSION}; use a newer nearkin, or \
                  build the index again"
+            ),
+            Self::Older(version) => format!(
+                "has version {version} of the format, whose hashes are no longer used; build the index again"
             ),
             Self::Damaged(how) => format!("is damaged: {how}; save or build the index again"),
             Self::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -244,8 +248,10 @@ impl<R: Read> IndexReader<R> {
         let (recall, seed) = (self.float()?, self.number()?);
         let [count, rows] =
             [self.number()?, self.number()?].map(|n| n.min(u64::from(u32::MAX)) as usize);
+        // Its stop words are hashed with this key already.
+        let key = Shingling::default().with_seed(seed).key;
         Ok(Settings {
-            shingling,
+            shingling: Shingling { key, ..shingling },
             measure,
             threshold: if is_distance { Settings::default().threshold } else { limit },
             within: is_distance.then_some(limit),
@@ -345,6 +351,7 @@ fn read(from: impl Read, length: u64) -> FileResult<Index> {
     input.fill(&mut version)?;
     match u32::from_le_bytes(version) {
         VERSION => {}
+        version if version < VERSION => return Err(FileFault::Older(version)),
         version => return Err(FileFault::Newer(version)),
     }
     let settings = input.settings()?;
@@ -371,7 +378,7 @@ fn read(from: impl Read, length: u64) -> FileResult<Index> {
 
 /// An index of these sets.
 fn fill(settings: Settings, items: Vec<(Id, Vec<u64>)>) -> Result<Index> {
-    let mut index = Index::new(settings)?;
+    let mut index = Index::with_key(settings)?;
     in_pool(index.settings.threads, || {
         let search = &index.search;
         let record = |(id, elements): (Id, Vec<u64>)| (id, search.record(&elements));

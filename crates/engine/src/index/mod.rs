@@ -112,7 +112,13 @@ impl Index {
     ///
     /// # Errors
     /// When the measure is none that minhashes tell, an exact search is asked for, or a number is out of range.
-    pub fn new(settings: Settings) -> Result<Self> {
+    pub fn new(mut settings: Settings) -> Result<Self> {
+        settings.shingling = settings.shingling.with_seed(settings.seed);
+        Self::with_key(settings)
+    }
+
+    /// [`new`](Self::new), with the key that the shingling has.
+    fn with_key(settings: Settings) -> Result<Self> {
         if !settings.measure.follows_jaccard() {
             let must = "jaccard, bag, bag-sum or dice here, which minhashes tell; others take an exact run over all";
             return Err(Error::parameter("measure", settings.measure.name(), must));

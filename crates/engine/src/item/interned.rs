@@ -52,8 +52,7 @@ impl Values {
 
 /// Texts as they get their numbers.
 ///
-/// They are told apart by 128 bits of their hash: among a billion different ones, two have the same with a chance below
-/// 10⁻²⁰.
+/// They are found by 128 bits of a hash, and then compared: one whose hash another has takes the next hash that is free.
 #[derive(Debug, Default)]
 pub struct Interner {
     values: Values,
@@ -63,16 +62,31 @@ pub struct Interner {
 impl Interner {
     /// The number of a text, a new one where it is new.
     pub fn number(&mut self, text: &str) -> u32 {
-        let values = &mut self.values;
-        *self.numbers.entry(xxh3_128(text.as_bytes())).or_insert_with(|| {
-            values.push(text);
-            values.len() as u32 - 1
-        })
+        let hash = match self.place(text) {
+            Ok(number) => return number,
+            Err(hash) => hash,
+        };
+        self.values.push(text);
+        let number = self.values.len() as u32 - 1;
+        self.numbers.insert(hash, number);
+        number
+    }
+
+    /// The number of a text, or the hash that is free for it.
+    fn place(&self, text: &str) -> Result<u32, u128> {
+        let mut hash = xxh3_128(text.as_bytes());
+        while let Some(&number) = self.numbers.get(&hash) {
+            if self.values.get(number as usize) == text {
+                return Ok(number);
+            }
+            hash = hash.wrapping_add(1);
+        }
+        Err(hash)
     }
 
     /// The number of a text, where it has one.
     pub fn find(&self, text: &str) -> Option<u32> {
-        self.numbers.get(&xxh3_128(text.as_bytes())).copied()
+        self.place(text).ok()
     }
 
     /// The texts by their numbers.
@@ -98,5 +112,26 @@ impl Hasher for DigestHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, _) = bytes.as_chunks::<8>();
         self.0 = words.iter().fold(self.0, |hash, word| hash ^ u64::from_le_bytes(*word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_one_hash_have_numbers_of_their_own() {
+        let mut interner = Interner::default();
+        let first = interner.number("first");
+        // As if other texts had the hash of the first and the one after it.
+        for other in ["other", "third"] {
+            interner.numbers.insert(xxh3_128(other.as_bytes()), first);
+        }
+        let [other, third] = ["other", "third"].map(|text| interner.number(text));
+        assert!(first != other && other != third && first != third);
+        assert_eq!(interner.find("other"), Some(other));
+        assert_eq!(interner.number("third"), third);
+        assert_eq!(interner.find("fourth"), None);
+        assert_eq!(interner.values().iter().collect::<Vec<_>>(), ["first", "other", "third"]);
     }
 }

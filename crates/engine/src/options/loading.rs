@@ -111,7 +111,7 @@ impl Options {
         }
         let shingling = match &self.shingle {
             Some(_) => self.text_shingling()?,
-            None => Shingling::words(1),
+            None => Shingling::words(1).with_seed(self.seed_or_default()),
         };
         let vectors = Vocabulary::new(&texts, shingling).vectors_or_wholes(&texts, Repeats::Raw)?;
         Ok((Items::Sparse(vectors, query.sparse()), names))

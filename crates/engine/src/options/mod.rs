@@ -51,7 +51,7 @@ use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings};
 use crate::settings::DEFAULT_RECALL;
-use crate::shingle::{HashBits, NormalForm, Whitespace};
+use crate::shingle::{DEFAULT_SEED, HashBits, NormalForm, Whitespace};
 use serde_forms::{bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
@@ -186,7 +186,7 @@ impl Options {
 
     /// What all random choices derive from.
     pub fn seed_or_default(&self) -> u64 {
-        self.seed.unwrap_or(1)
+        self.seed.unwrap_or(DEFAULT_SEED)
     }
 
     /// How many of the items closest to each are wanted.

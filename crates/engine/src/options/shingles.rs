@@ -16,7 +16,7 @@ impl Options {
             ItemKind::Set | ItemKind::Bag => {
                 self.check_no_shingles()?;
                 let bits = self.hash_bits.unwrap_or_default();
-                Ok(Shingling { bits, ..Shingling::elements() })
+                Ok(Shingling { bits, ..Shingling::elements() }.with_seed(self.seed_or_default()))
             }
             other => {
                 let must = "text, set or bag: other items are not cut into elements";
@@ -85,6 +85,6 @@ impl Options {
             })?;
             shingling.unit = Unit::StopWords(StopWords::new(list.split_whitespace()).into());
         }
-        Ok(shingling)
+        Ok(shingling.with_seed(self.seed_or_default()))
     }
 }

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use nearkin_kernels::{PADDING, hash_padded};
-
-use crate::shingle::{Case, first_word, fold_case, is_word_character};
+use crate::shingle::{Case, first_word, fold_case, hash_bytes, is_word_character};
 
 /// The words of a text in their order, as [`UnicodeWords`](crate::shingle::UnicodeWords) has them, whatever their case.
 #[derive(Debug)]
@@ -24,10 +22,8 @@ impl<'a> Words<'a> {
             let start = text.len() - rest.len() + skipped;
             let length = first_word(&text[start..]);
             fold_case(&text[start..start + length], Case::Fold, &mut buffer);
-            let folded = buffer.len();
-            buffer.resize(folded + PADDING, 0);
             words.starts.push(start);
-            words.hashes.push(hash_padded(&buffer, 0, folded));
+            words.hashes.push(hash_bytes(&buffer));
             rest = &text[start + length..];
         }
         words

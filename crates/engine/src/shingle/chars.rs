@@ -4,7 +4,7 @@
 //! reader would cut it. A text shorter than k is its one shingle; an empty one, or one of white space
 //! alone, has none.
 
-use nearkin_kernels::{PADDING, hash_padded};
+use nearkin_kernels::{HashKey, PADDING, hash_pieces};
 
 use super::fold::{Case, Whitespace, fold_case};
 
@@ -14,6 +14,7 @@ pub(super) fn shingle(
     k: usize,
     case: Case,
     space: Whitespace,
+    key: &HashKey,
     folded: &mut Vec<u8>,
     out: &mut Vec<u64>,
 ) {
@@ -28,28 +29,40 @@ pub(super) fn shingle(
     folded.resize(end + PADDING, 0);
     if ascii {
         let last = end.saturating_sub(k);
-        out.extend((0..=last).map(|start| hash_padded(folded, start, (start + k).min(end))));
+        hash_runs((0..=last).map(|start| [start, (start + k).min(end)]), key, folded, out);
     } else {
-        shingle_unicode(folded, end, k, out);
+        hash_runs(unicode_runs(folded, end, k), key, folded, out);
+    }
+}
+
+/// Appends the hashes of runs, given where each begins and ends. None begins before those that come earlier.
+fn hash_runs(
+    mut runs: impl Iterator<Item = [usize; 2]>,
+    key: &HashKey,
+    folded: &[u8],
+    out: &mut Vec<u64>,
+) {
+    /// Runs that are hashed together: they lie close to each other.
+    const TOGETHER: usize = 256;
+    let mut pieces = [[0; 2]; TOGETHER];
+    while let Some([origin, end]) = runs.next() {
+        pieces[0] = [0, (end - origin) as u32];
+        let mut count = 1;
+        for (piece, [start, end]) in pieces[1..].iter_mut().zip(&mut runs) {
+            *piece = [(start - origin) as u32, (end - origin) as u32];
+            count += 1;
+        }
+        hash_pieces(key, &folded[origin..], &pieces[..count], out);
     }
 }
 
 /// Two hands over the text, `k` characters apart.
-fn shingle_unicode(folded: &[u8], end: usize, k: usize, out: &mut Vec<u64>) {
-    let next = |at: usize| at + character_length(folded[at]);
-    let mut head = 0;
-    for _ in 0..k {
-        if head < end {
-            head = next(head);
-        }
-    }
-    let mut tail = 0;
-    out.push(hash_padded(folded, tail, head));
-    while head < end {
-        head = next(head);
-        tail = next(tail);
-        out.push(hash_padded(folded, tail, head));
-    }
+fn unicode_runs(folded: &[u8], end: usize, k: usize) -> impl Iterator<Item = [usize; 2]> {
+    let next = move |at: usize| at + character_length(folded[at]);
+    let first = (0..k).fold(0, |head, _| if head < end { next(head) } else { head });
+    std::iter::successors(Some([0, first]), move |&[tail, head]| {
+        (head < end).then(|| [next(tail), next(head)])
+    })
 }
 
 /// Bytes of the character that starts with this byte.

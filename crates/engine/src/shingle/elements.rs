@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use nearkin_kernels::{PADDING, hash_padded};
+use nearkin_kernels::{HashKey, hash_piece};
 
 /// What a list text begins with.
 const MARK: char = '\u{1f}';
@@ -85,13 +85,9 @@ fn first(rest: &str) -> Option<(&str, u32, &str)> {
 }
 
 /// Appends the hash of every element, as often as it occurs.
-pub(super) fn shingle(text: &str, padded: &mut Vec<u8>, out: &mut Vec<u64>) {
-    padded.clear();
-    padded.extend_from_slice(text.as_bytes());
-    padded.resize(text.len() + PADDING, 0);
+pub(super) fn shingle(text: &str, key: &HashKey, out: &mut Vec<u64>) {
     each_element(text, |element, count| {
-        let start = element.as_ptr() as usize - text.as_ptr() as usize;
-        let hash = hash_padded(padded, start, start + element.len());
+        let hash = hash_piece(key, element.as_bytes());
         out.extend(std::iter::repeat_n(hash, count as usize));
     });
 }

@@ -2,36 +2,33 @@
 //!
 //! The values are part of every stored sketch: changing them is a change of format.
 
-use nearkin_kernels::{PADDING, hash_padded};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use std::sync::{Arc, LazyLock};
 
-/// The 64-bit hash of a string of bytes: what a token's shingle is made from.
+use nearkin_kernels::{HashKey, fingerprint, hash_piece};
+
+/// The seed of hashes where nobody gives another.
+pub const DEFAULT_SEED: u64 = 1;
+
+static DEFAULT_KEY: LazyLock<Arc<HashKey>> = LazyLock::new(|| Arc::new(HashKey::new(DEFAULT_SEED)));
+
+/// What everything is hashed with unless a run has another seed.
+pub fn default_key() -> &'static Arc<HashKey> {
+    &DEFAULT_KEY
+}
+
+/// The 64-bit hash of a string of bytes with the [default key](default_key): what a token's shingle is made from.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut padded = Vec::with_capacity(bytes.len() + PADDING);
-    padded.extend_from_slice(bytes);
-    padded.resize(bytes.len() + PADDING, 0);
-    hash_padded(&padded, 0, bytes.len())
+    hash_piece(default_key(), bytes)
 }
 
 /// The hash of a text without shingles. It is by another function than that of shingles, so it is no shingle of another text.
-pub(super) fn hash_whole(text: &str) -> u64 {
-    const SEED: u64 = 0x776f_6c65_7465_7874;
-    xxh3_64_with_seed(text.as_bytes(), SEED)
+pub(super) fn hash_whole(key: &HashKey, text: &str) -> u64 {
+    (fingerprint(key, text.as_bytes()) >> 64) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn padding_and_neighbours_do_not_reach_the_hash() {
-        let text = b"the quick brown fox jumps over 12345678 dogs............";
-        for start in 0..20 {
-            for end in start..text.len() - PADDING {
-                assert_eq!(hash_padded(text, start, end), hash_bytes(&text[start..end]));
-            }
-        }
-    }
 
     #[test]
     fn zero_bytes_and_length_count() {

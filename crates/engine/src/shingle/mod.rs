@@ -31,14 +31,14 @@ pub use advice::{ShingleLength, advise};
 pub(crate) use fold::fold_case;
 pub use fold::{Case, NormalForm, Whitespace, is_word_character};
 pub use grid::Grid;
-pub use hash::hash_bytes;
+pub use hash::{DEFAULT_SEED, default_key, hash_bytes};
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
 pub(crate) use words::first_word;
 pub use words::{Tokenizer, UnicodeWords};
 
-use nearkin_kernels::WordMask;
+use nearkin_kernels::{HashKey, WordMask};
 
 use crate::{Error, Result};
 
@@ -77,6 +77,8 @@ pub struct Shingling {
     pub bits: HashBits,
     /// What a token is, for [`Unit::Words`] and [`Unit::StopWords`].
     pub tokenizer: Option<Arc<dyn Tokenizer>>,
+    /// What everything is hashed with: see [`with_seed`](Self::with_seed).
+    pub key: Arc<HashKey>,
 }
 
 /// How many bits of a shingle's hash are kept.
@@ -130,7 +132,21 @@ impl Shingling {
             normal_form: None,
             bits: HashBits::default(),
             tokenizer: None,
+            key: default_key().clone(),
         }
+    }
+
+    /// The same shingles, hashed with the key of a seed. Shingles by different seeds cannot be compared.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.key = match seed {
+            DEFAULT_SEED => default_key().clone(),
+            _ => Arc::new(HashKey::new(seed)),
+        };
+        if let Unit::StopWords(list) = &mut self.unit {
+            *list = Arc::new(StopWords::clone(list).hashed_with(&self.key));
+        }
+        self
     }
 
     /// Appends the hash of every shingle of `text`, in text order, repeats included.
@@ -141,17 +157,25 @@ impl Shingling {
         let text = fold::normalized(text, form, &mut normalized);
         match &self.unit {
             Unit::Chars(k) => {
-                chars::shingle(text, *k, self.case, self.space, &mut scratch.padded, out);
+                chars::shingle(
+                    text,
+                    *k,
+                    self.case,
+                    self.space,
+                    &self.key,
+                    &mut scratch.padded,
+                    out,
+                );
             }
             Unit::Words(k) => {
-                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), scratch);
-                words::shingle(&scratch.tokens, *k, out);
+                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), &self.key, scratch);
+                words::shingle(&self.key, &scratch.tokens, *k, out);
             }
             Unit::StopWords(list) => {
-                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), scratch);
-                list.shingle(&scratch.tokens, out);
+                words::hash_tokens(text, self.case, self.tokenizer.as_deref(), &self.key, scratch);
+                list.shingle(&self.key, &scratch.tokens, out);
             }
-            Unit::Elements => elements::shingle(text, &mut scratch.padded, out),
+            Unit::Elements => elements::shingle(text, &self.key, out),
         }
         scratch.normalized = normalized;
         if self.bits == HashBits::ThirtyTwo {
@@ -179,7 +203,7 @@ impl Shingling {
         let is_whole =
             out.len() == first && !text.is_empty() && !matches!(self.unit, Unit::Elements);
         if is_whole {
-            let hash = hash::hash_whole(text);
+            let hash = hash::hash_whole(&self.key, text);
             out.push(if self.bits == HashBits::ThirtyTwo { hash >> 32 } else { hash });
         }
         is_whole

@@ -5,13 +5,14 @@
 
 use std::collections::HashSet;
 
-use nearkin_kernels::scalar::combine;
+use nearkin_kernels::{HashKey, combine, hash_piece};
 
-use super::hash::hash_bytes;
+use super::hash::default_key;
 
 /// Words that start a shingle.
 #[derive(Debug, Clone)]
 pub struct StopWords {
+    words: Vec<String>,
     hashes: HashSet<u64>,
 }
 
@@ -36,8 +37,14 @@ impl StopWords {
 
     /// A list of your own. Words are lower-cased.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        let hash = |word: &str| hash_bytes(word.to_lowercase().as_bytes());
-        Self { hashes: words.into_iter().map(hash).collect() }
+        let words = words.into_iter().map(str::to_lowercase).collect();
+        Self { words, hashes: HashSet::new() }.hashed_with(default_key())
+    }
+
+    /// The same words for texts whose words are hashed with this key.
+    pub(super) fn hashed_with(mut self, key: &HashKey) -> Self {
+        self.hashes = self.words.iter().map(|word| hash_piece(key, word.as_bytes())).collect();
+        self
     }
 
     /// The hashes of the words, sorted.
@@ -47,14 +54,14 @@ impl StopWords {
         hashes
     }
 
-    /// The words with these hashes.
+    /// The words with these hashes, whose key stays as it is.
     pub(crate) fn of_hashes(hashes: Vec<u64>) -> Self {
-        Self { hashes: hashes.into_iter().collect() }
+        Self { words: Vec::new(), hashes: hashes.into_iter().collect() }
     }
 
     /// Appends a shingle for every stop word that has two words after it.
-    pub(super) fn shingle(&self, tokens: &[u64], out: &mut Vec<u64>) {
+    pub(super) fn shingle(&self, key: &HashKey, tokens: &[u64], out: &mut Vec<u64>) {
         let starts = tokens.windows(LENGTH).filter(|window| self.hashes.contains(&window[0]));
-        out.extend(starts.map(combine));
+        out.extend(starts.map(|window| combine(key, window)));
     }
 }

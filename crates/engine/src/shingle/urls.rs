@@ -7,9 +7,9 @@
 
 use std::collections::HashSet;
 
-use nearkin_kernels::scalar::combine;
+use nearkin_kernels::combine;
 
-use super::hash::hash_bytes;
+use super::hash::{default_key, hash_bytes};
 
 /// Parts of URLs that say nothing of where they are.
 const USUAL: &str = "htm html shtml xhtml txt php asp aspx jsp cgi bin main index home default";
@@ -44,7 +44,7 @@ impl UrlShingles {
         let places = (0u64..).zip(parts.windows(2));
         out.extend(places.map(|(place, pair)| {
             let [one, other] = [&pair[0], &pair[1]].map(|part| hash_bytes(part.as_bytes()));
-            combine(&[one, other, place])
+            combine(default_key(), &[one, other, place])
         }));
     }
 }

@@ -5,17 +5,16 @@
 //! because stored sketches depend on which shingles a text has. In scripts that put no blanks between words, such as Han and
 //! Thai, [every letter is a word](super::fold::is_alone).
 //!
-//! Each word is hashed once; a shingle's hash is a sum of its k words' hashes, each turned by its place, so that a
-//! shingle costs k additions however long its words are. A text with fewer than k words is its one shingle; one without
+//! Each word is hashed once, and a shingle's hash is made of its k words' hashes (`nearkin_kernels` says how), so that a
+//! shingle costs the same however long its words are. A text with fewer than k words is its one shingle; one without
 //! words has none.
 
 use std::fmt::Debug;
 
-use nearkin_kernels::{self as kernels, WordMask, lower_words};
+use nearkin_kernels::{self as kernels, HashKey, WordMask, hash_piece, lower_words};
 
 use super::Scratch;
 use super::fold::{Case, ascii_prefix, fold_case, is_alone, is_word_character, lower_case};
-use super::hash::hash_bytes;
 
 /// Cuts a text into tokens: plug in your own for sentences, syllables or another language's words.
 pub trait Tokenizer: Debug + Send + Sync {
@@ -54,19 +53,20 @@ pub(super) fn hash_tokens(
     text: &str,
     case: Case,
     tokenizer: Option<&dyn Tokenizer>,
+    key: &HashKey,
     scratch: &mut Scratch,
 ) {
     scratch.tokens.clear();
-    let Some(tokenizer) = tokenizer else { return hash_words(text, case, scratch) };
+    let Some(tokenizer) = tokenizer else { return hash_words(text, case, key, scratch) };
     let Scratch { folded, tokens, .. } = scratch;
     fold_case(text, case, folded);
     let text = std::str::from_utf8(folded).expect("folding case keeps UTF-8");
-    tokenizer.tokens(text, &mut |token| tokens.push(hash_bytes(token.as_bytes())));
+    tokenizer.tokens(text, &mut |token| tokens.push(hash_piece(key, token.as_bytes())));
 }
 
 /// [`UnicodeWords`] and the hash of each word, block by block: which bytes of a block belong to words is a
 /// mask of bits, and words are its runs.
-fn hash_words(text: &str, case: Case, scratch: &mut Scratch) {
+fn hash_words(text: &str, case: Case, key: &HashKey, scratch: &mut Scratch) {
     let Scratch { folded, apart, padded, masks, tokens, .. } = scratch;
     let ascii = lower_words(text.as_bytes(), case == Case::Fold, padded, masks);
     if !ascii && !fold_others(text, case, padded, masks) {
@@ -75,7 +75,7 @@ fn hash_words(text: &str, case: Case, scratch: &mut Scratch) {
         lower_words(apart.as_bytes(), false, padded, masks);
         mark_others(apart, masks, |_, _| true);
     }
-    kernels::hash_words(padded, masks, tokens);
+    kernels::hash_words(key, padded, masks, tokens);
 }
 
 /// Adds characters beyond ASCII to the masks, and brings them into lower case where they stand in `padded`. Whether
@@ -148,20 +148,20 @@ fn set_apart(text: &str, out: &mut String) {
 }
 
 /// Appends the hash of every run of `k` tokens.
-pub(super) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+pub(super) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     if !tokens.is_empty() {
-        kernels::shingle(tokens, k.min(tokens.len()), out);
+        kernels::shingle(key, tokens, k.min(tokens.len()), out);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use nearkin_kernels::scalar::combine;
-    use nearkin_kernels::scramble;
+    use nearkin_kernels::{combine, scramble};
     use proptest::char::range;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    use super::super::hash::{default_key, hash_bytes};
     use super::*;
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
             for before in 0..70 {
                 let text = " ".repeat(before) + text;
                 let mut scratch = Scratch::default();
-                hash_words(&text, Case::Keep, &mut scratch);
+                hash_words(&text, Case::Keep, default_key(), &mut scratch);
                 assert_eq!(scratch.tokens, expected, "{text:?}");
             }
         }
@@ -215,7 +215,7 @@ mod tests {
                 UnicodeWords
                     .tokens(&folded, &mut |word| expected.push(hash_bytes(word.as_bytes())));
                 let mut scratch = Scratch::default();
-                hash_words(&text, Case::Fold, &mut scratch);
+                hash_words(&text, Case::Fold, default_key(), &mut scratch);
                 assert_eq!(scratch.tokens, expected, "{text:?}");
             }
         }
@@ -233,7 +233,7 @@ mod tests {
             let mut expected = Vec::new();
             UnicodeWords.tokens(&folded, &mut |word| expected.push(hash_bytes(word.as_bytes())));
             let mut scratch = Scratch::default();
-            hash_words(&text, case, &mut scratch);
+            hash_words(&text, case, default_key(), &mut scratch);
             prop_assert_eq!(scratch.tokens, expected);
         }
     }
@@ -254,18 +254,19 @@ mod tests {
     #[test]
     fn words_far_apart_may_not_change_places() {
         let tokens: Vec<u64> = (0..200).map(scramble).collect();
+        let all = |tokens: &[u64]| combine(default_key(), tokens);
         for distance in [1, 31, 32, 63, 64, 128] {
             let mut swapped = tokens.clone();
             swapped.swap(3, 3 + distance);
-            assert_ne!(combine(&tokens), combine(&swapped), "{distance} apart");
+            assert_ne!(all(&tokens), all(&swapped), "{distance} apart");
         }
     }
 
     #[test]
     fn order_and_number_of_words_count() {
         let [a, b] = [hash_bytes(b"a"), hash_bytes(b"b")];
-        let all =
-            [combine(&[a]), combine(&[b]), combine(&[a, b]), combine(&[b, a]), combine(&[a, a])];
+        let lists: [&[u64]; 7] = [&[a], &[b], &[a, b], &[b, a], &[a, a], &[a, b, b], &[a, b, b, b]];
+        let all = lists.map(|tokens| combine(default_key(), tokens));
         for (i, x) in all.iter().enumerate() {
             assert!(!all[..i].contains(x));
         }

@@ -1,6 +1,14 @@
 //! Row S7.1: identical items, found by a look at a few positions before whole contents are read.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nearkin_engine::Result;
 use nearkin_engine::candidates::identical::{fingerprint, glance, groups};
+use nearkin_engine::cluster::{Keep, Linkage};
+use nearkin_engine::item::{Batch, Source, Texts};
+use nearkin_engine::search::{Search, SourceItems};
+use nearkin_engine::settings::{Settings, Strategy};
+use nearkin_engine::shingle::default_key;
 
 /// Documents that begin and end alike and differ in the middle.
 fn framed(middle: &str) -> String {
@@ -52,5 +60,74 @@ fn s7_1_what_a_glance_cannot_tell_the_whole_content_does() {
         .collect();
     assert!(items.iter().filter(|item| glance(item) == glance(&base)).count() > 25);
     assert!(groups(&items).0.is_empty());
-    assert!(items.iter().all(|item| fingerprint(item) != fingerprint(&base)));
+    let print = |item: &[u8]| fingerprint(default_key(), item);
+    assert!(items.iter().all(|item| print(item) != print(&base)));
+}
+
+/// A collection that is another from the second scan on.
+struct Changing<'a> {
+    texts: [Texts<'a, &'static str>; 2],
+    scans: AtomicUsize,
+}
+
+impl Source for Changing<'_> {
+    type Chunk = (usize, <Texts<'static, &'static str> as Source>::Chunk);
+
+    fn bytes(&self) -> u64 {
+        self.texts[0].bytes()
+    }
+
+    fn scan<'a>(
+        &'a self,
+        skip: &'a (dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>> {
+        let which = self.scans.fetch_add(1, Ordering::Relaxed).min(1);
+        let chunks = self.texts[which].scan(skip)?;
+        Ok(Box::new(chunks.map(move |chunk| Ok((which, chunk?)))))
+    }
+
+    fn place(&self, chunk: &Self::Chunk) -> (usize, u64) {
+        self.texts[chunk.0].place(&chunk.1)
+    }
+
+    fn decode<'a>(
+        &'a self,
+        chunk: &'a Self::Chunk,
+        wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<Batch<'a>> {
+        self.texts[chunk.0].decode(&chunk.1, wanted)
+    }
+}
+
+/// A fingerprint alone does not make a copy: here the second text is another when the bytes are compared, as that of a text
+/// with the fingerprint of an earlier one would be.
+#[test]
+fn a_text_is_removed_as_a_copy_only_if_its_bytes_are_the_same() {
+    let first = ["one text", "another", "one text", "one text"];
+    for (later, is_copy) in [
+        (first, true),
+        (["one text", "another", "one text", "ONE text"], false),
+        (["one text!", "another", "one text", "one text"], false),
+        // Not a copy, so nobody looks.
+        (["one text", "yet another", "one text", "one text"], true),
+    ] {
+        for threads in [1, 3] {
+            let source = Changing { texts: [Texts(&first), Texts(&later)], scans: 0.into() };
+            let settings = Settings { threads, strategy: Strategy::Exact, ..Settings::default() };
+            let kept = Search::new(&settings).dedup(
+                SourceItems::new(&source),
+                &Keep::First,
+                Linkage::Stars,
+            );
+            match is_copy {
+                true => assert_eq!(kept.unwrap().stats.identical, 2),
+                false => {
+                    let error = kept.err().expect("an error").to_string();
+                    assert!(
+                        error.contains("differs from an earlier one") && error.contains("seed")
+                    );
+                }
+            }
+        }
+    }
 }

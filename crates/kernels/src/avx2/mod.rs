@@ -1,5 +1,6 @@
 //! The kernels with AVX2: 32 bytes at a time.
 
+pub(crate) mod aes;
 mod bits;
 mod lists;
 mod text;

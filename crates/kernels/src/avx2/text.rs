@@ -2,8 +2,9 @@
 
 use std::arch::x86_64::*;
 
+use super::aes::FourRegisters;
 use super::{load, store};
-use crate::WordMask;
+use crate::{HashKey, WordMask};
 
 /// See [`crate::lower_blocks`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -74,22 +75,46 @@ fn classify(bytes: __m256i) -> (u32, u32) {
 }
 
 /// See [`crate::hash_words`].
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(crate) fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    crate::scalar::words_hashed(padded, masks, tokens, |bits, base, places| {
-        crate::scalar::each_byte(bits, base, places, |all, base, places| {
-            let all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*all)));
-            let sums = _mm256_add_epi32(all, _mm256_set1_epi32(base as i32));
-            // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
-            unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
-        });
-    });
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    crate::scalar::words_hashed::<FourRegisters>(
+        key,
+        padded,
+        masks,
+        tokens,
+        |bits, base, places| {
+            crate::scalar::each_byte(bits, base, places, |all, base, places| {
+                let all = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*all)));
+                let sums = _mm256_add_epi32(all, _mm256_set1_epi32(base as i32));
+                // SAFETY: 32 bytes are writable at `places`, and the store asks for no alignment.
+                unsafe { _mm256_storeu_si256(places.as_mut_ptr().cast::<__m256i>(), sums) };
+            });
+        },
+    );
 }
 
-/// See [`crate::shingle`]: the reference, which the compiler turns into four shingles at a time.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(crate) fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    crate::scalar::shingles_summed(tokens, k, out);
+/// See [`crate::hash_pieces`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn hash_pieces(key: &HashKey, padded: &[u8], pieces: &[[u32; 2]], out: &mut Vec<u64>) {
+    crate::scalar::pieces_hashed::<FourRegisters>(key, padded, pieces, out);
+}
+
+/// See [`crate::hash_piece`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn hash_piece(key: &HashKey, piece: &[u8]) -> u64 {
+    crate::hash::piece_hashed::<FourRegisters>(key, piece)
+}
+
+/// See [`crate::fingerprint`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn fingerprint(key: &HashKey, text: &[u8]) -> u128 {
+    crate::hash::text_fingerprint::<FourRegisters>(key, text)
+}
+
+/// See [`crate::shingle`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    crate::hash::shingles::<FourRegisters>(key, tokens, k, out);
 }
 
 /// See [`crate::string_special`].

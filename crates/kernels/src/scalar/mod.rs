@@ -3,6 +3,7 @@
 //! Some are written so that the compiler turns them into several steps at a time. Other versions compile these for their
 //! machine.
 
+pub(crate) mod aes;
 mod bits;
 mod lists;
 mod text;
@@ -12,6 +13,7 @@ mod vectors;
 pub use crate::affine::{affine_minima_32, affine_minima_64, mersenne_minima};
 pub use crate::json::{string_special, unescape};
 pub use crate::sha1::sha1_prefixes;
+pub use aes::Block;
 pub use bits::*;
 pub use lists::*;
 pub use text::*;

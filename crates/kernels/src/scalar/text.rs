@@ -1,7 +1,10 @@
 //! Text to words, words to shingles.
 
+use super::aes::{self, Block};
 use crate::WordMask;
-use crate::hash::{PADDING, hash_loaded, hash_padded, scramble};
+use crate::hash::{
+    Blocks, HashKey, PADDING, hash_between, piece_hashed, shingles, text_fingerprint,
+};
 
 /// See [`crate::lower_blocks`].
 pub fn lower_blocks(text: &[u8], lower: bool, padded: &mut [u8], masks: &mut [WordMask]) -> bool {
@@ -29,12 +32,49 @@ pub(crate) fn assert_room(text: &[u8], padded: &[u8], masks: &[WordMask]) {
 }
 
 /// See [`crate::hash_words`].
-pub fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
-    words_hashed(padded, masks, tokens, |bits, base, places| {
+pub fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
+    words_hashed::<Block>(key, padded, masks, tokens, |bits, base, places| {
         each_byte(bits, base, places, |all, base, places| {
             places.iter_mut().zip(all).for_each(|(place, &bit)| *place = base + u32::from(bit));
         });
     });
+}
+
+/// See [`crate::hash_pieces`].
+pub fn hash_pieces(key: &HashKey, padded: &[u8], pieces: &[[u32; 2]], out: &mut Vec<u64>) {
+    pieces_hashed::<Block>(key, padded, pieces, out);
+}
+
+/// See [`crate::hash_piece`].
+pub fn hash_piece(key: &HashKey, piece: &[u8]) -> u64 {
+    piece_hashed::<Block>(key, piece)
+}
+
+/// See [`crate::fingerprint`].
+pub fn fingerprint(key: &HashKey, text: &[u8]) -> u128 {
+    text_fingerprint::<Block>(key, text)
+}
+
+/// See [`crate::shingle`].
+pub fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    shingles::<Block>(key, tokens, k, out);
+}
+
+/// [`hash_pieces`], to be compiled for several machines.
+#[inline(always)]
+pub(crate) fn pieces_hashed<B: Blocks>(
+    key: &HashKey,
+    padded: &[u8],
+    pieces: &[[u32; 2]],
+    out: &mut Vec<u64>,
+) {
+    let last = pieces.iter().fold(0, |last, &[start, end]| {
+        assert!(start <= end, "a piece begins before it ends");
+        last.max(end as usize)
+    });
+    assert!(padded.len() >= last + PADDING, "padding follows the pieces");
+    // SAFETY: as has just been seen.
+    unsafe { hash_between::<B>(key, padded, pieces, out) };
 }
 
 /// [`hash_words`], to be compiled for several machines. `put` writes its second argument + the place of every bit
@@ -42,7 +82,8 @@ pub fn hash_words(padded: &[u8], masks: &[WordMask], tokens: &mut Vec<u64>) {
 ///
 /// First where words begin and end in a few blocks, then their hashes: neither loop has much to guess.
 #[inline(always)]
-pub(crate) fn words_hashed(
+pub(crate) fn words_hashed<B: Blocks>(
+    key: &HashKey,
     padded: &[u8],
     masks: &[WordMask],
     tokens: &mut Vec<u64>,
@@ -67,12 +108,12 @@ pub(crate) fn words_hashed(
         }
         let mut edges = &edges[..count];
         if open && let Some((&end, rest)) = edges.split_first() {
-            tokens.push(hash_padded(padded, start, origin + end as usize));
+            tokens.push(piece_hashed::<B>(key, &padded[start..origin + end as usize]));
             edges = rest;
         }
         let (words, rest) = edges.as_chunks();
         // SAFETY: edges lie within the blocks, and PADDING follows these.
-        unsafe { hash_between(&padded[origin..], words, tokens) };
+        unsafe { hash_between::<B>(key, &padded[origin..], words, tokens) };
         start = rest.first().map_or(start, |&last| origin + last as usize);
     }
 }
@@ -114,75 +155,57 @@ static PLACES: [[u8; 8]; 256] = {
     table
 };
 
-/// Appends the hashes of words, given where each begins and ends.
-///
-/// # Safety
-/// [`PADDING`] bytes are readable in `padded` from each edge on.
-#[inline(always)]
-unsafe fn hash_between(padded: &[u8], words: &[[u32; 2]], tokens: &mut Vec<u64>) {
-    tokens.reserve(words.len());
-    let room = &mut tokens.spare_capacity_mut()[..words.len()];
-    for (&[start, end], token) in words.iter().zip(room) {
-        let load = |at: usize| {
-            // SAFETY: `at` is an edge, or lies between two, or 8 bytes behind one of these.
-            let bytes = unsafe { padded.as_ptr().add(at).cast::<u64>().read_unaligned() };
-            u64::from_le(bytes)
-        };
-        token.write(hash_loaded(load, start as usize, end as usize));
+// SAFETY, of all blocks here: what the trait asks for is what each reads or writes.
+impl Blocks for Block {
+    type One = Self;
+    const N: usize = 1;
+    #[inline(always)]
+    fn all(block: &Block) -> Self {
+        *block
     }
-    // SAFETY: that many have just been written.
-    unsafe { tokens.set_len(tokens.len() + words.len()) };
-}
-
-/// Tokens are turned by this many bits more at each place of a shingle. 13 is coprime to 64, so no two of [`TURNS`] places
-/// are turned alike or by half a word against each other.
-pub(crate) const TURN: u32 = 13;
-
-pub(crate) const TURNS: usize = 32;
-
-/// See [`crate::shingle`].
-pub fn shingle(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    shingles_summed(tokens, k, out);
-}
-
-/// [`shingle`], to be compiled for several machines: plain loops that the compiler knows to widen.
-#[inline(always)]
-pub(crate) fn shingles_summed(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    match k {
-        // The default, with its length known to the compiler.
-        5 => out.extend(tokens.array_windows::<5>().map(|window| combine(window))),
-        1..=TURNS => {
-            let first = out.len();
-            out.resize(first + (tokens.len() + 1).saturating_sub(k), k as u64);
-            for (part, sums) in out[first..].chunks_mut(SUMS).enumerate() {
-                for place in 0..k {
-                    let turn = TURN * place as u32 % 64;
-                    let turned = tokens[part * SUMS + place..].iter();
-                    let turned = turned.map(|token| token.rotate_left(turn));
-                    sums.iter_mut()
-                        .zip(turned)
-                        .for_each(|(sum, token)| *sum = sum.wrapping_add(token));
-                }
-            }
-        }
-        _ => out.extend(tokens.windows(k).map(combine)),
+    #[inline(always)]
+    unsafe fn load(from: *const Block) -> Self {
+        // SAFETY: as above.
+        unsafe { from.read() }
     }
-}
-
-/// Shingles whose sums are gone over together, so that they stay in the nearest cache.
-const SUMS: usize = 256;
-
-/// The hash of one shingle, given its tokens' hashes.
-#[inline(always)]
-pub fn combine(tokens: &[u64]) -> u64 {
-    let mut hash = tokens.len() as u64;
-    for (part, tokens) in tokens.chunks(TURNS).enumerate() {
-        if part > 0 {
-            hash = scramble(hash); // tokens 32 places apart are turned alike
-        }
-        for (i, token) in tokens.iter().enumerate() {
-            hash = hash.wrapping_add(token.rotate_left(TURN * i as u32 % 64));
-        }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut Block) {
+        // SAFETY: as above.
+        unsafe { to.write(self) }
     }
-    hash
+    #[inline(always)]
+    unsafe fn neighbours(from: *const u64) -> Self {
+        // SAFETY: as above.
+        let [low, high] = unsafe { from.cast::<[u64; 2]>().read() };
+        (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+    }
+    #[inline(always)]
+    unsafe fn pieces(
+        place: impl Fn(usize) -> *const u8,
+        length: impl Fn(usize) -> usize,
+        masks: &[Block; 16],
+        added: &[Block; 16],
+    ) -> Self {
+        // SAFETY: as above.
+        let (bytes, length) = (unsafe { place(0).cast::<u128>().read_unaligned() }, length(0));
+        let bytes = bytes & u128::from_ne_bytes(masks[length]);
+        aes::xor(bytes.to_ne_bytes(), added[length])
+    }
+    #[inline(always)]
+    unsafe fn put_low(self, to: *mut u64) {
+        // SAFETY: as above.
+        unsafe { to.write(u128::from_le_bytes(self) as u64) }
+    }
+    #[inline(always)]
+    fn round(self, key: Self) -> Self {
+        aes::round(self, key)
+    }
+    #[inline(always)]
+    fn last_round(self, key: Self) -> Self {
+        aes::last_round(self, key)
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        aes::xor(self, other)
+    }
 }

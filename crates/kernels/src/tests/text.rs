@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::definition;
 use crate::*;
 
 /// Bytes of which many are letters, and some are not ASCII.
@@ -40,30 +41,56 @@ proptest! {
             masks.iter_mut().for_each(|mask| mask.word |= seed);
         }
         let inside = |at: usize| at < 64 * masks.len() && masks[at / 64].word >> (at % 64) & 1 == 1;
-        let mut expected = Vec::new();
+        let mut words = Vec::new();
         let mut start = 0;
         for at in 0..64 * masks.len() {
             if inside(at) && (at == 0 || !inside(at - 1)) {
                 start = at;
             }
             if !inside(at) && at > 0 && inside(at - 1) {
-                expected.push(hash_padded(&padded, start, at));
+                words.push([start as u32, at as u32]);
             }
         }
+        let key = HashKey::new(seed);
+        let pieces = words.iter().map(|&[start, end]| &padded[start as usize..end as usize]);
+        let expected: Vec<u64> = pieces.clone().map(|word| definition::piece(seed, word)).collect();
         for (name, version) in versions::hash_words() {
             let mut tokens = vec![7];
-            version(&padded, &masks, &mut tokens);
+            version(&key, &padded, &masks, &mut tokens);
             prop_assert_eq!(&tokens[1..], &expected[..], "{}", name);
+        }
+        for (name, version) in versions::hash_pieces() {
+            let mut hashes = vec![7];
+            version(&key, &padded, &words, &mut hashes);
+            prop_assert_eq!(&hashes[1..], &expected[..], "{}", name);
+        }
+        for (name, version) in versions::hash_piece() {
+            let hashes: Vec<u64> = pieces.clone().map(|word| version(&key, word)).collect();
+            prop_assert_eq!(&hashes, &expected, "{}", name);
         }
     }
 
     #[test]
-    fn all_versions_sum_every_shingle(tokens in vec(any::<u64>(), 0..700), k in 1usize..80, five: bool) {
-        let k = if five { 5 } else { k };
-        let expected: Vec<u64> = tokens.windows(k).map(scalar::combine).collect();
+    fn all_versions_hash_whole_texts(text in text(), seed: u64) {
+        let expected = definition::fingerprint(seed, &text);
+        for (name, version) in versions::fingerprint() {
+            prop_assert_eq!(version(&HashKey::new(seed), &text), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn all_versions_hash_every_shingle(
+        tokens in vec(any::<u64>(), 0..700),
+        k in 1usize..80,
+        usual in 0usize..8,
+        seed: u64,
+    ) {
+        let k = if usual > 0 { usual } else { k };
+        let expected: Vec<u64> =
+            tokens.windows(k).map(|words| definition::shingle(seed, words)).collect();
         for (name, version) in versions::shingle() {
             let mut out = vec![7];
-            version(&tokens, k, &mut out);
+            version(&HashKey::new(seed), &tokens, k, &mut out);
             prop_assert_eq!(&out[1..], &expected[..], "{}", name);
         }
     }

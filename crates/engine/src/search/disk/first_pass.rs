@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nearkin_kernels::fetch;
-use xxhash_rust::xxh3::xxh3_128;
+use nearkin_kernels::{HashKey, fetch};
 
 use crate::audit::capture::Capture;
 use crate::candidates::bands::Banding;
@@ -30,9 +29,9 @@ pub(super) struct Sketches {
     /// Keys and positions, by table and the key's first bits.
     pub(super) keys: Partitions<1>,
     /// Fingerprints of texts, and positions.
-    pub(super) prints: Partitions<2>,
+    pub(super) prints: Partitions<3>,
     /// Hashes of ids, and positions.
-    pub(super) ids: Partitions<2>,
+    pub(super) ids: Partitions<3>,
     pub(super) cache: RecordCache,
     /// How many elements texts have, those that were recognised as copies left out, and how many texts
     /// these are.
@@ -135,28 +134,28 @@ pub(super) fn first_pass<S: Source>(
 /// Some of the first ids, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
 /// once and not hours later. That no two ids of all are the same is settled after the pass.
 struct FirstIds {
-    /// Hashes, and in which file and line they were.
-    slots: Vec<(u128, usize, u64)>,
+    /// Hashes, and what had them: the id, in which file and line.
+    slots: Vec<Option<(u128, Id, usize, u64)>>,
     files: Vec<PathBuf>,
 }
 
 impl FirstIds {
     fn new() -> Self {
         const SLOTS: usize = 1 << 13;
-        Self { slots: vec![(0, 0, 0); SLOTS], files: Vec::new() }
+        Self { slots: vec![None; SLOTS], files: Vec::new() }
     }
 
     /// Where an id is, if it is one of them. It is one now if its slot is free.
-    fn find(&mut self, hash: u128, path: &Path, line: u64) -> Option<(&Path, u64)> {
+    fn find(&mut self, hash: u128, id: &Id, path: &Path, line: u64) -> Option<(&Path, u64)> {
         let slot = (hash >> 64) as usize & (self.slots.len() - 1);
-        let (there, file, first) = self.slots[slot];
-        if there != 0 {
-            return (there == hash).then(|| (self.files[file].as_path(), first));
+        if let Some((there, first_id, file, first)) = &self.slots[slot] {
+            let is_same = *there == hash && first_id == id;
+            return is_same.then(|| (self.files[*file].as_path(), *first));
         }
         if self.files.last().is_none_or(|last| last != path) {
             self.files.push(path.to_path_buf());
         }
-        self.slots[slot] = (hash, self.files.len() - 1, line);
+        self.slots[slot] = Some((hash, id.clone(), self.files.len() - 1, line));
         None
     }
 }
@@ -171,8 +170,8 @@ struct SketchedChunk {
     totals: SketchTotals,
     keys: Block<1>,
     captured: Block<1>,
-    prints: Block<2>,
-    ids: Block<2>,
+    prints: Block<3>,
+    ids: Block<3>,
 }
 
 impl SketchedChunk {
@@ -189,7 +188,7 @@ impl SketchedChunk {
         self.bad.drain(..).for_each(|error| collection.skip(error));
         for entry in self.entries.drain(..) {
             if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
-                && let Some(first) = first_ids.find(hash, &self.path, entry.line)
+                && let Some(first) = first_ids.find(hash, id, &self.path, entry.line)
                 && !may_repeat
             {
                 return Err(Error::input(&self.path, entry.line, Problem::repeated_id(id, first)));
@@ -204,7 +203,7 @@ impl SketchedChunk {
 #[derive(Default)]
 struct TextSketches {
     /// Fingerprints, as entries.
-    prints: Vec<(usize, [u64; 2])>,
+    prints: Vec<(usize, [u64; 3])>,
     /// The keys of texts, and the ordinals of these texts.
     keys: Vec<u64>,
     keyed: Vec<u32>,
@@ -249,8 +248,8 @@ impl RecentTexts {
     }
 
     /// The fingerprint of a text that is looked for soon: its slot is asked for.
-    fn print(&self, text: &str) -> u128 {
-        let print = fingerprint(text.as_bytes());
+    fn print(&self, text: &str, key: &HashKey) -> u128 {
+        let print = fingerprint(key, text.as_bytes());
         fetch(self.slot(print));
         print
     }
@@ -278,20 +277,20 @@ impl RecentTexts {
 }
 
 /// The hash by which ids are told apart; it is shorter than most ids. Equal ids of two inputs have different hashes.
-fn id_hash(id: &Id, input: usize) -> u128 {
+fn id_hash(id: &Id, input: usize, key: &HashKey) -> u128 {
     // The input is no seed: two short ids that differ as two seeds do can have the same hash, each under its seed.
     let (hash, kind) = match id {
-        Id::Int(number) => (xxh3_128(&number.to_le_bytes()), 0),
-        Id::Text(text) => (xxh3_128(text.as_bytes()), 1),
+        Id::Int(number) => (fingerprint(key, &number.to_le_bytes()), 0),
+        Id::Text(text) => (fingerprint(key, text.as_bytes()), 1),
     };
     let which = 2 * input as u64 + kind;
     hash ^ (u128::from(mix64(which, 1)) << 64 | u128::from(mix64(which, 2)))
 }
 
-/// The entry of a hash: its partition, 96 bits of it, and whose it is.
-fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 2]) {
+/// The entry of a hash: its partition, the hash, and whose it is.
+fn hash_entry(hash: u128, ordinal: u32) -> (usize, [u64; 3]) {
     let high = (hash >> 64) as u64;
-    ((high >> 56) as usize, [high, (hash as u64) << 32 | u64::from(ordinal)])
+    ((high >> 56) as usize, [high, hash as u64, ordinal.into()])
 }
 
 /// What the threads of the first pass need.
@@ -320,7 +319,8 @@ impl FirstPassWorker<'_> {
         let mut ids = Vec::new();
         let entries = items.into_iter().zip(known).map(|(item, (shape, length))| {
             let Item { ordinal, line, id, value, .. } = item;
-            let id_hash = id.as_ref().map(|id| id_hash(id, self.input));
+            let id_hash =
+                id.as_ref().map(|id| id_hash(id, self.input, &self.settings.shingling.key));
             ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
             let facts = ItemFacts { id, value, length, shape };
             ItemEntry { ordinal, line, id_hash, facts }
@@ -345,7 +345,7 @@ impl FirstPassWorker<'_> {
         sketches: &mut TextSketches,
     ) -> Vec<(TextShape, Option<u32>)> {
         with_buffers(|buffers| {
-            let print = |i: usize| self.recent.print(batch.text(i));
+            let print = |i: usize| self.recent.print(batch.text(i), &self.settings.shingling.key);
             let mut next = None;
             let each = batch.items.iter().enumerate().map(|(i, item)| {
                 let text = batch.text(i);
@@ -451,14 +451,16 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::shingle::default_key;
 
     #[test]
     fn short_ids_of_two_inputs_have_different_hashes() {
         let texts =
             (0..40_000).map(|i| Id::Text(format!("{}-{}-{}", i / 400, i / 20 % 20, i % 20).into()));
         let ids: Vec<Id> = texts.chain((0..40_000).map(Id::Int)).collect();
-        let all: HashSet<u128> =
-            (0..2).flat_map(|input| ids.iter().map(move |id| id_hash(id, input))).collect();
+        let all: HashSet<u128> = (0..2)
+            .flat_map(|input| ids.iter().map(move |id| id_hash(id, input, default_key())))
+            .collect();
         assert_eq!(all.len(), 2 * ids.len());
     }
 }

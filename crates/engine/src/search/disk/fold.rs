@@ -1,12 +1,15 @@
-//! Copies are found by their fingerprints, and ids that come twice by their hashes.
+//! Copies are found by their fingerprints, and ids that come twice by their hashes. Then the texts and the ids themselves
+//! are compared: nothing is taken for a copy because of a hash alone.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::error::{Error, Problem, Result};
 use crate::item::{Item, Source};
 use crate::matches::Collection;
-use crate::spill::Partitions;
+use crate::parallel::in_order;
+use crate::spill::{Cache, Lists, Partitions};
 
 use super::DiskRun;
 
@@ -15,8 +18,8 @@ use super::DiskRun;
 pub(super) fn fold<S: Source>(
     run: &DiskRun<'_, S>,
     collection: &mut Collection,
-    prints: &Partitions<2>,
-    ids: &Partitions<2>,
+    prints: &Partitions<3>,
+    ids: &Partitions<3>,
 ) -> Result<()> {
     let settings = run.settings();
     let skip = settings.skip_duplicate_ids;
@@ -30,7 +33,7 @@ pub(super) fn fold<S: Source>(
             (repeats?, Some(same?))
         }
     };
-    let mut repeats: Vec<(u32, u32)> = repeats;
+    let mut repeats = with_equal_ids(collection, repeats)?;
     repeats.sort_unstable_by_key(|&(_, position)| position);
     let told = if skip { Collection::MESSAGES } else { 1 };
     for error in repeated_ids(run.sources, collection, &repeats[..repeats.len().min(told)])? {
@@ -44,18 +47,103 @@ pub(super) fn fold<S: Source>(
         Some(same) => same,
         None => copies_among(prints, threads, &|position| collection.is_item(position))?,
     };
+    check_texts(run, collection, &same)?;
     collection.fold(same);
+    Ok(())
+}
+
+/// Those of the records with the same hash of an id that have the same id.
+fn with_equal_ids(collection: &Collection, repeats: Vec<(u32, u32)>) -> Result<Vec<(u32, u32)>> {
+    let mut ids = collection.ids();
+    let mut equal = Vec::with_capacity(repeats.len());
+    for (first, own) in repeats {
+        if ids.get(first)? == ids.get(own)? {
+            equal.push((first, own));
+        }
+    }
+    Ok(equal)
+}
+
+/// Reads the copies and their firsts again and compares them byte by byte.
+///
+/// Nobody is known to be able to make two texts with one fingerprint, and chance does not. So that two differ is an error,
+/// which another seed undoes.
+fn check_texts<S: Source>(
+    run: &DiskRun<'_, S>,
+    collection: &Collection,
+    same: &[(u32, u32)],
+) -> Result<()> {
+    if same.is_empty() {
+        return Ok(());
+    }
+    let mut copies = same.to_vec();
+    copies.sort_unstable_by_key(|&(_, own)| own);
+    let mut firsts: Vec<u32> = same.iter().map(|&(first, _)| first).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    let is_first = |position: u32| firsts.binary_search(&position).is_ok();
+    let copy = |position: u32| copies.binary_search_by_key(&position, |&(_, own)| own).ok();
+    let wanted_among = |positions: Range<u32>| {
+        let upto = |end| {
+            firsts.partition_point(|&first| first < end)
+                + copies.partition_point(|&(_, own)| own < end)
+        };
+        upto(positions.end) - upto(positions.start)
+    };
+    // The texts of firsts, in their order. Those beyond the share of memory wait on disk.
+    let mut texts: Lists<u8> = Lists::new(run.budget.share(1), &run.budget.temp);
+    let mut cache = Cache::one();
+    for (input, source) in run.sources.iter().enumerate() {
+        let read = |chunk| {
+            let positions = collection.chunk(input, source.place(&chunk).0);
+            let start = positions.start;
+            let wanted = wanted_among(positions);
+            if wanted == 0 {
+                return Ok((PathBuf::new(), Vec::new())); // a chunk that could not be left out
+            }
+            let is_wanted =
+                |ordinal: u32| is_first(start + ordinal) || copy(start + ordinal).is_some();
+            let batch = source.decode(&chunk, &is_wanted)?;
+            let items = batch.items.iter().enumerate().filter(|(_, item)| is_wanted(item.ordinal));
+            let texts: Vec<(u32, u64, String)> = items
+                .map(|(i, item)| (start + item.ordinal, item.line, batch.text(i).to_owned()))
+                .collect();
+            match texts.len() == wanted {
+                true => Ok((batch.path.clone(), texts)),
+                false => Err(changed(batch.path.clone())),
+            }
+        };
+        in_order(
+            run.settings().threads,
+            source.scan(&|number| wanted_among(collection.chunk(input, number)) == 0)?,
+            read,
+            |(path, read)| {
+                run.search.go_on()?;
+                for (position, line, text) in read {
+                    let Some(at) = copy(position) else {
+                        texts.push(&[text.as_bytes()])?;
+                        continue;
+                    };
+                    let first = firsts.partition_point(|&first| first < copies[at].0);
+                    if texts.get(first, &mut cache)? != text.as_bytes() {
+                        return Err(Error::input(&path, line, Problem::equal_fingerprints()));
+                    }
+                }
+                Ok(())
+            },
+        )?;
+    }
     Ok(())
 }
 
 /// Every wanted entry with the hash of one before it: the position of the first with that hash, and its own.
 fn copies_among(
-    entries: &Partitions<2>,
+    entries: &Partitions<3>,
     threads: usize,
     is_wanted: &(dyn Fn(u32) -> bool + Sync),
 ) -> Result<Vec<(u32, u32)>> {
-    let find = |_, mut entries: Vec<[u64; 2]>, found: &mut Vec<(u32, u32)>| {
-        entries.retain(|entry| is_wanted(entry[1] as u32));
+    let find = |_, mut entries: Vec<[u64; 3]>, found: &mut Vec<(u32, u32)>| {
+        entries.retain(|entry| is_wanted(entry[2] as u32));
         copies(&entries, found);
         Ok(())
     };
@@ -71,8 +159,8 @@ fn copies_among(
 }
 
 /// Appends, of entries with the same hash, which come by position, the first's position with every other's.
-fn copies(entries: &[[u64; 2]], copies: &mut Vec<(u32, u32)>) {
-    let same = |a: &[u64; 2], b: &[u64; 2]| a[0] == b[0] && a[1] >> 32 == b[1] >> 32;
+fn copies(entries: &[[u64; 3]], copies: &mut Vec<(u32, u32)>) {
+    let same = |a: &[u64; 3], b: &[u64; 3]| a[..2] == b[..2];
     // Which is the first with a hash, counted from 1: in the slot that the hash names, or behind it.
     let mut firsts = vec![0u32; (2 * entries.len()).next_power_of_two()];
     for (entry, number) in entries.iter().zip(1..) {
@@ -83,7 +171,7 @@ fn copies(entries: &[[u64; 2]], copies: &mut Vec<(u32, u32)>) {
                 break;
             };
             if same(&entries[first], entry) {
-                copies.push((entries[first][1] as u32, entry[1] as u32));
+                copies.push((entries[first][2] as u32, entry[2] as u32));
                 break;
             }
             slot = (slot + 1) & (firsts.len() - 1);
@@ -126,4 +214,37 @@ fn repeated_ids<S: Source>(
 
 pub(super) fn changed(path: PathBuf) -> Error {
     Error::file(path, "changed while it was being read; run again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Id;
+    use crate::matches::{ItemFacts, TextShape};
+    use crate::spill::Temp;
+
+    #[test]
+    fn ids_with_one_hash_are_repeated_only_if_they_are_the_same() {
+        let mut collection = Collection::new(1 << 20, &Temp::passing(std::env::temp_dir()));
+        collection.begin_input();
+        collection.begin_chunk(0, 5).unwrap();
+        let ids = [Id::Int(7), Id::Text("7".into()), Id::Int(7), Id::Int(8), Id::Text("7".into())];
+        for (position, id) in (0..).zip(ids) {
+            let facts =
+                ItemFacts { id: Some(id), value: None, length: None, shape: TextShape::Long };
+            collection.put(position, &facts).unwrap();
+        }
+        collection.finish().unwrap();
+        let told = vec![(0, 1), (0, 2), (0, 3), (1, 4)];
+        assert_eq!(with_equal_ids(&collection, told).unwrap(), [(0, 2), (1, 4)]);
+    }
+
+    #[test]
+    fn hashes_that_agree_in_96_bits_are_not_the_same() {
+        let entries =
+            [[1, 2 << 32, 0], [1, 2 << 32 | 1, 1], [1, 2 << 32, 2], [1 << 63, 2 << 32, 3]];
+        let mut found = Vec::new();
+        copies(&entries, &mut found);
+        assert_eq!(found, [(0, 2)]);
+    }
 }
