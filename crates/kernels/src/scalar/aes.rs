@@ -48,7 +48,7 @@ pub(crate) fn round_keys(key: Block) -> [Block; 11] {
 
 /// Times x in the field of AES: polynomials over bits modulo x⁸ + x⁴ + x³ + x + 1.
 const fn double(byte: u8) -> u8 {
-    byte << 1 ^ (byte >> 7) * 0x1b
+    (byte << 1) ^ ((byte >> 7) * 0x1b)
 }
 
 const SBOX: [u8; 256] = {
