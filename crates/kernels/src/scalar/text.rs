@@ -89,8 +89,8 @@ pub(crate) fn words_hashed<B: Blocks>(
     tokens: &mut Vec<u64>,
     put: impl Fn(u64, u32, &mut [u32; 64 + 8]),
 ) {
-    /// Blocks at a time.
-    const BLOCKS: usize = 4;
+    /// Blocks at a time. The words of 3,471 manual pages took 5.9 ms, and 7.4 ms with four (one core with VAES).
+    const BLOCKS: usize = 16;
     assert!(padded.len() >= 64 * masks.len() + PADDING, "padding follows the blocks");
     let mut edges = [0; 64 * BLOCKS + 8];
     let (mut inside, mut start) = (0, 0);
