@@ -396,6 +396,22 @@ fn a_changed_letter_in_a_parquet_page_is_told_by_its_checksum() {
     assert!(error.contains("CRC") && error.ends_with("; get the file again"), "{error}");
 }
 
+#[test]
+fn an_id_that_nobody_asks_for_may_be_any_json() {
+    let lines = concat!(
+        r#"{"text":"a","id":1e999}"#,
+        "\n",
+        r#"{"text":"b","id":"\ude00"}"#,
+        "\n",
+        r#"{"text":"c","id":{"a":[null]}}"#,
+        "\n"
+    );
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    let positions = ReadOptions { positions: true, ..options() };
+    assert_eq!(read_with(&dir, &["x.jsonl"], positions).unwrap().len(), 3);
+    assert!(of("x.jsonl", lines).contains("number out of range"));
+}
+
 /// No input may bring the program down: flips every byte of small files of each kind.
 #[test]
 fn flipped_bytes_never_panic() {
