@@ -4,7 +4,7 @@
 use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use nearkin_engine::read::{Format, Input, OnError, ReadOptions, load_answers, load_records};
-use std::{fs, sync::Arc};
+use std::{fs, path::PathBuf, sync::Arc};
 
 /// The error for a file with this content.
 fn of(name: &str, content: impl AsRef<[u8]>) -> String {
@@ -410,6 +410,13 @@ fn an_id_that_nobody_asks_for_may_be_any_json() {
     let positions = ReadOptions { positions: true, ..options() };
     assert_eq!(read_with(&dir, &["x.jsonl"], positions).unwrap().len(), 3);
     assert!(of("x.jsonl", lines).contains("number out of range"));
+}
+
+#[test]
+fn a_file_name_with_a_line_end_leaves_the_message_on_one_line() {
+    let error =
+        Input::open(&[PathBuf::from("a\nb\r.jsonl")], options()).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with("a\\nb\\r.jsonl: does not exist"), "{error}");
 }
 
 /// No input may bring the program down: flips every byte of small files of each kind.
