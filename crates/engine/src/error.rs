@@ -386,8 +386,20 @@ impl Error {
         }
     }
 
-    /// The message in the words of a front end.
+    /// The message in the words of a front end, on one line: control characters of names are spelled out.
     pub fn worded(&self, wording: &dyn Wording) -> String {
+        let message = self.message(wording);
+        if !message.contains(char::is_control) {
+            return message;
+        }
+        let mut line = String::with_capacity(message.len() + 16);
+        for c in message.chars() {
+            if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+        }
+        line
+    }
+
+    fn message(&self, wording: &dyn Wording) -> String {
         match self {
             Self::Parameter { name, value, must, advice } => {
                 let name = if is_key(name) { wording.option(name) } else { (*name).to_owned() };

@@ -136,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn a_long_number_came_back_as_its_neighbour() {
+        for within in ["6.266666665999999e75", "1.0663217222769008e19", "0.1"] {
+            let options = Options::from_json(&format!("{{\"within\": {within}}}")).unwrap();
+            assert_eq!(options.within, Some(within.parse().unwrap()));
+            assert_eq!(Options::from_json(&options.to_json()).unwrap(), options);
+        }
+    }
+
+    #[test]
     fn all_keys_are_known_by_name() {
         let Value::Object(object) = serde_json::to_value(Options::default()).unwrap() else {
             panic!("an object");

@@ -136,7 +136,9 @@ struct Jsonl<'a> {
 impl<'a> Jsonl<'a> {
     fn new(asked: ReadRequest<'a>, bytes: usize, trust: bool) -> Self {
         let options = asked.options;
-        let names = [Some(&*options.text), Some(asked.ids.field_or_id()), options.value.as_deref()];
+        // A field that nobody asks for may hold anything that is JSON, such as a number beyond those of double precision.
+        let id = (*asked.ids != IdSource::Ignored).then(|| asked.ids.field_or_id());
+        let names = [Some(&*options.text), id, options.value.as_deref()];
         let arena = Vec::with_capacity(bytes + AT_ONCE);
         Self { asked, names, trust, arena, gather: BatchBuilder::new(asked, 0) }
     }

@@ -4,7 +4,7 @@
 use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use nearkin_engine::read::{Format, Input, OnError, ReadOptions, load_answers, load_records};
-use std::{fs, sync::Arc};
+use std::{fs, path::PathBuf, sync::Arc};
 
 /// The error for a file with this content.
 fn of(name: &str, content: impl AsRef<[u8]>) -> String {
@@ -394,6 +394,76 @@ fn a_changed_letter_in_a_parquet_page_is_told_by_its_checksum() {
     bad[at] = b'w';
     let error = of("x.parquet", bad);
     assert!(error.contains("CRC") && error.ends_with("; get the file again"), "{error}");
+}
+
+/// A Parquet file of two texts whose row group, and whose column, claim other numbers of rows.
+fn claiming(rows: i64, values: i64) -> Vec<u8> {
+    use parquet::file::metadata::{
+        ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+    };
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["abc", "defg"]));
+    let good = parquet(vec![("text", text)], 2);
+    let metadata =
+        ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(good.clone())).unwrap();
+    let group = metadata.row_group(0).clone();
+    let column = group.column(0).clone().into_builder().set_num_values(values).build().unwrap();
+    let group = group.into_builder().set_num_rows(rows).set_column_metadata(vec![column]);
+    let metadata = ParquetMetaDataBuilder::new(metadata.file_metadata().clone())
+        .add_row_group(group.build().unwrap())
+        .build();
+    let footer = u32::from_le_bytes(good[good.len() - 8..good.len() - 4].try_into().unwrap());
+    let mut bad = good[..good.len() - 8 - footer as usize].to_vec();
+    ParquetMetaDataWriter::new(&mut bad, &metadata).finish().unwrap();
+    bad
+}
+
+#[test]
+fn a_row_count_that_parquet_columns_do_not_have_took_all_memory() {
+    let dir = files(&[("x.parquet", &claiming(2, 2))]);
+    assert_eq!(read_with(&dir, &["x.parquet"], options()).unwrap().len(), 2);
+    for (rows, values) in [(1 << 40, 2), (1, 2), (-1, 2), (2, 1 << 40), (i64::MAX, i64::MAX)] {
+        let error = of("x.parquet", claiming(rows, values));
+        let what = "x.parquet: not a Parquet file that can be read: its parts overlap, ";
+        assert!(error.starts_with(what), "{rows} {values}: {error}");
+    }
+}
+
+#[test]
+fn rows_that_a_parquet_file_claims_and_does_not_hold_are_an_error() {
+    for rows in [3, 1_000_000] {
+        let error = of("x.parquet", claiming(rows, rows));
+        assert!(error.contains("rows") && error.ends_with("; get the file again"), "{error}");
+    }
+}
+
+/// Lists in lists of 10^9 strings each, in a field of a page header that nobody knows.
+#[test]
+fn a_damaged_page_header_was_read_for_hours() {
+    let error = of("x.parquet", include_bytes!("../fixtures/endless.parquet"));
+    assert!(error.ends_with("; get the file again"), "{error}");
+}
+
+#[test]
+fn an_id_that_nobody_asks_for_may_be_any_json() {
+    let lines = concat!(
+        r#"{"text":"a","id":1e999}"#,
+        "\n",
+        r#"{"text":"b","id":"\ude00"}"#,
+        "\n",
+        r#"{"text":"c","id":{"a":[null]}}"#,
+        "\n"
+    );
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    let positions = ReadOptions { positions: true, ..options() };
+    assert_eq!(read_with(&dir, &["x.jsonl"], positions).unwrap().len(), 3);
+    assert!(of("x.jsonl", lines).contains("number out of range"));
+}
+
+#[test]
+fn a_file_name_with_a_line_end_leaves_the_message_on_one_line() {
+    let error =
+        Input::open(&[PathBuf::from("a\nb\r.jsonl")], options()).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with("a\\nb\\r.jsonl: does not exist"), "{error}");
 }
 
 /// No input may bring the program down: flips every byte of small files of each kind.
