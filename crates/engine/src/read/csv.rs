@@ -270,11 +270,10 @@ fn split_lines(
     Ok(ordinal)
 }
 
-fn quoted(
-    delimiter: u8,
-    data: &[u8],
-    each: &mut dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
-) -> Result<u32> {
+/// Takes the number of a row, its line, its fields and its bytes.
+type EachRow<'a> = dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()> + 'a;
+
+fn quoted(delimiter: u8, data: &[u8], each: &mut EachRow<'_>) -> Result<u32> {
     if data.starts_with(BYTE_ORDER_MARK) {
         // That of the file is gone already, so this one belongs to a field. The reader would take it off the first field of
         // every chunk, but not behind a line end.
