@@ -21,7 +21,7 @@ use super::{
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
 use csv::ByteRecord;
-use std::{ops::Range, path::Path};
+use std::{collections::HashSet, ops::Range, path::Path};
 
 /// What stands between two fields.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +107,13 @@ impl Header {
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
         let names = names.map_err(|what| Error::input(path, 1, what))?;
         let lines = count_lines(&start);
+        if let Some(name) = repeated(&names) {
+            let what = format!("the header names the column {name:?} twice");
+            let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let line = 1 + count_lines(&start[..blank]);
+            let error = Error::input(path, line, Problem::new(what));
+            return Err(error.or("give each column a name of its own"));
+        }
         let mut whole = Vec::new();
         if !names.is_empty() {
             let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -166,6 +173,13 @@ impl Header {
         (self.text, self.id, self.value) = (text, id, value);
         Ok(())
     }
+}
+
+/// The first name that was there before. Of two columns with one name, nobody could ask for the second, and as JSON their
+/// records would have a key twice.
+fn repeated(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::new();
+    names.iter().find(|name| !seen.insert(name.as_str()))
 }
 
 /// The places of columns that were requested by name or by number, from 1; or of all but the ids.
