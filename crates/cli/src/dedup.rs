@@ -122,7 +122,10 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let outputs = DedupOutputs {
         kept: match (&args.output, &args.clusters) {
             (Some(path), _) => KeptTarget::File(path),
-            (None, None) => KeptTarget::Stdout,
+            (None, None) => {
+                write::check_stdout()?;
+                KeptTarget::Stdout
+            }
             (None, Some(_)) => KeptTarget::Nowhere,
         },
         clusters: args.clusters.as_deref(),

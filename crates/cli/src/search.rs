@@ -15,7 +15,9 @@ use nearkin_engine::read::Place;
 use nearkin_engine::search::{Job, Search, SourceItems};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::space::Form;
-use nearkin_engine::write::{Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter};
+use nearkin_engine::write::{
+    self, Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter,
+};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
@@ -108,6 +110,9 @@ impl SearchRequest<'_> {
 
     /// Refuses outputs that cannot be written.
     pub(crate) fn check_outputs(&self) -> nearkin_engine::Result<()> {
+        if matches!(self.target, Target::File(None)) {
+            write::check_stdout()?;
+        }
         let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
         check_outputs(&[self.target.path()], &[self.stats], &inputs)
     }

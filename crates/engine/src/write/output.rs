@@ -6,14 +6,18 @@
 
 use crate::{
     Error, Result,
+    error::Advice,
     read::format::{Compression, by_extension},
 };
 use flate2::write::GzEncoder;
-use std::sync::{Mutex, PoisonError};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tempfile::NamedTempFile;
 
@@ -45,6 +49,7 @@ impl Output {
     /// Creates the output for a path; `None` and `-` are standard output.
     pub fn create(target: Option<&Path>) -> Result<Self> {
         let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
+            check_stdout()?;
             let name = PathBuf::from("<stdout>");
             let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
             return Ok(Self { target: name.clone(), name, sink });
@@ -132,6 +137,15 @@ pub fn check_table(target: &Path) -> Result<()> {
     output_format(Some(target), None).map(|_| ())
 }
 
+/// Checks that standard output is open: what is written there would be lost.
+pub fn check_stdout() -> Result<()> {
+    if !nearkin_kernels::stdout_was_closed() {
+        return Ok(());
+    }
+    let error = Error::file("<stdout>", "is closed, so the output would be lost");
+    Err(error.or("leave it open").or(Advice::with("output", "name a file")))
+}
+
 /// Checks that a file of this name can be created.
 pub fn check(target: &Path) -> Result<()> {
     let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
@@ -139,6 +153,14 @@ pub fn check(target: &Path) -> Result<()> {
         drop(Output::create(Some(target))?);
     }
     Ok(())
+}
+
+/// Whether something was written where it cannot be taken back.
+static PARTLY_WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether an output has got something that does not appear as a whole: standard output, a pipe or a device.
+pub fn is_partly_written() -> bool {
+    PARTLY_WRITTEN.load(Ordering::Relaxed)
 }
 
 /// Temporary files that are there now.
@@ -182,8 +204,14 @@ impl Write for RawSink {
                 early.written(file.as_file(), count);
                 Ok(count)
             }
-            Self::Direct(file) => file.write(bytes),
-            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Direct(file) => {
+                PARTLY_WRITTEN.store(true, Ordering::Relaxed);
+                file.write(bytes)
+            }
+            Self::Stdout(stdout) => {
+                PARTLY_WRITTEN.store(true, Ordering::Relaxed);
+                stdout.write(bytes)
+            }
         }
     }
 
