@@ -512,7 +512,7 @@ fn a_number_too_large_for_a_table_was_reported_without_its_line() {
     for output in ["out.csv", "out.tsv", "out.parquet"] {
         place.fails(
             &format!("dedup one.jsonl two.jsonl -o {output}"),
-            &["two.jsonl:3: ", "number out of range at column 44", "name the output .jsonl"],
+            &["two.jsonl:3: ", "number out of range at column 46", "name the output .jsonl"],
         );
     }
     place.ok("dedup one.jsonl two.jsonl -o out.jsonl");
