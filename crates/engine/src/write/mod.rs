@@ -3,12 +3,14 @@
 //! Files appear whole or not at all: see [`Output`].
 
 mod disk_sync;
+mod formulas;
 mod output;
 mod parquet;
 mod records;
 mod table;
 mod vectors;
 
+pub use formulas::Formulas;
 pub use output::{
     CompleteOutput, Output, check, check_stdout, check_table, is_partly_written,
     remove_temporary_files,

@@ -6,7 +6,6 @@
 
 use crate::{
     Error, Result,
-    error::Advice,
     read::format::{Compression, by_extension},
 };
 use flate2::write::GzEncoder;
@@ -21,7 +20,11 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-use super::{disk_sync::DiskSync, table::output_format};
+use super::{
+    disk_sync::DiskSync,
+    formulas::{FormulaMarker, Formulas},
+    table::output_format,
+};
 
 const BUFFER: usize = 256 << 10;
 
@@ -31,6 +34,7 @@ pub struct Output {
     /// Where the temporary file goes in the end; unlike `name`, never a link.
     target: PathBuf,
     sink: Sink,
+    formulas: Option<FormulaMarker>,
 }
 
 enum Sink {
@@ -52,7 +56,7 @@ impl Output {
             check_stdout()?;
             let name = PathBuf::from("<stdout>");
             let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
-            return Ok(Self { target: name.clone(), name, sink });
+            return Ok(Self { target: name.clone(), name, sink, formulas: None });
         };
         // Through a link, so that the link stays and its file is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -69,12 +73,15 @@ impl Output {
                 }),
         };
         let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
-        Ok(Self { name: path.to_path_buf(), target, sink })
+        Ok(Self { name: path.to_path_buf(), target, sink, formulas: None })
     }
 
     /// Writes everything to disk, under a temporary name still.
-    pub fn ready(self) -> Result<CompleteOutput> {
-        let Self { name, target, sink } = self;
+    pub fn ready(mut self) -> Result<CompleteOutput> {
+        if let Some(mut formulas) = self.formulas.take() {
+            self.put(formulas.rest())?;
+        }
+        let Self { name, target, sink, .. } = self;
         let flush = || -> io::Result<Option<NamedTempFile>> {
             let buffered = match sink {
                 Sink::Plain(plain) => plain,
@@ -107,7 +114,17 @@ impl Output {
 
     /// Writes these bytes; an error names the file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
+        let Some(mut formulas) = self.formulas.take() else {
+            return self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error));
+        };
+        let written = self.write_all(formulas.mark(bytes));
+        self.formulas = Some(formulas);
+        written.map_err(|error| cannot_write(&self.name, &error))
+    }
+
+    /// From now on, rows with this delimiter are put, and this is done with formulas in them.
+    pub(super) fn put_rows(&mut self, delimiter: u8, formulas: Formulas) {
+        self.formulas = (formulas == Formulas::Marked).then(|| FormulaMarker::new(delimiter));
     }
 }
 
@@ -143,7 +160,7 @@ pub fn check_stdout() -> Result<()> {
         return Ok(());
     }
     let error = Error::file("<stdout>", "is closed, so the output would be lost");
-    Err(error.or("leave it open").or(Advice::with("output", "name a file")))
+    Err(error.or("leave it open").or("send it to a file"))
 }
 
 /// Checks that a file of this name can be created.
