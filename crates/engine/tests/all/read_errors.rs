@@ -249,7 +249,7 @@ fn csv_of_the_wrong_shape() {
     );
     assert_eq!(
         of("x.csv", "text,n\na,1\n\"b,2\nc,3\n"),
-        "x.csv:3: a quote is opened here and never closed; close it, or double it where it stands \
+        "x.csv:3: a quote is opened here and never closed, so all that follows is one record; close it, or double it where it stands \
          for itself"
     );
 }
