@@ -284,11 +284,10 @@ fn split_lines(
     Ok(ordinal)
 }
 
-fn quoted(
-    delimiter: u8,
-    data: &[u8],
-    each: &mut dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()>,
-) -> Result<u32> {
+/// What is done with a record: its number, its line, its fields, and where its bytes lie.
+type EachRecord<'a> = dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()> + 'a;
+
+fn quoted(delimiter: u8, data: &[u8], each: &mut EachRecord<'_>) -> Result<u32> {
     if data.starts_with(BYTE_ORDER_MARK) {
         // That of the file is gone already, so this one belongs to a field. The reader would take it off the first field of
         // every chunk, but not behind a line end.
