@@ -29,7 +29,7 @@ import nearkin as nk  # noqa: E402
 import nearkin.spark as nks  # noqa: E402
 from nearkin.spark import _dedup  # noqa: E402
 from nearkin.spark._components import contract  # noqa: E402
-from nearkin.spark._job import main, parse, run  # noqa: E402
+from nearkin.spark._job import _check_folder, main, parse, run  # noqa: E402
 from pyspark.errors import PySparkException  # noqa: E402
 from standalone import Standalone, standalone  # noqa: E402
 
@@ -286,6 +286,7 @@ def test_command_python_and_spark_write_the_same(
     earlier = folders["spark"] / f"kept.{suffix}"
     earlier.mkdir()
     (earlier / f"part-00099.{suffix}").write_text("of an earlier job with more parts")
+    (earlier / "_SUCCESS").touch()
     for job, words in (
         ("pairs", ["-o", "pairs.jsonl", "--approximate"]),
         ("dedup", ["-o", f"kept.{suffix}", "--clusters", "clusters.jsonl", "--keep", "longest", "--approximate"]),
@@ -327,6 +328,23 @@ def test_a_job_removes_nothing_that_no_job_wrote(session: Any, tmp_path: Path) -
     with pytest.raises(nk.FileError, match="is a file"):
         run(session, *parse(["dedup", path, "-o", str(notes)]))
     assert notes.exists()
+
+
+@pytest.mark.parametrize("names", [[".bashrc"], ["part-list.txt"], ["_notes"], ["_SUCCESS", ".profile"]], ids=str)
+def test_a_folder_whose_names_only_look_like_those_of_a_job_is_not_replaced(tmp_path: Path, names: list[str]) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(nk.FileError, match="name another folder"):
+        _check_folder(str(tmp_path), [])
+
+
+@pytest.mark.parametrize(
+    "names", [[], ["_temporary"], ["_SUCCESS", "part-00000.jsonl", "._SUCCESS.crc", ".part-00000.jsonl.crc"]], ids=str
+)
+def test_a_folder_of_a_job_is_replaced(tmp_path: Path, names: list[str]) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    _check_folder(str(tmp_path), [])
 
 
 def test_an_input_is_not_replaced_by_its_output(session: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,7 +19,7 @@ use similar::{ChangeTag, DiffTag};
 
 use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::SharedPassages;
-use crate::screen::{Screen, harmless};
+use crate::screen::{Screen, harmless, print};
 
 /// Compare two texts: all measures, shared passages, a diff
 ///
@@ -94,7 +93,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
     };
     let (names, view) = ([&*args.a, &*args.b], &args.view);
     let request = ComparisonRequest { names, texts: [&a, &b], view, shingling };
-    Ok(io::stdout().write_all(request.tell(Screen::of_stdout())?.as_bytes())?)
+    print(request.tell(Screen::of_stdout())?.as_bytes())
 }
 
 impl ComparisonRequest<'_> {

@@ -11,7 +11,7 @@ use nearkin_engine::options::{Goal, Options, RunFiles};
 use nearkin_engine::read::{AnyInput, Place, VectorFiles};
 use nearkin_engine::search::{Job, Search, SourceItems};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput};
+use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
@@ -122,7 +122,10 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let outputs = DedupOutputs {
         kept: match (&args.output, &args.clusters) {
             (Some(path), _) => KeptTarget::File(path),
-            (None, None) => KeptTarget::Stdout,
+            (None, None) => {
+                write::check_stdout()?;
+                KeptTarget::Stdout
+            }
             (None, Some(_)) => KeptTarget::Nowhere,
         },
         clusters: args.clusters.as_deref(),
@@ -137,12 +140,12 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
             progress.advance(bytes);
             if progress.stopped() { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let written = found.write_kept(args.output.as_deref(), &mut advance);
+        let written = found.write_kept(args.output.as_deref(), args.run.formulas(), &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
-        let target = Target::File(Some(path));
+        let target = Target::File(Some(path), args.run.formulas());
         if let OutputTable::File(clusters) = found.write_clusters(target, &progress)? {
             ready.insert(0, clusters);
         }
@@ -278,12 +281,14 @@ impl KeptItems {
     fn write_kept(
         &self,
         output: Option<&Path>,
+        formulas: Formulas,
         advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
     ) -> nearkin_engine::Result<CompleteOutput> {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
-                write::records(source.input(), output, &kept, self.settings.threads, advance)
+                let (input, threads) = (source.input(), self.settings.threads);
+                write::records(input, output, &kept, formulas, threads, advance)
             }
             RecordSource::Vectors(files) => {
                 let count = self.result.stats.kept.unwrap_or(0);

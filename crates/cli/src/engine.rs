@@ -246,6 +246,12 @@ pub struct CommandLine {
 pub fn command_line(words: &[String]) -> Result<CommandLine> {
     let words = std::iter::once("nearkin").chain(words.iter().map(String::as_str));
     let matches = command().try_get_matches_from(words)?;
+    let flag = |(_, job): (&str, &clap::ArgMatches)| {
+        job.try_get_one::<bool>("no_formulas").ok().flatten().copied()
+    };
+    if matches.subcommand().and_then(flag) == Some(true) {
+        return Err(Failure::Usage("--no-formulas does not run on Spark; leave it out".to_owned()));
+    }
     match Command::from_arg_matches(&matches)?.job {
         Job::Pairs(args) => Ok(CommandLine {
             goal: Goal::Pairs,

@@ -1,13 +1,12 @@
 //! `nearkin limit`: how fast could a run be?
 
-use std::io::{self, Write};
-
 use clap::Args;
 use nearkin_engine::options::Goal;
 use nearkin_engine::search;
 
 use crate::args::{InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, options_of};
 use crate::report::grouped;
+use crate::screen::print;
 
 /// Read, parse and shingle everything and do nothing with it: what no run can be faster than
 ///
@@ -32,5 +31,5 @@ pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let settings = options.settings(Goal::Pairs)?;
     let source = options.open(&args.input.inputs, Some(&settings))?;
     let shingles = search::shingle_only(&source, &settings)?;
-    Ok(writeln!(io::stdout(), "{} shingles", grouped(shingles))?)
+    print(format!("{} shingles\n", grouped(shingles)).as_bytes())
 }

@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use nearkin_engine::Result;
-use nearkin_engine::write::{Column, TableWriter};
+use nearkin_engine::write::{Column, Formulas, TableWriter};
 
 /// Makes a table in this file, or on standard output.
-pub(crate) fn to_file(path: Option<&Path>) -> impl FnOnce(&[Column<'_>]) -> Result<TableWriter> {
-    move |columns| TableWriter::create(path, None, columns)
+pub(crate) fn to_file(
+    path: Option<&Path>,
+    formulas: Formulas,
+) -> impl FnOnce(&[Column<'_>]) -> Result<TableWriter> {
+    move |columns| Ok(TableWriter::create(path, None, columns)?.formulas(formulas))
 }
 
 /// Makes a table that is handed to the caller.

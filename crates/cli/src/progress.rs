@@ -68,7 +68,7 @@ pub(crate) fn interrupted() -> u8 {
 fn leave_anyway() {
     std::thread::sleep(Duration::from_secs(2));
     nearkin_engine::write::remove_temporary_files();
-    crate::report::tell(format_args!("error: {}", nearkin_engine::Error::Interrupted));
+    crate::report::tell(format_args!("error: {}", crate::wording::interrupted()));
     std::process::exit(interrupted().into());
 }
 

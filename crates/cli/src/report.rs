@@ -520,6 +520,11 @@ impl RunReport {
             for error in &self.skipped {
                 tell(format_args!("skipped: {}", harmless(&error.worded(&CommandWording), false)));
             }
+            let all = self.stats["skipped"].as_u64().unwrap_or(0);
+            let others = all.saturating_sub(self.skipped.len() as u64);
+            if others > 0 {
+                tell(format_args!("skipped: and {} more", grouped(others)));
+            }
             tell(format_args!("{}", self.funnel));
             for warning in &self.warnings {
                 tell(format_args!(

@@ -1,7 +1,15 @@
 //! What standard output can show.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
+
+/// Writes a text to standard output, all of it.
+pub(crate) fn print(text: &[u8]) -> anyhow::Result<()> {
+    nearkin_engine::write::check_stdout()?;
+    let mut stdout = io::stdout();
+    stdout.write_all(text)?;
+    Ok(stdout.flush()?)
+}
 
 /// What the terminal can show.
 #[derive(Debug, Clone, Copy)]

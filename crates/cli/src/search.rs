@@ -15,13 +15,16 @@ use nearkin_engine::read::Place;
 use nearkin_engine::search::{Job, Search, SourceItems};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::space::Form;
-use nearkin_engine::write::{Cell, Column, ColumnKind, CompleteOutput, RowFormat, TableWriter};
+use nearkin_engine::write::{
+    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, RowFormat, TableWriter,
+};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of,
     parsed, place_parser,
 };
+use crate::output::to_file;
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
 
@@ -108,6 +111,9 @@ impl SearchRequest<'_> {
 
     /// Refuses outputs that cannot be written.
     pub(crate) fn check_outputs(&self) -> nearkin_engine::Result<()> {
+        if matches!(self.target, Target::File(None, _)) {
+            write::check_stdout()?;
+        }
         let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
         check_outputs(&[self.target.path()], &[self.stats], &inputs)
     }
@@ -147,7 +153,7 @@ impl Rows {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Target<'a> {
     /// Into a file, or to standard output.
-    File(Option<&'a Path>),
+    File(Option<&'a Path>, Formulas),
     /// Nowhere: it is handed back.
     Memory,
 }
@@ -162,21 +168,21 @@ impl<'a> Target<'a> {
     /// The file, if it goes into one.
     fn path(self) -> Option<&'a Path> {
         match self {
-            Self::File(path) => path,
+            Self::File(path, _) => path,
             Self::Memory => None,
         }
     }
 
     pub(crate) fn create(self, columns: &[Column<'_>]) -> nearkin_engine::Result<TableWriter> {
         match self {
-            Self::File(path) => TableWriter::create(path, None, columns),
+            Self::File(path, formulas) => to_file(path, formulas)(columns),
             Self::Memory => Ok(TableWriter::in_memory(columns)),
         }
     }
 
     pub(crate) fn finish(self, table: TableWriter) -> nearkin_engine::Result<OutputTable> {
         match self {
-            Self::File(_) => table.ready().map(OutputTable::File),
+            Self::File(..) => table.ready().map(OutputTable::File),
             Self::Memory => table.batches().map(|(schema, rows)| OutputTable::Memory(schema, rows)),
         }
     }
@@ -192,7 +198,7 @@ pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::R
         goal,
         inputs: &args.input.inputs,
         against: &args.against,
-        target: Target::File(args.output.as_deref()),
+        target: Target::File(args.output.as_deref(), args.run.formulas()),
         stats: args.run.stats.as_deref(),
     };
     let (written, told) = find(&request, &progress)?;

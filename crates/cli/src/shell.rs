@@ -1,6 +1,5 @@
 //! Shell completions and the manual page.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -8,6 +7,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::command::command;
+use crate::screen::print;
 
 /// Print completions for a shell
 ///
@@ -33,7 +33,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     // Made in memory first: the generator panics on a closed pipe.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "nearkin", &mut text);
-    Ok(io::stdout().write_all(&text)?)
+    print(&text)
 }
 
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
         None => {
             let mut text = Vec::new();
             clap_mangen::Man::new(command).render(&mut text)?;
-            Ok(io::stdout().write_all(&text)?)
+            print(&text)
         }
     }
 }

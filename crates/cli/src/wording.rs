@@ -33,9 +33,18 @@ impl Wording for CommandWording {
     }
 }
 
+/// What a run says that was told to stop.
+pub(crate) fn interrupted() -> String {
+    match nearkin_engine::write::is_partly_written() {
+        true => "interrupted; the output is incomplete".to_owned(),
+        false => nearkin_engine::Error::Interrupted.worded(&CommandWording),
+    }
+}
+
 /// An error and what led to it, on one line.
 pub(crate) fn line(error: &anyhow::Error) -> String {
     let worded = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref() {
+        Some(nearkin_engine::Error::Interrupted) => interrupted(),
         Some(error) => nearkin_engine::Error::worded(error, &CommandWording),
         None => cause.to_string(),
     };

@@ -296,8 +296,12 @@ pub(crate) fn check(measure: Measure, limit: Limit) -> Result<()> {
             let advice = Advice::with("within", "give the largest distance");
             Err(Error::parameter("threshold", least, must).or(advice))
         }
-        (Limit::Similarity(least), Measure::Overlap) if !(least > 0.0 && least.is_finite()) => {
-            Err(Error::parameter("threshold", least, "a number of elements, above 0"))
+        (Limit::Similarity(least), Measure::Overlap) if !(least >= 1.0 && least.is_finite()) => {
+            let must = "a number of elements, at least 1: overlap counts those that are shared";
+            let error = Error::parameter("threshold", least, must);
+            // A share of the elements was meant.
+            let is_share = least > 0.0 && least < 1.0;
+            Err(if is_share { error.or(Advice::set("measure", "containment")) } else { error })
         }
         (Limit::Similarity(least), _)
             if !(least > 0.0 && least <= measure.largest().unwrap_or(f64::INFINITY)) =>

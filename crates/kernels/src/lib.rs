@@ -22,6 +22,7 @@ mod dispatch;
 mod neon;
 pub mod scalar;
 mod sha1;
+mod standard_output;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -35,6 +36,7 @@ pub use lookup::Lookup;
 pub use memory::{fetch, keep_freed_memory, share_memory, use_large_pages};
 pub use radix::{sort_by_high_half, sort_entries, sort_hashes};
 pub use sha1::sha1_prefix;
+pub use standard_output::stdout_was_closed;
 pub use tiles::TILE;
 
 /// Which of 64 bytes of text belong to words: one bit per byte.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 #: What a job takes that is no option of a search.
 _JOBS = ("inputs", "output", "clusters", "stats", "quiet", "keep", "chains", "no_chains", "against")
+
+#: Files of a job's folder, and their checksums.
+_OF_JOBS = re.compile(r"part-.*|_SUCCESS|_temporary|\.(part-.*|_SUCCESS)\.crc")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -98,9 +102,13 @@ def _check_folder(target: str | None, inputs: list[str]) -> None:
         raise FileError(f"{target}: is a file; a job writes a folder, name another one or remove it")
     if any(os.path.samefile(os.path.dirname(os.path.abspath(path)), target) for path in inputs):
         raise FileError(f"{target}: has an input in it, and what is in it is replaced; name another folder")
-    others = [name for name in os.listdir(target) if not name.startswith(("part-", "_", "."))]
+    names = sorted(os.listdir(target))
+    others = [name for name in names if not _OF_JOBS.fullmatch(name)]
     if others:
         raise FileError(f"{target}: has {others[0]!r} in it, which no job wrote; name another folder")
+    # A job leaves `_SUCCESS` when it is done, and `_temporary` when it is killed.
+    if names and not {"_SUCCESS", "_temporary"} & set(names):
+        raise FileError(f"{target}: has {names[0]!r} in it, but no _SUCCESS, which jobs write; name another folder or empty it")
 
 
 def _files(

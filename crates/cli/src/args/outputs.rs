@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use nearkin_engine::options::Options;
 use nearkin_engine::read::Place;
-use nearkin_engine::{Error, Result, write};
+use nearkin_engine::write::{self, Formulas};
+use nearkin_engine::{Error, Result};
 
 use super::{Fill, size};
 
@@ -16,6 +17,12 @@ pub(crate) struct RunArgs {
     /// Write counts, times and memory as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
+    /// Write an apostrophe before texts in .csv and .tsv that a spreadsheet takes for formulas
+    ///
+    /// These texts begin with = + - @, a tab or a carriage return, and are no numbers. Without this option, all is written
+    /// as it is.
+    #[arg(long)]
+    no_formulas: bool,
     /// Print no progress and no summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -57,6 +64,11 @@ impl Fill for RunArgs {
 }
 
 impl RunArgs {
+    /// What to do with formulas in CSV.
+    pub(crate) fn formulas(&self) -> Formulas {
+        if self.no_formulas { Formulas::Marked } else { Formulas::Kept }
+    }
+
     /// Refuses outputs that cannot be made, that are the same file, or that are one of `inputs`; hours
     /// later would be late to hear of it.
     pub(crate) fn check(&self, tables: &[Option<&Path>], inputs: &[&Place]) -> Result<()> {

@@ -210,14 +210,15 @@ impl HostsArgs {
     fn write(&self, report: &MirrorReport, observer: &dyn Observer) -> Result<Vec<CompleteOutput>> {
         let mut ready = Vec::new();
         if let Some(path) = &self.contracted {
-            let table = report.write_links(to_file(Some(path)), observer)?;
+            let table = report.write_links(to_file(Some(path), self.run.formulas()), observer)?;
             ready.extend(table.map(TableWriter::ready).transpose()?);
         }
         if let Some(path) = &self.folds {
-            let table = report.write_folds(to_file(Some(path)))?;
+            let table = report.write_folds(to_file(Some(path), self.run.formulas()))?;
             ready.extend(table.map(TableWriter::ready).transpose()?);
         }
-        let pairs = report.write_pairs(to_file(self.output.as_deref()), observer);
+        let pairs =
+            report.write_pairs(to_file(self.output.as_deref(), self.run.formulas()), observer);
         ready.extend(unless_closed(pairs.and_then(TableWriter::ready))?);
         Ok(ready)
     }

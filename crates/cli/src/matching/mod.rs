@@ -162,18 +162,23 @@ impl MatchArgs {
         let (mut pairs, mut ready) = (None, Vec::new());
         // With --clusters alone, no pairs are written.
         if self.output.is_some() || self.clusters.is_none() {
-            let written = resolution.write_matches(to_file(self.output()), self.values, observer);
+            let written = resolution.write_matches(
+                to_file(self.output(), self.run.formulas()),
+                self.values,
+                observer,
+            );
             let written = written.and_then(|(count, table)| Ok((count, table.ready()?)));
             let (count, table) = report::unless_closed(written)?.unzip();
             pairs = count;
             ready.extend(table);
         }
         if let Some(path) = &self.clusters {
-            let table = resolution.write_clusters(to_file(Some(path)), observer)?;
+            let table =
+                resolution.write_clusters(to_file(Some(path), self.run.formulas()), observer)?;
             ready.extend(table.map(TableWriter::ready).transpose()?);
         }
         if let Some(path) = &self.shares {
-            let table = resolution.write_shares(to_file(Some(path)))?;
+            let table = resolution.write_shares(to_file(Some(path), self.run.formulas()))?;
             ready.extend(table.map(TableWriter::ready).transpose()?);
         }
         ready.extend(draw_shares(self, &resolution.outcome)?);

@@ -8,7 +8,6 @@ mod numbers;
 mod plot;
 mod text;
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -28,7 +27,7 @@ use crate::args::{
     options_of, parsed, place_parser,
 };
 use crate::report::ShortTexts;
-use crate::screen::Screen;
+use crate::screen::{Screen, print};
 
 /// Show what a run would do, what it would find, and what it would miss
 ///
@@ -169,7 +168,7 @@ fn two_distances(text: &str) -> Result<(f64, f64), String> {
 const SAMPLE: usize = 700;
 
 pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
-    Ok(io::stdout().write_all(tell(&args.request(), &NoObserver)?.as_bytes())?)
+    print(tell(&args.request(), &NoObserver)?.as_bytes())
 }
 
 /// The plan as a text, or as JSON where that is asked for.

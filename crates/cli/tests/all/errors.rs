@@ -72,6 +72,7 @@ fn many_bad_lines_are_counted_not_listed() {
     place.write("in.jsonl", "nonsense\n".repeat(50_000) + &three());
     let outcome = place.ok("dedup in.jsonl -o out.jsonl --on-error skip");
     assert!(outcome.stderr.contains("50,000  records skipped"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("skipped: and 49,990 more\n"), "{}", outcome.stderr);
     assert!(outcome.stderr.lines().count() < 30);
     assert_eq!(place.read("out.jsonl").lines().count(), 2);
 }
@@ -108,7 +109,9 @@ fn truncated_and_damaged_compression_is_named_and_never_skipped() {
             let line = format!("dedup {name} -o out.jsonl --on-error {policy}");
             let place = Place::new();
             place.write(name, &whole[..whole.len() - 10]);
-            place.fails(&line, &[name, "truncated or corrupt"]);
+            let end =
+                format!("truncated: the file ends after {} bytes, in the middle", whole.len() - 10);
+            place.fails(&line, &[name, &end]);
             let mut damaged = whole.clone();
             let middle = damaged.len() / 2;
             damaged[middle..middle + 8].fill(0xff);
@@ -497,4 +500,46 @@ fn limit_into_a_closed_pipe_ends_quietly() {
     let outcome = command.arg("limit").arg(input).stdout(writer).output().unwrap();
     assert_eq!(outcome.status.code(), Some(0));
     assert!(!String::from_utf8_lossy(&outcome.stderr).contains("panicked"));
+}
+
+#[test]
+fn a_number_too_large_for_a_table_was_reported_without_its_line() {
+    let place = Place::new();
+    let huge = "{\"id\":\"x\",\"text\":\"a text of its own\",\"x\":1e999}\n";
+    // With two chunks in one file and a file before it, lines are still those of the file.
+    place.write("one.jsonl", three());
+    place.write("two.jsonl", "\n".to_owned() + &record("d", "more words") + huge);
+    for output in ["out.csv", "out.tsv", "out.parquet"] {
+        place.fails(
+            &format!("dedup one.jsonl two.jsonl -o {output}"),
+            &["two.jsonl:3: ", "number out of range at column 46", "name the output .jsonl"],
+        );
+    }
+    place.ok("dedup one.jsonl two.jsonl -o out.jsonl");
+    assert!(place.read("out.jsonl").ends_with(huge));
+}
+
+#[test]
+fn an_unclosed_quote_says_why_it_is_not_skipped() {
+    let place = Place::new();
+    place.write("in.csv", "id,text\n1,a b c\n2,\"d e f\n3,g h i\n");
+    place.fails(
+        "dedup in.csv -o out.csv --on-error skip",
+        &[
+            "in.csv:3: ",
+            "a quote is opened here and never closed",
+            "all that follows is one record",
+        ],
+    );
+}
+
+#[test]
+fn a_share_of_the_elements_was_taken_for_their_number() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    place.fails(
+        "pairs in.jsonl --measure overlap -t 0.8",
+        &["--threshold is 0.8", "at least 1", "pass --measure containment"],
+    );
+    place.ok("pairs in.jsonl --measure overlap -t 1");
 }

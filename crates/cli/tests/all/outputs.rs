@@ -619,3 +619,71 @@ fn zst_outputs_carry_a_checksum() {
     assert_eq!(packed[..4], [0x28, 0xb5, 0x2f, 0xfd]);
     assert_ne!(packed[4] & 0b100, 0);
 }
+
+/// Runs `nearkin` by a shell, with these words behind its arguments: the status, and what it said.
+fn by_shell(place: &Place, line: &str, behind: &str) -> (Option<i32>, String) {
+    let line = format!("{} {line} {behind}", env!("CARGO_BIN_EXE_nearkin"));
+    let folder = place.path("");
+    let mut shell = std::process::Command::new("sh");
+    let ended = shell.args(["-c", &line]).current_dir(folder).output().unwrap();
+    (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn a_closed_standard_output_lost_the_output_with_status_0() {
+    let place = Place::new();
+    place.write("in.jsonl", three());
+    let to_stdout = [
+        "pairs in.jsonl",
+        "top in.jsonl",
+        "dedup in.jsonl",
+        "compare in.jsonl in.jsonl",
+        "plan",
+        "limit in.jsonl",
+        "completions bash",
+        "man",
+    ];
+    for line in to_stdout {
+        let (code, told) = by_shell(&place, line, ">&-");
+        let error = "error: <stdout>: is closed, so the output would be lost; leave it open, or send it to a file\n";
+        assert_eq!((code, &*told), (Some(1), error), "{line}");
+        // Somebody who wants to lose it can: opened for writing as a shell does, or for both as other programs do.
+        for nowhere in [">/dev/null", "1<>/dev/null"] {
+            assert_eq!(by_shell(&place, line, nowhere).0, Some(0), "{line} {nowhere}");
+        }
+    }
+    for line in ["pairs in.jsonl -o out.jsonl", "dedup in.jsonl -o kept.jsonl"] {
+        assert_eq!(by_shell(&place, line, ">&-").0, Some(0), "{line}");
+    }
+    assert!(place.exists("out.jsonl") && place.exists("kept.jsonl"));
+}
+
+#[test]
+fn texts_of_csv_were_formulas_to_a_spreadsheet() {
+    let place = Place::new();
+    place.write(
+        "in.csv",
+        "id,text,=note\n@a,-1,\"=1+1\"\n+b,a b c d e f,-2.5\n+c,a b c d e f,plain\n",
+    );
+    let records: String =
+        ["=a", "+b"].iter().map(|id| record(id, "one two three four five six")).collect();
+    place.write("in.jsonl", records);
+    let marked = "id,text,'=note\n'@a,-1,\"'=1+1\"\n'+b,a b c d e f,-2.5\n";
+    place.ok("dedup in.csv -o out.csv --clusters clusters.csv --no-formulas");
+    assert_eq!(place.read("out.csv"), marked);
+    assert!(
+        place.read("clusters.csv").contains("\n'+c,'+b,false,1"),
+        "{}",
+        place.read("clusters.csv")
+    );
+    place.ok("dedup in.csv -o out.tsv --no-formulas");
+    assert_eq!(place.read("out.tsv"), marked.replace(',', "\t").replace('"', ""));
+    place.ok("pairs in.jsonl -o pairs.csv --no-formulas");
+    assert_eq!(place.read("pairs.csv"), "a,b,similarity\n'=a,'+b,1.0\n");
+    place.ok("dedup in.jsonl -o out.csv --no-formulas");
+    assert!(place.read("out.csv").contains("\n'=a,one"), "{}", place.read("out.csv"));
+    // JSON has no formulas, and CSV stays as it is where nobody asks.
+    assert!(place.ok("pairs in.jsonl --no-formulas").stdout.contains("\"a\":\"=a\""));
+    place.ok("dedup in.csv -o out.csv");
+    assert!(place.read("out.csv").starts_with("id,text,=note\n@a,-1,\"=1+1\"\n"));
+}

@@ -1,6 +1,6 @@
 //! Signals: which of them end a run, and with which status.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
@@ -48,4 +48,34 @@ fn nohup_was_defeated() {
         drop(run.stdin.take());
         assert_eq!(run.wait().unwrap().code(), Some(0), "{signal}");
     }
+}
+
+#[test]
+fn a_run_that_had_written_half_its_rows_said_that_it_had_written_none() {
+    let place = tempfile::tempdir().unwrap();
+    let records: String = (0..2000)
+        .map(|id| format!("{{\"id\":{id},\"text\":\"the same words in each\"}}\n"))
+        .collect();
+    std::fs::write(place.path().join("in.jsonl"), records).unwrap();
+    let line = format!(
+        "exec env --default-signal=INT {} pairs in.jsonl -t 0.5 -q",
+        env!("CARGO_BIN_EXE_nearkin")
+    );
+    let mut run = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Two million pairs are more than a pipe holds, and here some of them come.
+    let mut rows = run.stdout.take().unwrap();
+    rows.read_exact(&mut [0; 1000]).unwrap();
+    send("INT", &run);
+    // Nobody reads on, so that the run cannot come to its end.
+    let ended = run.wait_with_output().unwrap();
+    drop(rows);
+    assert_eq!(ended.status.code(), Some(130));
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(told, "error: interrupted; the output is incomplete\n");
 }

@@ -6,6 +6,7 @@
 
 use super::{
     Format, Input, InputFile, Kind, RecordFormat, Syntax, copy::header_row, csv::Delimiter,
+    scan::Data,
 };
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
@@ -135,24 +136,31 @@ fn json_records<'a>(
         let mut objects = Vec::new();
         let read = chunk.and_then(|chunk| {
             let source = &input.sources[chunk.source];
-            let json = schema(source).is_none();
-            let wanted = |ordinal| json && kept(position + u64::from(ordinal));
-            let copied = input.copy(&chunk, &wanted, &RecordFormat::Jsonl)?;
-            position += u64::from(copied.records);
-            let lines = copied.body.pieces(&chunk).flat_map(|piece| super::lines::lines(piece, 1));
-            for (_, line) in lines.filter(|_| json) {
-                objects.push(serde_json::from_slice(line).map_err(|error| {
-                    Error::file(
-                        source.name.clone(),
-                        format!("a kept record is not a JSON object: {error}; fix the record"),
-                    )
-                }));
+            let (true, Data::Text { bytes, line }) = (schema(source).is_none(), &chunk.data) else {
+                let nothing = input.copy(&chunk, &|_| false, &RecordFormat::Jsonl)?;
+                position += u64::from(nothing.records);
+                return Ok(());
+            };
+            for (line, text) in super::lines::lines(bytes, *line) {
+                if kept(position) {
+                    let parsed = serde_json::from_slice(text);
+                    objects.push(parsed.map_err(|error| no_row(source, line, &error)));
+                }
+                position += 1;
             }
             Ok(())
         });
         objects.extend(read.err().map(Err));
         objects
     }))
+}
+
+/// The error for a record that can be copied and not read, such as one with the number 1e999.
+fn no_row(source: &InputFile, line: u64, error: &serde_json::Error) -> Error {
+    let what = error.to_string();
+    let what = what.split(" at line ").next().unwrap_or_default();
+    let problem = format!("cannot become a row of a table: {what} at column {}", error.column());
+    Error::input(&source.name, line, problem).or("fix the record").or("name the output .jsonl")
 }
 
 /// The keys of the JSON records, as they first appear.

@@ -21,7 +21,7 @@ use super::{
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{Batch, Id, Value};
 use csv::ByteRecord;
-use std::{ops::Range, path::Path};
+use std::{collections::HashSet, ops::Range, path::Path};
 
 /// What stands between two fields.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +107,13 @@ impl Header {
             row.iter().map(|name| utf8(name).map(str::to_owned)).collect();
         let names = names.map_err(|what| Error::input(path, 1, what))?;
         let lines = count_lines(&start);
+        if let Some(name) = repeated(&names) {
+            let what = format!("the header names the column {name:?} twice");
+            let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            let line = 1 + count_lines(&start[..blank]);
+            let error = Error::input(path, line, Problem::new(what));
+            return Err(error.or("give each column a name of its own"));
+        }
         let mut whole = Vec::new();
         if !names.is_empty() {
             let blank = start.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -166,6 +173,13 @@ impl Header {
         (self.text, self.id, self.value) = (text, id, value);
         Ok(())
     }
+}
+
+/// The first name that was there before. Of two columns with one name, nobody could ask for the second, and as JSON their
+/// records would have a key twice.
+fn repeated(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::new();
+    names.iter().find(|name| !seen.insert(name.as_str()))
 }
 
 /// The places of columns that were requested by name or by number, from 1; or of all but the ids.
@@ -270,10 +284,10 @@ fn split_lines(
     Ok(ordinal)
 }
 
-/// Takes the number of a row, its line, its fields and its bytes.
-type EachRow<'a> = dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()> + 'a;
+/// What is done with a record: its number, its line, its fields, and where its bytes lie.
+type EachRecord<'a> = dyn FnMut(u32, u64, &ByteRecord, Range<usize>) -> Result<()> + 'a;
 
-fn quoted(delimiter: u8, data: &[u8], each: &mut EachRow<'_>) -> Result<u32> {
+fn quoted(delimiter: u8, data: &[u8], each: &mut EachRecord<'_>) -> Result<u32> {
     if data.starts_with(BYTE_ORDER_MARK) {
         // That of the file is gone already, so this one belongs to a field. The reader would take it off the first field of
         // every chunk, but not behind a line end.

@@ -243,8 +243,8 @@ impl FirstScan<'_> {
                 return Err(Error::input(
                     self.stored.name.clone(),
                     self.line + lines(&bytes[..start]),
-                    "a quote is opened here and never closed; close it, or double it where it \
-                           stands for itself",
+                    "a quote is opened here and never closed, so all that follows is one record; close it, or \
+                     double it where it stands for itself",
                 ));
             }
             NextChunk::End => {

@@ -25,8 +25,6 @@ pub(super) struct TextReader<'a> {
     bytes: Bytes,
     /// Read to look for a byte-order mark, and not yet handed out.
     ahead: Vec<u8>,
-    /// How many bytes came out so far, decompressed.
-    produced: u64,
 }
 
 enum Bytes {
@@ -51,7 +49,7 @@ impl<'a> TextReader<'a> {
     fn from_start(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let file = stored.open()?;
         let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
-        Ok(Self { stored, file, compression, bytes, ahead: Vec::new(), produced: 0 })
+        Ok(Self { stored, file, compression, bytes, ahead: Vec::new() })
     }
 
     pub(super) fn open(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
@@ -71,7 +69,6 @@ impl<'a> TextReader<'a> {
         self.ahead.drain(..ahead);
         let read = buffer.read_from(self.bytes.reader(), count - ahead);
         let read = read.map_err(|error| self.broken(&error))?;
-        self.produced += read as u64;
         if read < count - ahead {
             self.check()?;
         }
@@ -107,7 +104,6 @@ impl<'a> TextReader<'a> {
             Bytes::Packed { reader, .. } => io::copy(&mut reader.take(rest), &mut io::sink())
                 .map_err(|error| self.broken(&error))?,
         };
-        self.produced += skipped;
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
     }
 
@@ -129,11 +125,17 @@ impl<'a> TextReader<'a> {
         if self.compression == Compression::Plain || error.raw_os_error().is_some() {
             return self.stored.unreadable(error);
         }
-        self.stored.error(format!(
-            "truncated or corrupt {} data after {} bytes; get the file again",
-            self.compression.name(),
-            self.produced
-        ))
+        let (kind, length) = (self.compression.name(), self.stored.len());
+        let what = match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!(
+                    "truncated: the file ends after {length} bytes, in the middle of its {kind} data"
+                )
+            }
+            // The decoder has taken some bytes beyond those that are wrong.
+            _ => format!("corrupt {kind} data within the first {} of {length} bytes", self.taken()),
+        };
+        self.stored.error(format!("{what}; get the file again"))
     }
 }
 

@@ -3,13 +3,18 @@
 //! Files appear whole or not at all: see [`Output`].
 
 mod disk_sync;
+mod formulas;
 mod output;
 mod parquet;
 mod records;
 mod table;
 mod vectors;
 
-pub use output::{CompleteOutput, Output, check, check_table, remove_temporary_files};
+pub use formulas::Formulas;
+pub use output::{
+    CompleteOutput, Output, check, check_stdout, check_table, is_partly_written,
+    remove_temporary_files,
+};
 pub use records::{batches, records};
 pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};
 pub use vectors::{check_vectors, vector_batches, vectors};

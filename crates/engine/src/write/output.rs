@@ -9,15 +9,22 @@ use crate::{
     read::format::{Compression, by_extension},
 };
 use flate2::write::GzEncoder;
-use std::sync::{Mutex, PoisonError};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tempfile::NamedTempFile;
 
-use super::{disk_sync::DiskSync, table::output_format};
+use super::{
+    disk_sync::DiskSync,
+    formulas::{FormulaMarker, Formulas},
+    table::output_format,
+};
 
 const BUFFER: usize = 256 << 10;
 
@@ -27,6 +34,7 @@ pub struct Output {
     /// Where the temporary file goes in the end; unlike `name`, never a link.
     target: PathBuf,
     sink: Sink,
+    formulas: Option<FormulaMarker>,
 }
 
 enum Sink {
@@ -45,9 +53,10 @@ impl Output {
     /// Creates the output for a path; `None` and `-` are standard output.
     pub fn create(target: Option<&Path>) -> Result<Self> {
         let Some(path) = target.filter(|path| path.as_os_str() != "-") else {
+            check_stdout()?;
             let name = PathBuf::from("<stdout>");
             let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
-            return Ok(Self { target: name.clone(), name, sink });
+            return Ok(Self { target: name.clone(), name, sink, formulas: None });
         };
         // Through a link, so that the link stays and its file is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -64,12 +73,15 @@ impl Output {
                 }),
         };
         let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
-        Ok(Self { name: path.to_path_buf(), target, sink })
+        Ok(Self { name: path.to_path_buf(), target, sink, formulas: None })
     }
 
     /// Writes everything to disk, under a temporary name still.
-    pub fn ready(self) -> Result<CompleteOutput> {
-        let Self { name, target, sink } = self;
+    pub fn ready(mut self) -> Result<CompleteOutput> {
+        if let Some(mut formulas) = self.formulas.take() {
+            self.put(formulas.rest())?;
+        }
+        let Self { name, target, sink, .. } = self;
         let flush = || -> io::Result<Option<NamedTempFile>> {
             let buffered = match sink {
                 Sink::Plain(plain) => plain,
@@ -102,7 +114,17 @@ impl Output {
 
     /// Writes these bytes; an error names the file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error))
+        let Some(mut formulas) = self.formulas.take() else {
+            return self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error));
+        };
+        let written = self.write_all(formulas.mark(bytes));
+        self.formulas = Some(formulas);
+        written.map_err(|error| cannot_write(&self.name, &error))
+    }
+
+    /// From now on, rows with this delimiter are put, and this is done with formulas in them.
+    pub(super) fn put_rows(&mut self, delimiter: u8, formulas: Formulas) {
+        self.formulas = (formulas == Formulas::Marked).then(|| FormulaMarker::new(delimiter));
     }
 }
 
@@ -132,6 +154,15 @@ pub fn check_table(target: &Path) -> Result<()> {
     output_format(Some(target), None).map(|_| ())
 }
 
+/// Checks that standard output is open: what is written there would be lost.
+pub fn check_stdout() -> Result<()> {
+    if !nearkin_kernels::stdout_was_closed() {
+        return Ok(());
+    }
+    let error = Error::file("<stdout>", "is closed, so the output would be lost");
+    Err(error.or("leave it open").or("send it to a file"))
+}
+
 /// Checks that a file of this name can be created.
 pub fn check(target: &Path) -> Result<()> {
     let special = fs::metadata(target).is_ok_and(|it| !it.is_file() && !it.is_dir());
@@ -139,6 +170,14 @@ pub fn check(target: &Path) -> Result<()> {
         drop(Output::create(Some(target))?);
     }
     Ok(())
+}
+
+/// Whether something was written where it cannot be taken back.
+static PARTLY_WRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether an output has got something that does not appear as a whole: standard output, a pipe or a device.
+pub fn is_partly_written() -> bool {
+    PARTLY_WRITTEN.load(Ordering::Relaxed)
 }
 
 /// Temporary files that are there now.
@@ -182,8 +221,14 @@ impl Write for RawSink {
                 early.written(file.as_file(), count);
                 Ok(count)
             }
-            Self::Direct(file) => file.write(bytes),
-            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Direct(file) => {
+                PARTLY_WRITTEN.store(true, Ordering::Relaxed);
+                file.write(bytes)
+            }
+            Self::Stdout(stdout) => {
+                PARTLY_WRITTEN.store(true, Ordering::Relaxed);
+                stdout.write(bytes)
+            }
         }
     }
 

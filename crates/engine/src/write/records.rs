@@ -1,6 +1,7 @@
 //! The records that are kept, with all their fields as they came.
 
 use super::{
+    formulas::Formulas,
     output::{CompleteOutput, Output},
     parquet::ParquetWriter,
     table::output_format,
@@ -15,19 +16,20 @@ use arrow_schema::{Schema, SchemaRef};
 use std::{path::Path, sync::Arc};
 
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
-/// threads. `progress` gets the bytes read after each chunk, and may end the copying. The file is
+/// threads; `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the copying. The file is
 /// then complete, but does not appear yet.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: PositionFilter,
+    formulas: Formulas,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<CompleteOutput> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
-    let mut writer = RecordWriter::new(output, &format)?;
+    let mut writer = RecordWriter::new(output, &format, formulas)?;
     each_kept(input, &format, kept, threads, |body, chunk| {
         writer.write(&body, chunk)?;
         progress(chunk.bytes)
@@ -100,12 +102,15 @@ enum RecordWriter {
 }
 
 impl RecordWriter {
-    fn new(mut output: Output, format: &RecordFormat) -> Result<Self> {
+    fn new(mut output: Output, format: &RecordFormat, formulas: Formulas) -> Result<Self> {
         match format {
             RecordFormat::Parquet(schema) => {
                 return Ok(Self::Parquet(ParquetWriter::new(output, schema.clone())?.into()));
             }
-            RecordFormat::Delimited { header, .. } => output.put(header)?,
+            RecordFormat::Delimited { delimiter, header, .. } => {
+                output.put_rows(*delimiter, formulas);
+                output.put(header)?;
+            }
             _ => {}
         }
         Ok(Self::Bytes(Box::new(output)))

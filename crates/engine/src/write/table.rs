@@ -1,5 +1,6 @@
 //! Tables of results: pairs, clusters. Rows go in, JSONL, CSV, TSV or Parquet comes out.
 
+use super::formulas::Formulas;
 use super::output::{CompleteOutput, Output};
 use super::parquet::{ParquetWriter, failed};
 use crate::item::{Id, IdRef};
@@ -154,6 +155,17 @@ impl TableWriter {
             }
         };
         Ok(Self { name, body })
+    }
+
+    /// What to do with formulas, if it is CSV or TSV. To be said before the first row.
+    #[must_use]
+    pub fn formulas(mut self, formulas: Formulas) -> Self {
+        if let TableSink::Text(output, RowFormat(TextFormat::Delimited(delimiter)), _) =
+            &mut self.body
+        {
+            output.put_rows(*delimiter, formulas);
+        }
+        self
     }
 
     /// A table that stays in memory.

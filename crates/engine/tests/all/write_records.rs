@@ -7,7 +7,8 @@ use arrow_array::{
     StructArray, Time64MicrosecondArray, TimestampMillisecondArray, new_null_array,
 };
 use arrow_schema::Field;
-use nearkin_engine::{read::Input, read::ReadOptions, write};
+use nearkin_engine::write::{self, Formulas};
+use nearkin_engine::{read::Input, read::ReadOptions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::{fs, fs::File, sync::Arc};
 use tempfile::TempDir;
@@ -19,10 +20,17 @@ fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, S
         let input = Input::open(&paths(dir, names), ReadOptions { chunk_bytes, ..options() });
         let input = input.map_err(|error| error.to_string())?;
         let mut bytes = 0;
-        write::records(&input, Some(&target), &|position| position != 1, threads, &mut |n| {
-            bytes += n;
-            Ok(())
-        })
+        write::records(
+            &input,
+            Some(&target),
+            &|position| position != 1,
+            Formulas::Kept,
+            threads,
+            &mut |n| {
+                bytes += n;
+                Ok(())
+            },
+        )
         .and_then(write::CompleteOutput::appear)
         .map_err(|error| error.to_string().replace(&format!("{}/", dir.path().display()), ""))?;
         assert!(bytes == input.bytes() || bytes == 0, "{bytes} of {}", input.bytes());
@@ -223,10 +231,11 @@ fn what_was_read_before_is_copied_alike_at_any_number_of_threads() {
         }
         let target = dir.path().join("y.jsonl");
         let mut chunks = 0;
-        let written = write::records(&input, Some(&target), &kept, threads, &mut |_| {
-            chunks += 1;
-            Ok(())
-        });
+        let written =
+            write::records(&input, Some(&target), &kept, Formulas::Kept, threads, &mut |_| {
+                chunks += 1;
+                Ok(())
+            });
         written.unwrap().appear().unwrap();
         assert_eq!(fs::read_to_string(target).unwrap(), expected);
         assert!((40..80).contains(&chunks), "{chunks} chunks were read");
@@ -238,8 +247,15 @@ fn an_input_can_be_replaced_by_its_kept_records() {
     let dir = files(&[("x.txt", b"a\nb\nc\n".as_slice())]);
     let path = dir.path().join("x.txt");
     let input = Input::open(std::slice::from_ref(&path), options()).unwrap();
-    let ready =
-        write::records(&input, Some(&path), &|position| position != 1, 1, &mut |_| Ok(())).unwrap();
+    let ready = write::records(
+        &input,
+        Some(&path),
+        &|position| position != 1,
+        Formulas::Kept,
+        1,
+        &mut |_| Ok(()),
+    )
+    .unwrap();
     ready.appear().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
 }
