@@ -47,7 +47,7 @@ class MinHash:
     Examples
     --------
     >>> import nearkin as nk
-    >>> minhash = nk.MinHash(functions=256, shingle="words:1")
+    >>> minhash = nk.MinHash(functions=1024, shingle="words:1")
     >>> a, b = minhash.sketch(["a b c d e f g h", "b c d e f g h i"])
     >>> round(minhash.similarity(a, b), 1)  # 7 of 9 words
     0.8
