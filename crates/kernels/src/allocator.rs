@@ -1,10 +1,10 @@
-//! Memory from the system, for a program that wants the last word when there is no more.
+//! Memory from the system, for a program that must say something when memory runs out.
 
 use core::cell::Cell;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::OnceLock;
 
-/// What a program does when the system refuses it memory: it is told how many bytes were asked for. It must ask for none.
+/// What a program does when the system refuses it memory: it is told how many bytes were asked for. It must not ask for memory itself.
 type Refused = fn(usize);
 
 static REFUSED: OnceLock<Refused> = OnceLock::new();

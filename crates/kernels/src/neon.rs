@@ -178,6 +178,7 @@ impl Blocks for OneBlock {
     #[inline(always)]
     fn round(self, key: Self) -> Self {
         // These instructions add a key before the round.
+        // SAFETY: as above.
         Self(unsafe { veorq_u8(vaesmcq_u8(vaeseq_u8(self.0, vdupq_n_u8(0))), key.0) })
     }
     #[inline(always)]

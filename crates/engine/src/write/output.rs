@@ -14,7 +14,7 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Mutex, PoisonError, TryLockError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -187,11 +187,16 @@ static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub fn remove_temporary_files() {
     // The thread that ends the program may be the one that holds the list.
     for _ in 0..1000 {
-        if let Ok(files) = TEMPORARY.try_lock() {
-            files.iter().for_each(|file| drop(fs::remove_file(file)));
-            return;
-        }
-        std::thread::yield_now();
+        let files = match TEMPORARY.try_lock() {
+            Ok(files) => files,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::yield_now();
+                continue;
+            }
+        };
+        files.iter().for_each(|file| drop(fs::remove_file(file)));
+        return;
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn first_pass<S: Source>(
     Ok((collection, sketches))
 }
 
-/// Some of the first ids, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
+/// Some of the first ids that are short, in the slots that their hashes name: a wrong field, or a file that was given twice, is noticed at
 /// once and not hours later. That no two ids of all are the same is settled after the pass.
 struct FirstIds {
     /// Hashes, and what had them: the id, in which file and line.
@@ -147,6 +147,11 @@ impl FirstIds {
 
     /// Where an id is, if it is one of them. It is one now if its slot is free.
     fn find(&mut self, hash: u128, id: &Id, path: &Path, line: u64) -> Option<(&Path, u64)> {
+        /// Bytes of the longest id that is kept: thousands of long ones would take more memory than the run may.
+        const LONGEST: usize = 64;
+        if matches!(id, Id::Text(text) if text.len() > LONGEST) {
+            return None;
+        }
         let slot = (hash >> 64) as usize & (self.slots.len() - 1);
         if let Some((there, first_id, file, first)) = &self.slots[slot] {
             let is_same = *there == hash && first_id == id;

@@ -48,7 +48,8 @@ pub(super) fn fold<S: Source>(
         Some(same) => same,
         None => copies_among(prints, threads, &|position| collection.is_item(position))?,
     };
-    // To read them again takes 17 of 200 ms for the licence texts. Who only lists pairs loses nothing, so 128 bits are enough.
+    // To read them again takes 17 of 200 ms for the licence texts. A run that only lists pairs removes
+    // nothing, so 128 bits are enough.
     if run.goal == Goal::Groups {
         check_texts(run, collection, &same)?;
     }
