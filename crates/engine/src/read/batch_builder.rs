@@ -36,10 +36,10 @@ impl ReadRequest<'_> {
                 bad.push((index, error));
             }
         }
-        for (index, error) in bad.into_iter().rev() {
-            batch.items.remove(index);
-            batch.bad.push(error);
+        for (index, _) in bad.iter().rev() {
+            batch.items.remove(*index);
         }
+        batch.bad.extend(bad.into_iter().map(|(_, error)| error));
         Ok(batch)
     }
 }

@@ -71,6 +71,11 @@ impl Chunker {
     pub(super) fn next(&mut self, text: &mut TextReader) -> Result<NextChunk> {
         let mut buffer = std::mem::replace(&mut self.carry, self.pool.take());
         let mut finder = Finder::new(self.ends);
+        if buffer.len() >= self.chunk_bytes {
+            // What was left is as much as a chunk: that may be records, too.
+            finder.feed(&buffer);
+            finder.stop_at_first = finder.end == 0;
+        }
         while !self.done {
             let missing = self.chunk_bytes.saturating_sub(buffer.len());
             let count = if missing == 0 { self.chunk_bytes } else { missing };
@@ -79,7 +84,7 @@ impl Chunker {
             if finder.end > 0 && (!self.done || finder.stop_at_first) {
                 self.carry_on(&buffer[finder.end..]);
                 buffer.truncate(finder.end);
-                let long = buffer.len() > self.limit.bytes;
+                let long = finder.stop_at_first && buffer.len() > self.limit.bytes;
                 return Ok(if long { too_long(&buffer) } else { NextChunk::Records(buffer) });
             }
             // From here on it is one record.

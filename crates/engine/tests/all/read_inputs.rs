@@ -428,6 +428,23 @@ fn records_longer_than_items_may_be_are_passed_over_at_any_chunk_size() {
     }
 }
 
+#[test]
+fn short_records_behind_one_of_the_largest_size_are_read() {
+    let limit = ItemLimit::new(1000, usize::MAX, 1, 1);
+    for size in 990..1010 {
+        for end in ["\r", "\n", "\r\n"] {
+            let rows = format!("{}{end}", "x".repeat(100)).repeat(78);
+            let file = format!("text{end}{}{end}{rows}", "y".repeat(size));
+            let dir = files(&[("a.csv", file.as_bytes())]);
+            let options = ReadOptions { max_item: limit, on_error: OnError::Skip, ..options() };
+            let input = Input::open(&paths(&dir, &["a.csv"]), options).unwrap();
+            let seen = all(&input).unwrap();
+            let short = seen.iter().filter(|seen| seen.2.len() == 100).count();
+            assert_eq!(short, 78, "{size} {end:?}");
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pipe_can_be_scanned_twice() {
