@@ -52,7 +52,7 @@ class MinHash:
     >>> round(minhash.similarity(a, b), 1)  # 7 of 9 words
     0.8
     >>> minhash.sketch("one text").shape
-    (256,)
+    (1024,)
     """
 
     __slots__ = ("_arguments", "_inner")

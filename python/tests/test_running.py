@@ -17,11 +17,16 @@ import nearkin as nk
 from nearkin import _progress
 
 
-def long_job() -> list[str]:
-    """Texts of one template with a word of their own: all 800 million pairs are similar, which takes many seconds."""
+def texts_of_one_template(count: int, own: int) -> list[str]:
+    """Texts with so many words of their own."""
     rng = random.Random(1)
-    template = " ".join(f"t{i}" for i in range(60))
-    return [f"{template} w{rng.randrange(10**9)}" for _ in range(40_000)]
+    template = [f"t{i}" for i in range(60)]
+    return [" ".join(template + [f"w{rng.randrange(10**9)}" for _ in range(own)]) for _ in range(count)]
+
+
+def long_job() -> list[str]:
+    """All 800 million pairs are similar, which takes many seconds."""
+    return texts_of_one_template(40_000, 1)
 
 
 RULES = {"threshold": 90, "candidates": ["town"], "fields": {"town": {"points": 0}, "text": {"distance": "edit"}}}
@@ -29,7 +34,7 @@ RULES = {"threshold": 90, "candidates": ["town"], "fields": {"town": {"points": 
 
 def long_match() -> list[dict[str, str]]:
     """Records of one town with long texts: all pairs are scored, which takes many seconds."""
-    return [{"town": "here", "text": text} for text in long_job()[:4000]]
+    return [{"town": "here", "text": text} for text in texts_of_one_template(4000, 12)]
 
 
 def many_urls() -> list[str]:
@@ -121,7 +126,7 @@ def test_progress_shows_by_itself_only_where_somebody_can_see_it(
     assert capfd.readouterr().err == ""
     seen: list[tuple[str, int, int]] = []
     monkeypatch.setattr("nearkin._progress.chosen", lambda wanted: Recorder(seen))
-    nk.pairs(long_job()[:8000], approximate=True)
+    nk.pairs(long_job()[:4000], approximate=True)
     stages = {stage for stage, _, _ in seen}
     assert stages and stages <= {"read", "sketch", "audit", "candidates", "load", "verify", "join", "write"}
     seen.clear()
