@@ -263,9 +263,9 @@ impl Input {
         open::open(&places, options)
     }
 
-    /// The total size on disk.
+    /// The total size on disk of what is read: not that of documents which are too large.
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(InputFile::bytes).sum()
+        self.sources.iter().map(|source| source.bytes(self.options.max_item)).sum()
     }
 
     /// Whether a file must be decompressed from its start to get at what is in it.
@@ -356,10 +356,13 @@ fn too_long(
 }
 
 impl InputFile {
-    fn bytes(&self) -> u64 {
+    fn bytes(&self, limit: ItemLimit) -> u64 {
         match &self.kind {
             Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.len(),
-            Kind::Folder { documents, .. } => documents.iter().map(|one| one.stored.len()).sum(),
+            Kind::Folder { documents, .. } => {
+                let sizes = documents.iter().map(|document| document.stored.len());
+                sizes.filter(|&size| limit.check(size).is_ok()).sum()
+            }
         }
     }
 }
