@@ -12,8 +12,12 @@ pub(crate) struct Lists<T> {
     places: Vec<ListPlace>,
     /// Pieces of memory that hold lists; the first takes what is appended.
     pieces: Vec<Vec<T>>,
-    /// The lists of the first piece.
+    /// The lists that were appended and are in memory: those of the first piece, and those that came with theirs.
     open: Vec<u32>,
+    /// Numbers in memory that were appended.
+    held: usize,
+    /// The pieces that were appended as a whole.
+    appended: Vec<usize>,
     limit: usize,
     temp: Temp,
     name: Option<&'static str>,
@@ -50,6 +54,8 @@ impl<T: Plain> Lists<T> {
             places: Vec::new(),
             pieces: vec![Vec::new()],
             open: Vec::new(),
+            held: 0,
+            appended: Vec::new(),
             limit: limit.min((u32::MAX as usize).saturating_mul(T::BYTES)),
             temp: temp.clone(),
             name: None,
@@ -77,9 +83,7 @@ impl<T: Plain> Lists<T> {
     /// Appends a list, given in parts.
     pub(crate) fn push(&mut self, parts: &[&[T]]) -> Result<()> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
-        if (self.pieces[0].len() + length).saturating_mul(T::BYTES) > self.limit {
-            self.write()?;
-        }
+        self.make_room(length)?;
         let start = self.pieces[0].len();
         parts.iter().for_each(|part| self.pieces[0].extend_from_slice(part));
         self.open.push(self.places.len() as u32);
@@ -92,9 +96,7 @@ impl<T: Plain> Lists<T> {
         &mut self,
         Concatenation { list, lengths }: Concatenation<T>,
     ) -> Result<()> {
-        if (self.pieces[0].len() + list.len()).saturating_mul(T::BYTES) > self.limit {
-            self.write()?;
-        }
+        self.make_room(list.len())?;
         let mut start = self.pieces[0].len();
         self.pieces[0].extend_from_slice(&list);
         for length in lengths {
@@ -103,6 +105,33 @@ impl<T: Plain> Lists<T> {
             start += length as usize;
         }
         debug_assert_eq!(start, self.pieces[0].len(), "lengths of all lists");
+        Ok(())
+    }
+
+    /// Like [`push_all`](Self::push_all), for much at once: it is not copied.
+    pub(crate) fn append(
+        &mut self,
+        Concatenation { list, lengths }: Concatenation<T>,
+    ) -> Result<()> {
+        self.make_room(list.len())?;
+        let number = (self.pieces.len() as u64) << 32;
+        let mut start = 0;
+        for length in lengths {
+            self.open.push(self.places.len() as u32);
+            self.places.push(ListPlace { at: number | start, length });
+            start += u64::from(length);
+        }
+        self.appended.push(self.pieces.len());
+        self.pieces.push(list);
+        Ok(())
+    }
+
+    /// Writes what was appended if this many more numbers would be too many.
+    fn make_room(&mut self, numbers: usize) -> Result<()> {
+        if (self.held + numbers).saturating_mul(T::BYTES) > self.limit {
+            self.write()?;
+        }
+        self.held += numbers;
         Ok(())
     }
 
@@ -124,18 +153,28 @@ impl<T: Plain> Lists<T> {
             Some(file) => file,
             none => none.insert(self.temp.file(self.name)?),
         };
-        for &list in &self.open {
-            let place = &mut self.places[list as usize];
-            place.at = ON_DISK | (file.len() + place.at * T::BYTES as u64);
-        }
         let mut bytes = Vec::new();
-        for piece in self.pieces[0].chunks(PIECE) {
-            bytes.clear();
-            T::write(piece, &mut bytes);
-            file.append(&bytes)?;
+        let mut starts = Vec::new(); // of pieces, where they are in the file
+        for piece in std::iter::once(0).chain(self.appended.drain(..)) {
+            starts.push((piece, file.len()));
+            for some in self.pieces[piece].chunks(PIECE) {
+                bytes.clear();
+                T::write(some, &mut bytes);
+                file.append(&bytes)?;
+            }
+            match piece {
+                0 => self.pieces[0].clear(),
+                _ => self.pieces[piece] = Vec::new(),
+            }
         }
-        self.open.clear();
-        self.pieces[0].clear();
+        for list in self.open.drain(..) {
+            let place = &mut self.places[list as usize];
+            let piece = (place.at >> 32) as usize;
+            let at = starts.binary_search_by_key(&piece, |start| start.0);
+            let start = at.map_or(0, |at| starts[at].1); // what is open lies in one of them
+            place.at = ON_DISK | (start + u64::from(place.at as u32) * T::BYTES as u64);
+        }
+        self.held = 0;
         Ok(())
     }
 
@@ -272,11 +311,37 @@ mod tests {
                     assert_eq!(lists.get(i as usize, &mut cache).unwrap(), list(i));
                 }
             }
+            // Pieces that are taken as they are, between others that are copied.
+            let piece = |from: u32| Concatenation {
+                list: (from..from + 200).collect(),
+                lengths: vec![150, 0, 50],
+            };
+            let before = lists.len();
+            for round in 0..4 {
+                lists.append(piece(1000 * round)).unwrap();
+                lists.push(&[&[round]]).unwrap();
+            }
+            for (list, round) in (before..).step_by(4).zip(0..4) {
+                let mut cache = Cache::one();
+                let expected = [
+                    1000 * round..1000 * round + 150,
+                    0..0,
+                    1000 * round + 150..1000 * round + 200,
+                ];
+                for (i, expected) in expected.into_iter().enumerate() {
+                    assert_eq!(
+                        lists.get(list + i, &mut cache).unwrap(),
+                        expected.collect::<Vec<_>>()
+                    );
+                }
+                assert_eq!(lists.get(list + 3, &mut cache).unwrap(), [round]);
+            }
+            let last = lists.len();
             lists.adopt((0..100).collect(), [10..20, 5..5].into_iter());
             lists.push(&[&[1, 2]]).unwrap();
             let mut cache = Cache::one();
-            for (i, list) in [(300, (10..20).collect()), (301, vec![]), (302, vec![1, 2])] {
-                assert_eq!(lists.get(i, &mut cache).unwrap(), list);
+            for (i, list) in [(0, (10..20).collect()), (1, vec![]), (2, vec![1, 2])] {
+                assert_eq!(lists.get(last + i, &mut cache).unwrap(), list);
             }
         }
     }

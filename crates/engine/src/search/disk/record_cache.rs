@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::candidates::element_record::RecordLayout;
 use crate::matches::{Collection, NOWHERE};
-use crate::spill::Lists;
+use crate::spill::{Concatenation, Lists};
 
 /// What of a text may be looked at: nothing unless it is a candidate, and its elements only if its sketch agrees with that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +61,13 @@ impl RecordPiece {
     pub(super) fn end_of(&mut self, owner: TextPlace) {
         self.end();
         self.owners.push(owner);
+    }
+
+    /// The records, without their owners.
+    pub(super) fn into_lists(self) -> Concatenation<u64> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let lengths = self.ends.iter().zip(starts).map(|(end, start)| (end - start) as u32);
+        Concatenation { lengths: lengths.collect(), list: self.words }
     }
 
     fn start(&self, index: usize) -> usize {

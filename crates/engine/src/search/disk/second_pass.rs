@@ -64,11 +64,10 @@ pub(super) fn load<S: Source>(
                 search.observer.advance(bytes);
                 for (i, position) in firsts.into_iter().enumerate() {
                     let group = collection.group_of(position).expect("a wanted item has a group");
-                    places[group as usize] = records.len() as u32;
-                    records.push(&[batch.get(i)])?;
+                    places[group as usize] = (records.len() + i) as u32;
                     heads.push(layout.head_of(batch.get(i)))?;
                 }
-                Ok(())
+                records.append(batch.into_lists())
             },
         )?;
     }
@@ -107,5 +106,6 @@ fn records_of<S: Source>(run: &DiskRun<'_, S>, batch: &Batch<'_>) -> RecordPiece
             records.end();
         }
     });
+    records.words.shrink_to_fit();
     records
 }
