@@ -164,7 +164,7 @@ fn find(args: &CompareArgs, options: &Options) -> Result<[String; 2]> {
     let input = options.open(&args.collection, None)?;
     let mut found = [None, None];
     let mut position = 0u64;
-    for chunk in input.scan(&|_| false)? {
+    for chunk in input.scan(&|_| false) {
         let chunk = chunk?;
         let batch = input.decode(&chunk, &|_| true)?;
         for (i, item) in batch.items.iter().enumerate() {

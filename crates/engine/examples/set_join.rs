@@ -103,7 +103,7 @@ fn read(file: &Path) -> Result<Vec<Vec<u64>>> {
         texts.extend(text.lines().map(str::to_owned));
     } else {
         let input = Input::open(&[file.to_owned()], ReadOptions::default())?;
-        for chunk in input.scan(None)? {
+        for chunk in input.scan() {
             let batch = input.decode(&chunk?, &|_| true)?;
             texts.extend((0..batch.items.len()).map(|i| batch.text(i).to_owned()));
         }

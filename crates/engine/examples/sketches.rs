@@ -112,7 +112,7 @@ fn name_of(file: &Path) -> String {
 fn read(file: &Path) -> Result<Vec<String>> {
     let input = Input::open(&[file.to_owned()], ReadOptions::default())?;
     let mut texts = Vec::new();
-    for chunk in input.scan(None)? {
+    for chunk in input.scan() {
         let batch = input.decode(&chunk?, &|_| true)?;
         texts.extend((0..batch.items.len()).map(|i| batch.text(i).to_owned()));
     }

@@ -348,6 +348,13 @@ impl Error {
         Self::Input { path: path.into(), line, problem: problem.into() }
     }
 
+    /// The line is this many lines further down, if the error has one.
+    pub(crate) fn move_down(&mut self, lines: u64) {
+        if let Self::Input { line, .. } = self {
+            *line += lines;
+        }
+    }
+
     /// A file as a whole cannot be used.
     pub fn file(path: impl Into<PathBuf>, problem: impl Into<Problem>) -> Self {
         Self::File { path: path.into(), problem: problem.into() }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::item::{Batch, Source};
+use crate::item::{Batch, ChunkNumber, Lane, Lanes, SkipChunk, Source};
 use crate::{Error, Result};
 
 /// A part of the work.
@@ -85,19 +85,19 @@ impl<S: Source> Source for ObservedSource<'_, S> {
         self.source.bytes()
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<S::Chunk>> + Send + 'a>> {
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, S::Chunk> {
         let go_on = |chunk| if self.observer.stopped() { Err(Error::Interrupted) } else { chunk };
-        Ok(Box::new(self.source.scan(skip)?.map(go_on)))
+        Box::new(self.source.lanes(skip).map(move |lane| Lane {
+            chunks: Box::new(lane.chunks.map(go_on)),
+            is_cheap: lane.is_cheap,
+        }))
     }
 
     fn skips(&self) -> bool {
         self.source.skips()
     }
 
-    fn place(&self, chunk: &S::Chunk) -> (usize, u64) {
+    fn place(&self, chunk: &S::Chunk) -> (ChunkNumber, u64) {
         self.source.place(chunk)
     }
 
@@ -107,6 +107,10 @@ impl<S: Source> Source for ObservedSource<'_, S> {
         wanted: &dyn Fn(u32) -> bool,
     ) -> Result<Batch<'a>> {
         self.source.decode(chunk, wanted)
+    }
+
+    fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
+        self.source.lines_before(chunk)
     }
 }
 

@@ -103,7 +103,7 @@ fn records(path: &std::path::Path, options: &ReadOptions) -> Result<Vec<ReadReco
 
 fn scan(input: &Input) -> Result<Vec<ReadRecord>> {
     let mut records = Vec::new();
-    for chunk in input.scan(None)? {
+    for chunk in input.scan() {
         let batch: Batch = input.decode(&chunk?, &|_| true)?;
         assert_eq!(batch.items.len() + batch.bad.len(), batch.records as usize, "good and bad");
         batch.bad.iter().for_each(check_message);
@@ -143,7 +143,7 @@ fn any_size(data: &[u8], options: &ReadOptions) {
 fn copied(input: &Input, format: Format) -> Result<Option<usize>, Error> {
     let to = input.record_format(format, &|_| true)?;
     let mut count = 0;
-    for chunk in input.scan(None)? {
+    for chunk in input.scan() {
         let chunk = chunk?;
         let copied = input.copy(&chunk, &|_| true, &to)?;
         count += copied.records as usize;

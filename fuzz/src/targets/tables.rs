@@ -43,7 +43,7 @@ pub(crate) fn groups(data: &[u8]) {
         Ok(groups) => groups,
         Err(error) => return check_message(&error),
     };
-    for number in groups.scan(&|_| false).expect("it is in memory") {
+    for number in groups.scan(&|_| false) {
         let number = number.expect("it is in memory");
         if let Ok(batch) = groups.decode(&number, &|_| true) {
             (0..batch.items.len()).for_each(|at| drop(batch.text(at).to_owned()));
@@ -87,7 +87,7 @@ pub(crate) fn csv_round_trip(data: &[u8]) {
         panic!("{to:?}");
     };
     let mut table = header.clone();
-    for chunk in input.scan(None).expect("it is in memory") {
+    for chunk in input.scan() {
         let chunk = chunk.expect("it is in memory");
         let copied = input.copy(&chunk, &|_| true, &to).expect("strings fit into cells");
         match &copied.body {
@@ -104,7 +104,7 @@ pub(crate) fn csv_round_trip(data: &[u8]) {
         };
         let input = Input::open(&[file(1, &table)], options).expect("good CSV");
         let mut read = Vec::new();
-        for chunk in input.scan(None).expect("good CSV") {
+        for chunk in input.scan() {
             let batch = input.decode(&chunk.expect("good CSV"), &|_| true).expect("good CSV");
             read.extend((0..batch.items.len()).map(|at| batch.text(at).to_owned()));
         }
@@ -131,7 +131,7 @@ fn escaped(text: &str) -> String {
 fn check_columns(input: &Input, cells: &[&str]) {
     let to = input.record_format(Format::Parquet, &|_| true).expect("they have the same keys");
     let mut texts = Vec::new();
-    for chunk in input.scan(None).expect("it is in memory") {
+    for chunk in input.scan() {
         let copied = input.copy(&chunk.expect("it is in memory"), &|_| true, &to);
         let RecordBody::Batch(batch) = copied.expect("strings fit into columns").body else {
             panic!("columns are a batch");

@@ -97,10 +97,13 @@ fn each_batch<S: Source, R: Send>(
     mut take: impl FnMut(R) -> Result<()> + Send,
 ) -> Result<()> {
     let read = |chunk: S::Chunk| {
-        let bytes = source.place(&chunk).1;
-        Ok((bytes, work(&mut source.decode(&chunk, &|_| true)?)?))
+        let (number, bytes) = source.place(&chunk);
+        let mut batch = source.decode(&chunk, &|_| true)?;
+        let before = source.lines_before(number)?;
+        batch.items.iter_mut().for_each(|item| item.line += before);
+        Ok((bytes, work(&mut batch)?))
     };
-    in_order(rayon::current_num_threads(), source.scan(&|_| false)?, read, |(bytes, result)| {
+    in_order(rayon::current_num_threads(), source.scan(&|_| false), read, |(bytes, result)| {
         observer.advance(bytes);
         if observer.stopped() { Err(Error::Interrupted) } else { take(result) }
     })

@@ -1,6 +1,7 @@
 //! What can be compared, and collections of it.
 
 mod bits;
+mod chunks;
 mod copies;
 mod id;
 mod interned;
@@ -12,13 +13,15 @@ mod strings;
 mod vectors;
 
 pub use bits::Bits;
+pub use chunks::{ChunkNumber, Lane, Lanes};
+pub(crate) use chunks::{ChunkStarts, one_lane};
 pub use copies::Copies;
 pub(crate) use copies::{Members, Sides, first_copies};
 pub use id::{Id, IdRef, Value};
 pub use interned::{Interner, Values};
 pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
-pub use source::{Batch, Item, Source, TextColumn, Texts};
+pub use source::{Batch, Item, SkipChunk, Source, TextColumn, Texts};
 pub use sparse::Sparse;
 pub(crate) use strings::Characters;
 pub use strings::Strings;

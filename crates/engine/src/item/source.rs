@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{Error, Result};
 
-use super::{Id, Value};
+use super::{ChunkNumber, Id, Lanes, Value, one_lane};
 
 /// A collection of texts. Chunks, and the records in them, are the same in every scan.
 ///
@@ -17,12 +17,20 @@ pub trait Source: Sync {
     /// Bytes that a scan goes through, for progress.
     fn bytes(&self) -> u64;
 
-    /// All chunks in order. A chunk for which `skip` says true by its number is left out where that
+    /// The chunks of each part in order. A chunk for which `skip` says true by its number is left out where that
     /// saves work, or comes all the same.
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, Self::Chunk>;
+
+    /// All chunks, one after the other.
     fn scan<'a>(
         &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>>;
+        skip: SkipChunk<'a>,
+    ) -> Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>
+    where
+        Self::Chunk: 'a,
+    {
+        Box::new(self.lanes(skip).flat_map(|lane| lane.chunks))
+    }
 
     /// Whether leaving chunks out saves most of the work of reading them.
     fn skips(&self) -> bool {
@@ -30,7 +38,7 @@ pub trait Source: Sync {
     }
 
     /// A chunk's number, from 0, and the bytes it stands for.
-    fn place(&self, chunk: &Self::Chunk) -> (usize, u64);
+    fn place(&self, chunk: &Self::Chunk) -> (ChunkNumber, u64);
 
     /// The records of a chunk for which `wanted` says true by their number in the chunk, from 0.
     fn decode<'a>(
@@ -38,7 +46,16 @@ pub trait Source: Sync {
         chunk: &'a Self::Chunk,
         wanted: &dyn Fn(u32) -> bool,
     ) -> Result<Batch<'a>>;
+
+    /// Lines of the chunk's part before the chunk, where the items of a batch do not count them: they are counted when
+    /// somebody asks.
+    fn lines_before(&self, _chunk: ChunkNumber) -> Result<u64> {
+        Ok(0)
+    }
 }
+
+/// Says which chunks are not needed.
+pub type SkipChunk<'a> = &'a (dyn Fn(ChunkNumber) -> bool + Sync);
 
 /// What a chunk decodes to.
 #[derive(Debug, Default)]
@@ -82,7 +99,7 @@ impl Batch<'_> {
 pub struct Item {
     /// The record's number within its chunk, from 0, bad records counted, blank lines not.
     pub ordinal: u32,
-    /// The record's line (or row) in its file, from 1.
+    /// The record's line (or row) in its file, from 1; [`Source::lines_before`] is still to be added.
     pub line: u64,
     /// Its id, where the collection has ids.
     pub id: Option<Id>,
@@ -130,17 +147,15 @@ impl<S: AsRef<str> + Sync> Source for Texts<'_, S> {
         self.0.iter().map(|text| text.as_ref().len() as u64).sum()
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<usize>> + Send + 'a>> {
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, usize> {
         let chunks = 0..self.0.len().div_ceil(CHUNK);
-        Ok(Box::new(chunks.filter(|&number| !skip(number)).map(Ok)))
+        one_lane(chunks.filter(|&chunk| !skip(ChunkNumber::of_one(chunk))).map(Ok))
     }
 
-    fn place(&self, &number: &usize) -> (usize, u64) {
-        let texts = self.0.chunks(CHUNK).nth(number).unwrap_or_default();
-        (number, texts.iter().map(|text| text.as_ref().len() as u64).sum())
+    fn place(&self, &chunk: &usize) -> (ChunkNumber, u64) {
+        let texts = self.0.chunks(CHUNK).nth(chunk).unwrap_or_default();
+        let bytes = texts.iter().map(|text| text.as_ref().len() as u64).sum();
+        (ChunkNumber::of_one(chunk), bytes)
     }
 
     fn decode<'a>(&'a self, &number: &usize, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {

@@ -1,7 +1,7 @@
 //! The items of one or two inputs: what they are called, what decides which of them is kept, and which are copies.
 
 use crate::error::{Error, Problem, Result};
-use crate::item::{Copies, Id, IdRef, Value};
+use crate::item::{ChunkNumber, ChunkStarts, Copies, Id, IdRef, Value};
 use crate::spill::{Cache, Loader, Saver, Temp};
 
 use super::Stats;
@@ -25,7 +25,7 @@ pub struct Collection {
     short: BitSet,
     whole: BitSet,
     /// For each input, the position of each chunk's first record.
-    chunks: Vec<Vec<u32>>,
+    chunks: Vec<ChunkStarts>,
     /// For each input, whether all its ids are whole numbers.
     whole_ids: Vec<bool>,
 }
@@ -169,16 +169,15 @@ impl Collection {
         if !self.chunks.is_empty() {
             self.copies.begin_second();
         }
-        self.chunks.push(Vec::new());
+        self.chunks.push(ChunkStarts::default());
         self.whole_ids.push(true);
     }
 
     /// A new chunk of that input begins, with this many records.
-    pub(crate) fn begin_chunk(&mut self, number: usize, records: u32) -> Result<u32> {
+    pub(crate) fn begin_chunk(&mut self, number: ChunkNumber, records: u32) -> Result<u32> {
         let start = self.records();
         let chunks = self.chunks.last_mut().expect("an input has begun");
-        debug_assert_eq!(chunks.len(), number, "the first pass takes every chunk");
-        chunks.push(start);
+        chunks.push(number, start.into());
         let end = start as usize + records as usize;
         if end >= Copies::MOST_RECORDS {
             return Err(Error::parameter(
@@ -193,20 +192,19 @@ impl Collection {
     }
 
     /// The positions of a chunk of an input, by its number.
-    pub(crate) fn chunk(&self, input: usize, number: usize) -> std::ops::Range<u32> {
+    pub(crate) fn chunk(&self, input: usize, number: ChunkNumber) -> std::ops::Range<u32> {
         let end_of_input = match self.split() {
             Some(split) if input == 0 => split,
             _ => self.records(),
         };
-        let chunks = &self.chunks[input];
-        let start = chunks.get(number).copied().unwrap_or(end_of_input);
-        start..chunks.get(number + 1).copied().unwrap_or(end_of_input)
+        let range = self.chunks[input].range(number, end_of_input.into());
+        range.start as u32..range.end as u32
     }
 
     /// The input and the chunk of a position.
-    pub(crate) fn chunk_of(&self, position: u32) -> (usize, usize) {
+    pub(crate) fn chunk_of(&self, position: u32) -> (usize, ChunkNumber) {
         let input = usize::from(self.split().is_some_and(|split| position >= split));
-        (input, self.chunks[input].partition_point(|&start| start <= position) - 1)
+        (input, self.chunks[input].chunk_of(position.into()))
     }
 
     /// Takes up an item, for the time being as if it had no copies.
@@ -266,7 +264,9 @@ impl Collection {
         save.number(self.empty)?;
         save.number(self.chunks.len() as u64)?;
         for (chunks, &whole_ids) in self.chunks.iter().zip(&self.whole_ids) {
-            save.numbers(chunks)?;
+            let (starts, parts) = chunks.parts();
+            save.numbers(starts)?;
+            save.numbers(parts)?;
             save.number(u64::from(whole_ids))?;
         }
         save.number(self.skipped.len() as u64)?;
@@ -301,7 +301,8 @@ impl Collection {
             whole_ids: Vec::new(),
         };
         for _ in 0..load.number()? {
-            collection.chunks.push(load.numbers()?);
+            let chunks = ChunkStarts::from_parts(load.numbers()?, load.numbers()?);
+            collection.chunks.push(chunks);
             collection.whole_ids.push(load.number()? == 1);
         }
         for _ in 0..load.number()? {

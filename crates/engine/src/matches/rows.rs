@@ -205,6 +205,7 @@ mod tests {
     use super::super::similar_groups::{CopyValues, SimilarGroups};
     use super::super::{Collection, ItemFacts, Stats};
     use super::*;
+    use crate::item::ChunkNumber;
     use crate::parallel::pool;
     use crate::space::Form;
     use crate::spill::{Lists, Temp};
@@ -215,7 +216,7 @@ mod tests {
         for (copies, others) in [(1, 9_000), (10, 9_000), (5_000, 10)] {
             let mut collection = Collection::new(usize::MAX, &temp);
             collection.begin_input();
-            collection.begin_chunk(0, copies + others).unwrap();
+            collection.begin_chunk(ChunkNumber::default(), copies + others).unwrap();
             for position in 0..copies + others {
                 collection.put(position, &ItemFacts::default()).unwrap();
             }

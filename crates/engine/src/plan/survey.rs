@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::Result;
 use crate::family::hash::{ElementHasher, mix64};
 use crate::item::Source;
-use crate::parallel::in_order;
+use crate::parallel::{LaneRoom, in_lanes};
 
 use super::Sample;
 use crate::settings::Settings;
@@ -84,11 +84,12 @@ pub fn survey<S: Source>(source: &S, sample: &Sample, settings: &Settings) -> Re
     let taken = |at: u64| share >= 1.0 || mix64(at, seed) <= most;
     let limit = settings.jaccard_threshold();
     let mut compared = 0u64;
-    in_order(
+    in_lanes(
         settings.threads,
-        source.scan(&|_| false)?,
+        LaneRoom::of_numbers(settings.threads),
+        source.lanes(&|_| false),
         |chunk| {
-            let start = sample.starts.get(source.place(&chunk).0).copied().unwrap_or(u64::MAX);
+            let start = sample.starts.start(source.place(&chunk).0).unwrap_or(u64::MAX);
             let batch = source.decode(&chunk, &|ordinal| taken(start + u64::from(ordinal)))?;
             let mut shared = vec![0; index.sizes.len()];
             for (i, item) in batch.items.iter().enumerate() {
@@ -97,6 +98,7 @@ pub fn survey<S: Source>(source: &S, sample: &Sample, settings: &Settings) -> Re
             }
             Ok(batch.items.len() as u64)
         },
+        |_| 0,
         |records| {
             compared += records;
             Ok(())

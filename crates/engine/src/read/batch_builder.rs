@@ -18,6 +18,11 @@ impl ReadRequest<'_> {
         Error::input(self.path, line, problem)
     }
 
+    /// The error for a chunk that is of another input than this file.
+    pub(super) fn of_another(&self) -> Error {
+        Error::file(self.path, "does not have this chunk")
+    }
+
     /// Ends the run at an item that is too large, or leaves such items out.
     pub(super) fn within_limit<'a>(&self, mut batch: Batch<'a>) -> Result<Batch<'a>> {
         let limit = self.options.max_item;

@@ -28,7 +28,13 @@ impl BufferPool {
     /// An empty buffer.
     pub(super) fn take(&self) -> Buffer {
         let memory = self.0.lock().free.pop();
-        Buffer { memory: memory.unwrap_or_default(), len: 0, is_large: false, pool: self.clone() }
+        Buffer {
+            memory: memory.unwrap_or_default(),
+            start: 0,
+            len: 0,
+            is_large: false,
+            pool: self.clone(),
+        }
     }
 }
 
@@ -43,12 +49,19 @@ impl Pool {
 pub(super) struct Buffer {
     /// Bytes from `len` on are left from earlier uses.
     memory: Vec<u8>,
+    /// Bytes before `start` are passed.
+    start: usize,
     len: usize,
     is_large: bool,
     pool: BufferPool,
 }
 
 impl Buffer {
+    /// Whether other large ones wait until it is dropped.
+    pub(super) fn is_large(&self) -> bool {
+        self.is_large
+    }
+
     /// Waits until no other large buffer of the pool is in use. Until it is dropped, it is the only one.
     pub(super) fn be_the_large_one(&mut self) {
         if self.is_large {
@@ -68,8 +81,14 @@ impl Buffer {
         self.len += bytes.len();
     }
 
+    /// Keeps the first `len` bytes.
     pub(super) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
+        self.len = self.len.min(self.start + len);
+    }
+
+    /// Takes the first `count` bytes off.
+    pub(super) fn pass(&mut self, count: usize) {
+        self.start = self.len.min(self.start + count);
     }
 
     /// Appends the next `count` bytes, or those that are left; returns how many.
@@ -106,7 +125,7 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.memory[..self.len]
+        &self.memory[self.start..self.len]
     }
 }
 

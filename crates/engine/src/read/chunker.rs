@@ -61,8 +61,7 @@ impl LongRecord {
 }
 
 impl Chunker {
-    pub(super) fn new(ends: Ends, chunk_bytes: usize, limit: ItemLimit) -> Self {
-        let pool = BufferPool::default();
+    pub(super) fn new(ends: Ends, chunk_bytes: usize, limit: ItemLimit, pool: BufferPool) -> Self {
         // A record that is too long must not end within the first bytes of a chunk.
         let chunk_bytes = chunk_bytes.min(limit.bytes).max(2);
         Self { ends, chunk_bytes, limit, carry: pool.take(), pool, done: false }

@@ -132,10 +132,10 @@ fn json_records<'a>(
     kept: PositionFilter<'a>,
 ) -> Result<impl Iterator<Item = Result<Map<String, Json>>> + 'a> {
     let mut position = 0;
-    Ok(input.scan(None)?.flat_map(move |chunk| {
+    Ok(input.scan().flat_map(move |chunk| {
         let mut objects = Vec::new();
         let read = chunk.and_then(|chunk| {
-            let source = &input.sources[chunk.source];
+            let source = &input.sources[chunk.source()];
             let (true, Data::Text { bytes, line }) = (schema(source).is_none(), &chunk.data) else {
                 let nothing = input.copy(&chunk, &|_| false, &RecordFormat::Jsonl)?;
                 position += u64::from(nothing.records);

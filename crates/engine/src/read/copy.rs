@@ -4,8 +4,8 @@
 //! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
 use super::{
-    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
-    scan::Data, times,
+    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, buffer::Buffer, csv,
+    folder, lines, scan::Data, table::Stretch, times,
 };
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
@@ -54,14 +54,32 @@ pub enum RecordBody {
 }
 
 impl RecordBody {
+    /// The records without their chunk, if that holds an item that is so large that another has to wait for it.
+    pub(crate) fn apart(self, mut chunk: Chunk) -> (Self, Chunk) {
+        let is_large = chunk.text().is_some_and(Buffer::is_large);
+        if !is_large {
+            return (self, chunk);
+        }
+        let bytes = self.pieces(&chunk).collect::<Vec<_>>().concat();
+        chunk.data = Data::Files(0..0);
+        (Self::Bytes(bytes), chunk)
+    }
+
+    /// About how many bytes the records take, with their chunk.
+    pub(crate) fn bytes(&self, chunk: &Chunk) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Stretches(_) => chunk.text().map_or(0, |text| text.len()),
+            Self::Batch(batch) => batch.get_array_memory_size(),
+        }
+    }
+
     /// The lines or rows, one piece after the other; none where there are columns.
     pub fn pieces<'a>(&'a self, chunk: &'a Chunk) -> impl Iterator<Item = &'a [u8]> {
-        let (bytes, stretches) = match (self, &chunk.data) {
-            (Self::Bytes(bytes), _) => (Some(&**bytes), None),
-            (Self::Stretches(stretches), Data::Text { bytes, .. }) => {
-                (None, Some((stretches, bytes)))
-            }
-            _ => (None, None),
+        let (bytes, stretches) = match self {
+            Self::Bytes(bytes) => (Some(&**bytes), None),
+            Self::Stretches(stretches) => (None, chunk.text().map(|bytes| (stretches, bytes))),
+            Self::Batch(_) => (None, None),
         };
         let stretches = stretches.into_iter().flat_map(|(stretches, bytes)| stretches.of(bytes));
         bytes.into_iter().chain(stretches)
@@ -97,17 +115,47 @@ impl Stretches {
     }
 }
 
+/// The lines of a file that is cut at fixed places are counted from the chunk's first.
 pub(super) fn copy(
     source: &InputFile,
     asked: ReadRequest,
-    data: &Data,
+    chunk: &Chunk,
     wanted: RecordFilter,
     to: &RecordFormat,
 ) -> Result<CopiedRecords> {
-    if matches!(data, Data::TooLong { .. }) {
+    let (data, beyond) = match &chunk.data {
         // It was never an item, so nobody wants it.
-        return Ok(CopiedRecords { records: 1, body: RecordBody::Bytes(Vec::new()) });
-    }
+        Data::TooLong { .. } => {
+            return Ok(CopiedRecords { records: 1, body: RecordBody::Bytes(Vec::new()) });
+        }
+        Data::Unread(unread) => {
+            let Some((stored, ranges)) = source.ranges() else { return Err(asked.of_another()) };
+            let text = unread.text(chunk.number.chunk, ranges, stored)?;
+            (CopiedData::Text(&text.bytes, 1), u32::from(text.long.is_some()))
+        }
+        Data::Text { bytes, line } => (CopiedData::Text(bytes, *line), 0),
+        Data::Rows(stretch) => (CopiedData::Rows(stretch), 0),
+        Data::Files(run) => (CopiedData::Files(run), 0),
+    };
+    let mut copied = copy_data(source, asked, &data, wanted, to)?;
+    copied.records += beyond;
+    Ok(copied)
+}
+
+/// What is copied.
+enum CopiedData<'a> {
+    Text(&'a [u8], u64),
+    Rows(&'a Stretch),
+    Files(&'a Range<usize>),
+}
+
+fn copy_data(
+    source: &InputFile,
+    asked: ReadRequest,
+    data: &CopiedData,
+    wanted: RecordFilter,
+    to: &RecordFormat,
+) -> Result<CopiedRecords> {
     if let Some(records) = as_it_came(source, asked, data, wanted, to)? {
         return Ok(records);
     }
@@ -133,7 +181,7 @@ const ONLY_LINES: &str = "only lines of text can be written as .txt; name the ou
 fn as_it_came(
     source: &InputFile,
     asked: ReadRequest,
-    data: &Data,
+    data: &CopiedData,
     wanted: RecordFilter,
     to: &RecordFormat,
 ) -> Result<Option<CopiedRecords>> {
@@ -142,7 +190,7 @@ fn as_it_came(
     let (records, stretches) = match (&source.kind, data, to) {
         (
             Kind::Text { syntax: Syntax::Csv(header), .. },
-            Data::Text { bytes, line },
+            &CopiedData::Text(bytes, line),
             RecordFormat::Delimited { delimiter, .. },
         ) => match header.delimiter == csv::Delimiter::Byte(*delimiter) {
             true => (csv::copy(header, bytes, wanted, &mut rows)?, rows),
@@ -151,20 +199,24 @@ fn as_it_came(
                 let mut writer = csv_writer(*delimiter, &mut out);
                 // Writing rows to memory cannot fail.
                 let each = |row: &[&str]| drop(writer.write_record(row));
-                let records = csv::rows(header, bytes, *line, asked, wanted, each)?;
+                let records = csv::rows(header, bytes, line, asked, wanted, each)?;
                 drop(writer);
                 return Ok(Some(CopiedRecords { records, body: RecordBody::Bytes(out) }));
             }
         },
-        (Kind::Text { syntax: Syntax::Txt, .. }, Data::Text { bytes, .. }, RecordFormat::Txt) => {
+        (Kind::Text { syntax: Syntax::Txt, .. }, CopiedData::Text(bytes, _), RecordFormat::Txt) => {
             (lines::copy(bytes, true, wanted, &mut lines), lines)
         }
         (
             Kind::Text { syntax: Syntax::Jsonl, .. },
-            Data::Text { bytes, .. },
+            CopiedData::Text(bytes, _),
             RecordFormat::Jsonl,
         ) => (lines::copy(bytes, false, wanted, &mut lines), lines),
-        (Kind::Table { stored, table }, Data::Rows(stretch), RecordFormat::Parquet(schema)) => {
+        (
+            Kind::Table { stored, table },
+            CopiedData::Rows(stretch),
+            RecordFormat::Parquet(schema),
+        ) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::clone(schema)));
             return Ok(Some(CopiedRecords { records, body: RecordBody::Batch(batch) }));
@@ -192,25 +244,25 @@ fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
 fn json_lines(
     source: &InputFile,
     asked: ReadRequest,
-    data: &Data,
+    data: &CopiedData,
     wanted: RecordFilter,
     out: &mut Vec<u8>,
 ) -> Result<u32> {
     match (&source.kind, data) {
-        (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
+        (Kind::Text { syntax, .. }, &CopiedData::Text(bytes, line)) => match syntax {
             Syntax::Jsonl => {
                 let mut stretches = Stretches::new(b"\n");
                 let records = lines::copy(bytes, false, wanted, &mut stretches);
                 stretches.of(bytes).for_each(|piece| out.extend_from_slice(piece));
                 Ok(records)
             }
-            Syntax::Txt => txt_as_json(bytes, *line, asked, wanted, out),
-            Syntax::Csv(header) => csv::rows(header, bytes, *line, asked, wanted, |row| {
+            Syntax::Txt => txt_as_json(bytes, line, asked, wanted, out),
+            Syntax::Csv(header) => csv::rows(header, bytes, line, asked, wanted, |row| {
                 object(header.names.iter().map(String::as_str).zip(row.iter().copied()), out);
             }),
         },
-        (Kind::Folder { documents, .. }, Data::Files(run)) => {
-            for (document, ordinal) in documents[run.clone()].iter().zip(0..) {
+        (Kind::Folder { documents, .. }, CopiedData::Files(run)) => {
+            for (document, ordinal) in documents[(*run).clone()].iter().zip(0..) {
                 if wanted(ordinal) {
                     let mut text = String::new();
                     folder::read(&document.stored, &mut text)??;
@@ -219,7 +271,7 @@ fn json_lines(
             }
             Ok(run.len() as u32)
         }
-        (Kind::Table { stored, table }, Data::Rows(stretch)) => {
+        (Kind::Table { stored, table }, CopiedData::Rows(stretch)) => {
             let (records, batch) = table.copy(stored, stretch, wanted)?;
             if let Some(batch) = batch {
                 let failed = |what: String| {

@@ -12,7 +12,9 @@ use super::{
     rows::Row, shape,
 };
 use crate::error::{Error, Problem, Result};
-use crate::item::{Batch, Id, Interner, Item, Source, TextColumn, Values};
+use crate::item::{
+    Batch, ChunkNumber, Id, Interner, Item, Lanes, SkipChunk, Source, TextColumn, Values, one_lane,
+};
 use crate::shingle::elements::{push_element, start_list};
 use std::{
     collections::HashMap,
@@ -145,9 +147,9 @@ impl Groups {
         let on_error = options.on_error;
         let input = Input::open(places, options)?;
         let mut building = GroupsBuilder::new(grouping);
-        for chunk in input.scan(None)? {
+        for chunk in input.scan() {
             let chunk: FileChunk = chunk?;
-            let path = &input.sources[chunk.source].name;
+            let path = &input.sources[chunk.source()].name;
             let start = building.rows.len();
             let count = rows::rows(&input, &chunk, &mut |line, row| {
                 let ordinal = row.as_ref().ok().map(|row| row.ordinal);
@@ -310,19 +312,16 @@ impl Source for Groups {
         self.input.bytes()
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<usize>> + Send + 'a>> {
-        let chunks = self.ids.len().div_ceil(CHUNK).max(1);
-        Ok(Box::new((0..chunks).filter(|&number| !skip(number)).map(Ok)))
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, usize> {
+        let chunks = 0..self.ids.len().div_ceil(CHUNK).max(1);
+        one_lane(chunks.filter(|&chunk| !skip(ChunkNumber::of_one(chunk))).map(Ok))
     }
 
-    fn place(&self, &number: &usize) -> (usize, u64) {
+    fn place(&self, &number: &usize) -> (ChunkNumber, u64) {
         let chunks = self.ids.len().div_ceil(CHUNK).max(1) as u64;
         let share = |number: u64| self.bytes() / chunks * number;
         let end = if number as u64 + 1 == chunks { self.bytes() } else { share(number as u64 + 1) };
-        (number, end - share(number as u64))
+        (ChunkNumber::of_one(number), end - share(number as u64))
     }
 
     fn decode<'a>(&'a self, &number: &usize, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {

@@ -26,12 +26,12 @@ pub fn each_link(
         input.options.columns = ["source", "target"].map(str::to_owned).to_vec();
     }
     let mut skipped = Vec::new();
-    for chunk in input.scan(None)? {
+    for chunk in input.scan() {
         if stopped() {
             return Err(Error::Interrupted);
         }
         let chunk = chunk?;
-        let path = &input.sources[chunk.source].name;
+        let path = &input.sources[chunk.source()].name;
         rows::rows(&input, &chunk, &mut |line, row| {
             let taken = row.and_then(|row| match &row.cells[..] {
                 [from, to] => each(from.value()?, to.value()?),

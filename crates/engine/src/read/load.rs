@@ -195,13 +195,15 @@ pub fn load_sets<S: Source>(
         refusal: None,
     };
     let mut loaded = ItemsBuilder::new();
-    let chunks = source.scan(&|_| false)?;
+    let chunks = source.scan(&|_| false);
     let read = |chunk| {
         let batch = source.decode(&chunk, &|_| true)?;
-        Ok((batch.path.clone(), batch_part(batch, &reading)))
+        Ok((source.place(&chunk).0, batch.path.clone(), batch_part(batch, &reading)))
     };
-    in_order(threads(), chunks, read, |(path, part)| {
+    in_order(threads(), chunks, read, |(number, path, mut part)| {
         loaded.naming.file(&path);
+        let before = source.lines_before(number)?;
+        part.records.iter_mut().for_each(|record| record.line += before);
         loaded.take_part(&path, part, on_error, &reading)
     })?;
     let mut items = Sets::default();
@@ -361,7 +363,7 @@ impl<E: Copy + Send> ItemsBuilder<E> {
         let on_error = input.options.on_error;
         let read = |chunk| part(&input, &chunk, reading);
         let take = |part| self.take_part(&source, part, on_error, reading);
-        in_order(threads(), input.scan(None)?, read, take)
+        in_order(threads(), input.scan(), read, take)
     }
 
     /// Adds the items of a chunk.
@@ -455,7 +457,7 @@ fn mixed(written: BitNotation) -> Problem {
 
 /// Reads the items of a chunk.
 fn part<E>(input: &Input, chunk: &Chunk, reading: &ItemReader<E>) -> Result<ChunkItems<E>> {
-    let source = &input.sources[chunk.source];
+    let source = &input.sources[chunk.source()];
     if let (Kind::Table { stored, table }, Data::Rows(stretch), Shape::Value) =
         (&source.kind, &chunk.data, input.options.shape)
     {

@@ -35,6 +35,7 @@ mod open;
 mod parquet;
 mod pieces;
 mod place;
+mod ranges;
 mod records;
 mod rereadable;
 mod rows;
@@ -61,17 +62,19 @@ pub use pieces::Pieces;
 pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;
 pub(crate) use rows::ALL as ALL_COLUMNS;
-pub use scan::{Chunk, Scan, Skip};
+pub use scan::Chunk;
 pub use shape::Shape;
 pub use source::{AnyChunk, AnyInput};
 pub use vector_files::VectorFiles;
 
 use crate::Result;
 use crate::error::Advice;
-use crate::item::Batch;
+use crate::item::{Batch, ChunkNumber, ChunkStarts};
+use crate::parallel::{LaneRoom, in_lanes};
 use batch_builder::{BatchBuilder, ReadRequest};
 use chunker::Ends;
 use format::Compression;
+use ranges::{RangeText, Ranges};
 use rereadable::Rereadable;
 use scan::{Data, Mark};
 use std::{
@@ -186,8 +189,8 @@ pub struct Input {
     options: ReadOptions,
     sources: Vec<InputFile>,
     ids: IdSource,
-    /// How many records the chunks have that were decoded, by their number.
-    counts: Mutex<Vec<Option<u32>>>,
+    /// How many records the chunks have that were decoded, for each file.
+    counts: Mutex<Vec<Vec<Option<u32>>>>,
 }
 
 /// One file or folder.
@@ -200,20 +203,18 @@ struct InputFile {
 
 #[derive(Debug)]
 enum Kind {
-    Text {
-        stored: Rereadable,
-        compression: Compression,
-        syntax: Syntax,
-        marks: OnceLock<Vec<Mark>>,
-    },
-    Table {
-        stored: Rereadable,
-        table: ArrowTable,
-    },
-    Folder {
-        documents: Vec<folder::Document>,
-        runs: Vec<Range<usize>>,
-    },
+    Text { stored: Rereadable, compression: Compression, syntax: Syntax, cuts: Cuts },
+    Table { stored: Rereadable, table: ArrowTable },
+    Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
+}
+
+/// Where a text file is cut into chunks.
+#[derive(Debug)]
+enum Cuts {
+    /// At fixed places: plain files of lines.
+    Ranges(Ranges),
+    /// Where the first scan found the ends of records.
+    Marks(OnceLock<Vec<Mark>>),
 }
 
 /// How a text file is laid out.
@@ -274,25 +275,38 @@ impl Input {
         self.sources.iter().any(is)
     }
 
-    /// Starts a pass over the input. Chunks for which `skip` says yes are not handed out, and where
-    /// possible not read; the others keep their numbers.
-    pub fn scan<'a>(&'a self, skip: Option<Skip<'a>>) -> Result<Scan<'a>> {
-        Ok(Scan::new(self, skip))
+    /// Takes the wanted records of a chunk apart. The lines of a file that is cut at fixed places are counted from the chunk's
+    /// first, and [`lines_before`](Self::lines_before) says how many are before it.
+    pub fn decode(&self, chunk: &Chunk, wanted: RecordFilter) -> Result<Batch<'static>> {
+        let batch = match &chunk.data {
+            Data::Unread(_) => self.decode_unread(chunk, wanted),
+            _ => self.decode_read(chunk, wanted),
+        }?;
+        // Of a file that is cut at fixed places, what was handed out as read may be a part of a chunk.
+        if self.sources[chunk.source()].ranges().is_some() && !matches!(chunk.data, Data::Unread(_))
+        {
+            return Ok(batch);
+        }
+        let mut counts = self.counts();
+        let (part, number) = (chunk.source(), chunk.number.chunk as usize);
+        let parts = counts.len().max(part + 1);
+        counts.resize(parts, Vec::new());
+        let len = counts[part].len().max(number + 1);
+        counts[part].resize(len, None);
+        counts[part][number] = Some(batch.records);
+        Ok(batch)
     }
 
-    /// Takes the wanted records of a chunk apart.
-    pub fn decode(&self, chunk: &Chunk, wanted: RecordFilter) -> Result<Batch<'static>> {
-        let source = &self.sources[chunk.source];
+    fn decode_read(&self, chunk: &Chunk, wanted: RecordFilter) -> Result<Batch<'static>> {
+        let source = &self.sources[chunk.source()];
         let asked = self.asked(source);
         let batch = match (&source.kind, &chunk.data) {
             (Kind::Text { .. }, Data::TooLong { bytes, line }) => {
                 too_long(*bytes, *line, asked, wanted)
             }
-            (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
-                Syntax::Jsonl => lines::decode_jsonl(bytes, *line, asked, wanted),
-                Syntax::Txt => lines::decode_txt(bytes, *line, asked, wanted),
-                Syntax::Csv(header) => csv::decode(header, bytes, *line, asked, wanted),
-            },
+            (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => {
+                decode_text(syntax, bytes, *line, asked, wanted)
+            }
             (Kind::Table { stored, table }, Data::Rows(stretch)) => {
                 table.decode(stored, stretch, asked, wanted)
             }
@@ -301,26 +315,78 @@ impl Input {
             }
             _ => Ok(Batch::default()), // a chunk of another input
         }?;
-        let batch = asked.within_limit(batch)?;
-        let mut counts = self.counts();
-        let len = counts.len().max(chunk.number + 1);
-        counts.resize(len, None);
-        counts[chunk.number] = Some(batch.records);
-        Ok(batch)
+        asked.within_limit(batch)
     }
 
-    /// The positions at which chunks start and end, up to the first chunk that was not decoded yet.
-    pub(crate) fn positions(&self) -> Vec<u64> {
-        let mut positions = vec![0];
-        let mut end = 0;
-        for count in self.counts().iter().map_while(|count| *count) {
-            end += u64::from(count);
-            positions.push(end);
+    fn decode_unread(&self, chunk: &Chunk, wanted: RecordFilter) -> Result<Batch<'static>> {
+        let source = &self.sources[chunk.source()];
+        let asked = self.asked(source);
+        let (Kind::Text { stored, syntax, cuts: Cuts::Ranges(ranges), .. }, Data::Unread(unread)) =
+            (&source.kind, &chunk.data)
+        else {
+            return Ok(Batch::default()); // a chunk of another input
+        };
+        let decode = |text: &RangeText| {
+            let batch = decode_text(syntax, &text.bytes, 1, asked, wanted)?;
+            let mut batch = asked.within_limit(batch)?;
+            if let Some(long) = text.long {
+                let line = memchr::memchr_iter(b'\n', &text.bytes).count() as u64 + 1;
+                let is_wanted = |_: u32| wanted(batch.records);
+                let last = too_long(long.bytes, line, asked, &is_wanted)?;
+                batch.bad.extend(last.bad);
+                batch.records += 1;
+            }
+            Ok(batch)
+        };
+        let text = unread.text(chunk.number.chunk, ranges, stored)?;
+        let mut batch = decode(text);
+        let errors = match &mut batch {
+            Ok(batch) => batch.bad.iter_mut().collect(),
+            Err(error) => vec![error],
+        };
+        if !errors.is_empty() {
+            let before = self.lines_before(chunk.number)?;
+            errors.into_iter().for_each(|error| error.move_down(before));
         }
-        positions
+        batch
     }
 
-    fn counts(&self) -> MutexGuard<'_, Vec<Option<u32>>> {
+    /// Lines of a chunk's file before the chunk, if the lines of its records are counted from its first.
+    pub fn lines_before(&self, number: ChunkNumber) -> Result<u64> {
+        match self.sources.get(number.part as usize).and_then(InputFile::ranges) {
+            Some((stored, ranges)) => ranges.lines_before(number.chunk, stored),
+            None => Ok(0),
+        }
+    }
+
+    /// The positions at which chunks start, and their end, if all chunks were decoded.
+    pub(crate) fn positions(&self) -> Option<(ChunkStarts, u64)> {
+        let counts = self.counts();
+        let mut starts = ChunkStarts::default();
+        let mut end = 0;
+        for (part, source) in (0..).zip(&self.sources) {
+            let known = counts.get(part as usize).map_or(&[][..], Vec::as_slice);
+            let count = source.chunks()?;
+            for chunk in 0..count {
+                starts.push(ChunkNumber { part, chunk }, end);
+                end += u64::from((*known.get(chunk as usize)?)?);
+            }
+        }
+        Some((starts, end))
+    }
+
+    /// The positions, counted now if chunks were not decoded before.
+    pub(crate) fn counted(&self, threads: usize) -> Result<(ChunkStarts, u64)> {
+        if let Some(positions) = self.positions() {
+            return Ok(positions);
+        }
+        let count = |chunk: Chunk| self.decode(&chunk, &|_| false).map(drop);
+        let room = LaneRoom::of_numbers(threads);
+        in_lanes(threads, room, self.lanes(&|_| false), count, |()| 0, |()| Ok(()))?;
+        Ok(self.positions().unwrap_or_default())
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Vec<Vec<Option<u32>>>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -331,12 +397,32 @@ impl Input {
         wanted: RecordFilter,
         to: &RecordFormat,
     ) -> Result<CopiedRecords> {
-        let source = &self.sources[chunk.source];
-        copy::copy(source, self.asked(source), &chunk.data, wanted, to)
+        let source = &self.sources[chunk.source()];
+        let mut copied = copy::copy(source, self.asked(source), chunk, wanted, to);
+        if let Err(error) = &mut copied
+            && matches!(chunk.data, Data::Unread(_))
+        {
+            error.move_down(self.lines_before(chunk.number)?);
+        }
+        copied
     }
 
     fn asked<'a>(&'a self, source: &'a InputFile) -> ReadRequest<'a> {
         ReadRequest { path: &source.name, options: &self.options, ids: &self.ids }
+    }
+}
+
+fn decode_text(
+    syntax: &Syntax,
+    bytes: &[u8],
+    line: u64,
+    asked: ReadRequest,
+    wanted: RecordFilter,
+) -> Result<Batch<'static>> {
+    match syntax {
+        Syntax::Jsonl => lines::decode_jsonl(bytes, line, asked, wanted),
+        Syntax::Txt => lines::decode_txt(bytes, line, asked, wanted),
+        Syntax::Csv(header) => csv::decode(header, bytes, line, asked, wanted),
     }
 }
 
@@ -356,6 +442,16 @@ fn too_long(
 }
 
 impl InputFile {
+    /// How many chunks there are, once that is known.
+    fn chunks(&self) -> Option<u32> {
+        Some(match &self.kind {
+            Kind::Text { cuts: Cuts::Ranges(ranges), .. } => ranges.count(),
+            Kind::Text { cuts: Cuts::Marks(marks), .. } => marks.get()?.len() as u32,
+            Kind::Table { table, .. } => table.stretches.len() as u32,
+            Kind::Folder { runs, .. } => runs.len() as u32,
+        })
+    }
+
     fn bytes(&self, limit: ItemLimit) -> u64 {
         match &self.kind {
             Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.len(),

@@ -139,7 +139,7 @@ impl NamesBuilder {
         let Some(source) = input.sources.first() else { return Ok(()) };
         let path = &source.name;
         self.file(path);
-        for chunk in input.scan(None)? {
+        for chunk in input.scan() {
             if stopped() {
                 return Err(Error::Interrupted);
             }

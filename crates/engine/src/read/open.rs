@@ -1,12 +1,14 @@
 //! Opens the files and folders of an input, and settles where its ids come from.
 
 use super::{
-    Format, IdSource, Input, InputFile, Kind, ReadOptions, Syntax,
+    Cuts, Format, IdSource, Input, InputFile, Kind, ReadOptions, Syntax,
+    buffer::BufferPool,
     chunker::{Chunker, Ends, NextChunk},
     csv, folder,
     format::{Compression, by_extension},
     lines,
     place::{self, MemoryTable, Place},
+    ranges::Ranges,
     rereadable::{Rereadable, unreadable},
     table::ArrowTable,
     text::TextReader,
@@ -210,7 +212,14 @@ fn file_source(
         }
     };
     let name = stored.name.clone();
-    let kind = Kind::Text { stored, compression, syntax, marks: OnceLock::new() };
+    let cuts = match (compression, syntax.ends()) {
+        (Compression::Plain, Ends::Lines) => {
+            let start = TextReader::open(&stored, compression)?.text_start();
+            Cuts::Ranges(Ranges::new(&stored, start, options.chunk_bytes, options.max_item))
+        }
+        _ => Cuts::Marks(OnceLock::new()),
+    };
+    let kind = Kind::Text { stored, compression, syntax, cuts };
     Ok(InputFile { name, kind })
 }
 
@@ -266,7 +275,8 @@ fn first_has(source: &InputFile, name: &str, options: &ReadOptions) -> Result<Op
         Kind::Text { syntax, stored, compression, .. } => {
             let mut text = TextReader::open(stored, *compression)?;
             let chunk_bytes = options.chunk_bytes.min(FIRST_LOOK);
-            let mut cutter = Chunker::new(Ends::Lines, chunk_bytes, options.max_item);
+            let mut cutter =
+                Chunker::new(Ends::Lines, chunk_bytes, options.max_item, BufferPool::default());
             loop {
                 let found = match (cutter.next(&mut text)?, syntax) {
                     (NextChunk::Records(data), Syntax::Txt) => (!data.is_empty()).then_some(false),

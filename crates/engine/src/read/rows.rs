@@ -84,7 +84,7 @@ pub(super) type EachRow<'e> = &'e mut dyn FnMut(u64, Result<Row, Problem>) -> Re
 
 /// Calls `each` with every row of a chunk; returns how many there are.
 pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
-    let source = &input.sources[chunk.source];
+    let source = &input.sources[chunk.source()];
     match (&source.kind, &chunk.data) {
         (Kind::Text { .. }, Data::TooLong { bytes, line }) => {
             input.options.max_item.check(*bytes).or_else(|problem| each(*line, Err(problem)))?;

@@ -1,28 +1,49 @@
-//! One pass over the input: its chunks, in order.
+//! One pass over the input: the chunks of each file, in order.
 //!
-//! A chunk is cheap to make: the bytes as they are (decompressed), or a note of which rows or files
-//! to read. Taking it apart is the work of [`Input::decode`], on as many threads as there are.
+//! A chunk is the bytes as they are, unpacked, or a note of which bytes, rows or files to read. Taking it apart is the work
+//! of [`Input::decode`], on as many threads as there are. Files are lanes: they are read side by side.
 
 use super::{
-    Input, InputFile, ItemLimit, Kind, ReadOptions, Syntax,
+    Cuts, Input, InputFile, ItemLimit, Kind, Syntax,
     buffer::{Buffer, BufferPool},
     chunker::{Chunker, LongRecord, NextChunk},
+    ranges::{RangeText, Ranges, UnreadText},
     rereadable::Rereadable,
     table::Stretch,
     text::TextReader,
 };
+use crate::item::{ChunkNumber, Lane, Lanes, SkipChunk};
 use crate::{Error, Result};
-use std::{ops::Range, sync::OnceLock};
+use std::{
+    fs::File,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 /// A part of the input that is decoded at once.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Its place among all chunks of the input, from 0; the same in every scan.
-    pub number: usize,
+    /// Its file, and its place in that; the same in every scan.
+    pub number: ChunkNumber,
     /// Bytes consumed from disk since the chunk before, for progress.
     pub bytes: u64,
-    pub(super) source: usize,
     pub(super) data: Data,
+}
+
+impl Chunk {
+    /// Which of the input's files it is of.
+    pub(super) fn source(&self) -> usize {
+        self.number.part as usize
+    }
+
+    /// The bytes of its records, if it is text and was read.
+    pub(super) fn text(&self) -> Option<&Buffer> {
+        match &self.data {
+            Data::Text { bytes, .. } => Some(bytes),
+            Data::Unread(unread) => unread.read_text().map(|text| &text.bytes),
+            _ => None,
+        }
+    }
 }
 
 /// What to decode.
@@ -38,12 +59,11 @@ pub(super) enum Data {
         bytes: u64,
         line: u64,
     },
+    /// Whole records that are yet to be read, of a file that is cut at fixed places.
+    Unread(UnreadText),
     Rows(Stretch),
     Files(Range<usize>),
 }
-
-/// Says which chunks are not needed.
-pub type Skip<'a> = &'a (dyn Fn(usize) -> bool + Sync);
 
 /// Where a chunk of text lies, remembered from the first whole scan.
 #[derive(Clone, Copy, Debug)]
@@ -53,80 +73,133 @@ pub(super) struct Mark {
     is_too_long: bool,
 }
 
-/// The chunks of an input, one after the other.
-pub struct Scan<'a> {
-    input: &'a Input,
-    skip: Option<Skip<'a>>,
-    source: usize,
-    number: usize,
+impl Input {
+    /// The chunks of each file. Those for which `skip` says yes are not handed out, and where possible not read; the others
+    /// keep their numbers.
+    pub fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, Chunk> {
+        let pool = BufferPool::default();
+        let lane = move |(part, source): (usize, &'a InputFile)| Lane {
+            is_cheap: source.is_cut(),
+            chunks: Box::new(FileScan {
+                source,
+                limit: self.options.max_item,
+                chunk_bytes: self.options.chunk_bytes,
+                pool: pool.clone(),
+                skip,
+                number: ChunkNumber { part: part as u32, chunk: 0 },
+                passed: 0,
+                cursor: None,
+                has_ended: false,
+            }),
+        };
+        Box::new(self.sources.iter().enumerate().map(lane))
+    }
+
+    /// All chunks, one file after the other, each read when it is handed out.
+    pub fn scan<'a>(&'a self) -> impl Iterator<Item = Result<Chunk>> + Send + 'a {
+        let mut lines = (0, 1);
+        self.lanes(&|_| false).flat_map(|lane| lane.chunks).flat_map(move |chunk| {
+            let read = chunk.and_then(|chunk| self.read_now(chunk, &mut lines));
+            let (first, long) = match read {
+                Ok((first, long)) => (Ok(first), long),
+                Err(error) => (Err(error), None),
+            };
+            std::iter::once(first).chain(long.map(Ok))
+        })
+    }
+
+    /// A chunk with what was unread in it, and behind it the record that is too long. `at` is the part that was read last,
+    /// and the number of its next line.
+    fn read_now(&self, chunk: Chunk, at: &mut (u32, u64)) -> Result<(Chunk, Option<Chunk>)> {
+        let Chunk { number, bytes, data: Data::Unread(unread) } = chunk else {
+            return Ok((chunk, None));
+        };
+        if at.0 != number.part {
+            *at = (number.part, 1);
+        }
+        let Some((stored, ranges)) = self.sources[number.part as usize].ranges() else {
+            return Err(self.asked(&self.sources[number.part as usize]).of_another());
+        };
+        let RangeText { bytes: text, long } = unread.into_text(number.chunk, ranges, stored)?;
+        let line = at.1;
+        at.1 += lines(&text);
+        let long = long.map(|LongRecord { bytes, lines }| {
+            let line = at.1;
+            at.1 += lines;
+            Chunk { number, bytes: 0, data: Data::TooLong { bytes, line } }
+        });
+        Ok((Chunk { number, bytes, data: Data::Text { bytes: text, line } }, long))
+    }
+}
+
+impl InputFile {
+    /// Whether it is known where its chunks are before anything is read.
+    fn is_cut(&self) -> bool {
+        match &self.kind {
+            Kind::Text { cuts, .. } => matches!(cuts, Cuts::Ranges(_)),
+            Kind::Table { .. } | Kind::Folder { .. } => true,
+        }
+    }
+
+    /// Where the chunks of a file are that is cut at fixed places.
+    pub(super) fn ranges(&self) -> Option<(&Rereadable, &Ranges)> {
+        match &self.kind {
+            Kind::Text { stored, cuts: Cuts::Ranges(ranges), .. } => Some((stored, ranges)),
+            _ => None,
+        }
+    }
+}
+
+/// The chunks of one file, one after the other.
+struct FileScan<'a> {
+    source: &'a InputFile,
+    limit: ItemLimit,
+    chunk_bytes: usize,
+    pool: BufferPool,
+    skip: SkipChunk<'a>,
+    number: ChunkNumber,
     /// Bytes that were passed over since the last chunk handed out.
     passed: u64,
     cursor: Option<Cursor<'a>>,
-    failed: bool,
+    has_ended: bool,
 }
 
-impl<'a> Scan<'a> {
-    pub(super) fn new(input: &'a Input, skip: Option<Skip<'a>>) -> Self {
-        Self { input, skip, source: 0, number: 0, passed: 0, cursor: None, failed: false }
-    }
-
+impl<'a> FileScan<'a> {
     fn advance(&mut self) -> Result<Option<Chunk>> {
-        while let Some(source) = self.input.sources.get(self.source) {
-            let mut cursor = match self.cursor.take() {
-                Some(cursor) => cursor,
-                None => Cursor::open(source, &self.input.options)?,
+        let mut cursor = match self.cursor.take() {
+            Some(cursor) => cursor,
+            None => self.open()?,
+        };
+        loop {
+            let number = self.number;
+            let Some((bytes, data)) = cursor.next(self.source, number, &|| (self.skip)(number))?
+            else {
+                return Ok(None);
             };
-            let (skip, number) = (self.skip, self.number);
-            let skipped = || skip.is_some_and(|skip| skip(number));
-            match cursor.next(source, &skipped)? {
-                None => self.source += 1,
-                Some((bytes, data)) => {
-                    self.cursor = Some(cursor);
-                    self.number += 1;
-                    self.passed += bytes;
-                    if let Some(data) = data {
-                        let bytes = std::mem::take(&mut self.passed);
-                        return Ok(Some(Chunk { number, bytes, source: self.source, data }));
-                    }
-                }
+            self.number.chunk += 1;
+            self.passed += bytes;
+            if let Some(data) = data {
+                self.cursor = Some(cursor);
+                return Ok(Some(Chunk { number, bytes: std::mem::take(&mut self.passed), data }));
             }
         }
-        Ok(None)
     }
-}
 
-impl Iterator for Scan<'_> {
-    type Item = Result<Chunk>;
-
-    fn next(&mut self) -> Option<Result<Chunk>> {
-        if self.failed {
-            return None;
-        }
-        let next = self.advance();
-        self.failed = next.is_err();
-        next.transpose()
-    }
-}
-
-/// A place in one source.
-enum Cursor<'a> {
-    Replay(Replay<'a>),
-    Cut(Box<FirstScan<'a>>),
-    Rows(usize),
-    Files(usize),
-}
-
-/// The bytes a chunk took, and its data unless it is skipped.
-type ScanStep = (u64, Option<Data>);
-
-impl<'a> Cursor<'a> {
-    fn open(source: &'a InputFile, options: &ReadOptions) -> Result<Self> {
-        let Kind::Text { stored, compression, syntax, marks } = &source.kind else {
-            return Ok(if matches!(source.kind, Kind::Folder { .. }) {
-                Self::Files(0)
-            } else {
-                Self::Rows(0)
-            });
+    fn open(&self) -> Result<Cursor<'a>> {
+        let (stored, compression, syntax, cuts) = match &self.source.kind {
+            Kind::Text { stored, compression, syntax, cuts } => (stored, compression, syntax, cuts),
+            Kind::Folder { .. } => return Ok(Cursor::Files),
+            Kind::Table { .. } => return Ok(Cursor::Rows),
+        };
+        let marks = match cuts {
+            Cuts::Ranges(ranges) => {
+                return Ok(Cursor::Ranges {
+                    ranges,
+                    file: stored.open()?,
+                    pool: self.pool.clone(),
+                });
+            }
+            Cuts::Marks(marks) => marks,
         };
         let mut text = TextReader::open(stored, *compression)?;
         let mut line = 1;
@@ -134,20 +207,15 @@ impl<'a> Cursor<'a> {
             text.skip(header.bytes as u64)?;
             line += header.lines;
         }
+        let pool = self.pool.clone();
         Ok(match marks.get() {
-            Some(marks) => Self::Replay(Replay {
+            Some(marks) => {
+                Cursor::Replay(Replay { stored, text, pool, marks, taken: 0, limit: self.limit })
+            }
+            None => Cursor::Cut(Box::new(FirstScan {
                 stored,
                 text,
-                pool: BufferPool::default(),
-                marks,
-                next: 0,
-                taken: 0,
-                limit: options.max_item,
-            }),
-            None => Self::Cut(Box::new(FirstScan {
-                stored,
-                text,
-                cutter: Chunker::new(syntax.ends(), options.chunk_bytes, options.max_item),
+                cutter: Chunker::new(syntax.ends(), self.chunk_bytes, self.limit, pool),
                 line,
                 taken: 0,
                 cuts: Vec::new(),
@@ -155,19 +223,58 @@ impl<'a> Cursor<'a> {
             })),
         })
     }
+}
 
-    fn next(&mut self, source: &InputFile, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
+impl Iterator for FileScan<'_> {
+    type Item = Result<Chunk>;
+
+    fn next(&mut self) -> Option<Result<Chunk>> {
+        if self.has_ended {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.has_ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+/// A place in one source.
+enum Cursor<'a> {
+    Replay(Replay<'a>),
+    Cut(Box<FirstScan<'a>>),
+    Ranges { ranges: &'a Ranges, file: Arc<File>, pool: BufferPool },
+    Rows,
+    Files,
+}
+
+/// The bytes a chunk took, and its data unless it is skipped.
+type ScanStep = (u64, Option<Data>);
+
+impl Cursor<'_> {
+    fn next(
+        &mut self,
+        source: &InputFile,
+        number: ChunkNumber,
+        skipped: &dyn Fn() -> bool,
+    ) -> Result<Option<ScanStep>> {
+        let at = number.chunk as usize;
         match (self, &source.kind) {
             (Self::Cut(cutting), _) => cutting.next(skipped),
-            (Self::Replay(replay), _) => replay.next(skipped),
-            (Self::Rows(next), Kind::Table { table, .. }) => {
-                let stretch = table.stretches.get(*next).copied();
-                *next += 1;
+            (Self::Replay(replay), _) => replay.next(at, skipped),
+            (Self::Ranges { ranges, file, pool }, _) => {
+                if number.chunk >= ranges.count() {
+                    return Ok(None);
+                }
+                let range = ranges.of(number.chunk);
+                let data = (!skipped()).then(|| Data::Unread(UnreadText::new(file, pool)));
+                Ok(Some((range.end - range.start, data)))
+            }
+            (Self::Rows, Kind::Table { table, .. }) => {
+                let stretch = table.stretches.get(at).copied();
                 Ok(stretch.map(|rows| (rows.bytes, (!skipped()).then_some(Data::Rows(rows)))))
             }
-            (Self::Files(next), Kind::Folder { documents, runs }) => {
-                let Some(run) = runs.get(*next).cloned() else { return Ok(None) };
-                *next += 1;
+            (Self::Files, Kind::Folder { documents, runs }) => {
+                let Some(run) = runs.get(at).cloned() else { return Ok(None) };
                 let bytes = documents[run.clone()].iter().map(|one| one.stored.len()).sum();
                 Ok(Some((bytes, (!skipped()).then_some(Data::Files(run)))))
             }
@@ -182,15 +289,13 @@ struct Replay<'a> {
     text: TextReader<'a>,
     pool: BufferPool,
     marks: &'a [Mark],
-    next: usize,
     taken: u64,
     limit: ItemLimit,
 }
 
 impl Replay<'_> {
-    fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        let Some(mark) = self.marks.get(self.next).copied() else { return Ok(None) };
-        self.next += 1;
+    fn next(&mut self, at: usize, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
+        let Some(mark) = self.marks.get(at).copied() else { return Ok(None) };
         let is_skipped = skipped();
         let data = if is_skipped || mark.is_too_long {
             self.text.skip(mark.bytes)?;
@@ -207,7 +312,7 @@ impl Replay<'_> {
             Some(Data::Text { bytes, line: mark.line })
         };
         let mut taken = self.text.taken();
-        if self.next == self.marks.len() {
+        if at + 1 == self.marks.len() {
             self.text.check()?;
             taken = self.stored.len(); // what follows the last record, such as a checksum
         }

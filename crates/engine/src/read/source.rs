@@ -2,7 +2,7 @@
 
 use super::{Chunk, Groups, Input};
 use crate::Result;
-use crate::item::{Batch, Source};
+use crate::item::{Batch, ChunkNumber, Lane, Lanes, SkipChunk, Source};
 
 impl Source for Input {
     type Chunk = Chunk;
@@ -11,23 +11,24 @@ impl Source for Input {
         Self::bytes(self)
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<Chunk>> + Send + 'a>> {
-        Ok(Box::new(Self::scan(self, Some(skip))?))
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, Chunk> {
+        Self::lanes(self, skip)
     }
 
     fn skips(&self) -> bool {
         !self.is_compressed()
     }
 
-    fn place(&self, chunk: &Chunk) -> (usize, u64) {
+    fn place(&self, chunk: &Chunk) -> (ChunkNumber, u64) {
         (chunk.number, chunk.bytes)
     }
 
     fn decode<'a>(&'a self, chunk: &'a Chunk, wanted: &dyn Fn(u32) -> bool) -> Result<Batch<'a>> {
         Self::decode(self, chunk, wanted)
+    }
+
+    fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
+        Self::lines_before(self, chunk)
     }
 }
 
@@ -74,20 +75,20 @@ impl Source for AnyInput {
         self.input().bytes()
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<AnyChunk>> + Send + 'a>> {
-        Ok(match self {
-            Self::Records(input) => {
-                let chunks = Source::scan(&**input, skip)?;
-                Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Records)))
-            }
-            Self::Groups(groups) => {
-                let chunks = groups.scan(skip)?;
-                Box::new(chunks.map(|chunk| chunk.map(AnyChunk::Groups)))
-            }
-        })
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, AnyChunk> {
+        fn any<'a, C: 'a>(
+            lanes: Lanes<'a, C>,
+            any: impl Fn(C) -> AnyChunk + Copy + Send + 'a,
+        ) -> Lanes<'a, AnyChunk> {
+            Box::new(lanes.map(move |lane| Lane {
+                chunks: Box::new(lane.chunks.map(move |chunk| chunk.map(any))),
+                is_cheap: lane.is_cheap,
+            }))
+        }
+        match self {
+            Self::Records(input) => any(input.lanes(skip), AnyChunk::Records),
+            Self::Groups(groups) => any(groups.lanes(skip), AnyChunk::Groups),
+        }
     }
 
     fn skips(&self) -> bool {
@@ -97,11 +98,11 @@ impl Source for AnyInput {
         }
     }
 
-    fn place(&self, chunk: &AnyChunk) -> (usize, u64) {
+    fn place(&self, chunk: &AnyChunk) -> (ChunkNumber, u64) {
         match (self, chunk) {
             (Self::Groups(groups), AnyChunk::Groups(number)) => groups.place(number),
             (_, AnyChunk::Records(chunk)) => (chunk.number, chunk.bytes),
-            (_, AnyChunk::Groups(number)) => (*number, 0), // of another collection
+            (_, AnyChunk::Groups(number)) => (ChunkNumber::of_one(*number), 0), // of another collection
         }
     }
 
@@ -114,6 +115,13 @@ impl Source for AnyInput {
             (Self::Records(input), AnyChunk::Records(chunk)) => input.decode(chunk, wanted),
             (Self::Groups(groups), AnyChunk::Groups(number)) => groups.decode(number, wanted),
             _ => Ok(Batch::default()), // of another collection
+        }
+    }
+
+    fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
+        match self {
+            Self::Records(input) => input.lines_before(chunk),
+            Self::Groups(_) => Ok(0),
         }
     }
 }

@@ -107,6 +107,11 @@ impl<'a> TextReader<'a> {
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
     }
 
+    /// Where the text of a plain file begins, just after it was opened.
+    pub(super) fn text_start(&self) -> u64 {
+        self.taken() - self.ahead.len() as u64
+    }
+
     /// Fails if the file has changed.
     pub(super) fn check(&self) -> Result<()> {
         self.stored.check(&self.file)

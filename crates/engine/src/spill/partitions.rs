@@ -69,7 +69,7 @@ impl<const W: usize> Block<W> {
         })
     }
 
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         8 * W * self.entries.capacity() + 4 * self.ends.capacity()
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    parallel::in_order,
+    parallel::{LaneRoom, in_lanes},
     read::{Chunk, Format, Input, PositionFilter, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
@@ -30,10 +30,7 @@ pub fn records(
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format, formulas)?;
-    each_kept(input, &format, kept, threads, |body, chunk| {
-        writer.write(&body, chunk)?;
-        progress(chunk.bytes)
-    })?;
+    each_kept(input, &format, kept, threads, progress, |body, chunk| writer.write(&body, chunk))?;
     writer.ready()
 }
 
@@ -46,8 +43,7 @@ pub fn batches(
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let format = input.record_format(Format::Parquet, kept)?;
     let mut batches = Vec::new();
-    each_kept(input, &format, kept, threads, |body, chunk| {
-        progress(chunk.bytes)?;
+    each_kept(input, &format, kept, threads, progress, |body, _| {
         batches.extend(match body {
             RecordBody::Batch(batch) if batch.num_rows() > 0 => Some(batch),
             _ => None,
@@ -67,33 +63,35 @@ fn each_kept(
     format: &RecordFormat,
     kept: PositionFilter,
     threads: usize,
+    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
     mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
 ) -> Result<()> {
-    let known = input.positions();
-    let nothing_kept = |number: usize| match known.get(number..number + 2) {
-        Some(&[start, end]) => !(start..end).any(kept),
-        _ => false,
-    };
-    let mut positions = known.clone();
-    let chunks = input.scan(Some(&nothing_kept))?.map(|chunk| {
-        let chunk = chunk?;
-        let start = positions[chunk.number];
-        if positions.len() == chunk.number + 1 {
-            let records = input.decode(&chunk, &|_| false)?.records;
-            positions.push(start + u64::from(records));
-        }
-        Ok((start, chunk))
-    });
-    in_order(
+    let mut rest = input.bytes();
+    let (starts, end) = input.counted(threads)?;
+    let nothing_kept = |number| !starts.range(number, end).any(kept);
+    in_lanes(
         threads,
-        chunks,
-        |(start, chunk)| {
+        LaneRoom { weight: WAITING, lanes: threads },
+        input.lanes(&nothing_kept),
+        |chunk| {
+            let start = starts.range(chunk.number, end).start;
             let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-            Ok((input.copy(&chunk, &wanted, format)?.body, chunk))
+            let body = input.copy(&chunk, &wanted, format)?.body;
+            Ok(body.apart(chunk))
         },
-        |(body, chunk)| take(body, &chunk),
-    )
+        |(body, chunk)| body.bytes(chunk),
+        |(body, chunk)| {
+            take(body, &chunk)?;
+            rest = rest.saturating_sub(chunk.bytes);
+            progress(chunk.bytes)
+        },
+    )?;
+    // The last chunks of a file may have been passed over.
+    progress(rest)
 }
+
+/// Bytes of later files that may wait for earlier ones while they are copied.
+const WAITING: usize = 64 << 20;
 
 /// One file of records.
 enum RecordWriter {

@@ -67,7 +67,7 @@ fn half_a_character_is_not_made_whole_by_the_next_text() {
     let dir = files(&[("x.jsonl", &lines[..])]);
     let options = ReadOptions { on_error: OnError::Skip, ..options() };
     let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
-    let chunk = input.scan(None).unwrap().next().unwrap().unwrap();
+    let chunk = input.scan().next().unwrap().unwrap();
     let batch = input.decode(&chunk, &|_| true).unwrap();
     assert_eq!((batch.items.len(), batch.bad.len(), batch.records), (1, 2, 3));
     assert_eq!(batch.text(0), "c");

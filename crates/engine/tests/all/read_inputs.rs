@@ -8,8 +8,8 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, StringArray,
     StringViewArray, UInt64Array, types::Int32Type,
 };
-use nearkin_engine::item::{Id, Value};
-use nearkin_engine::read::{Format, Input, ItemLimit, OnError, ReadOptions};
+use nearkin_engine::item::{ChunkNumber, Id, Source, Value};
+use nearkin_engine::read::{Chunk, Format, Input, ItemLimit, OnError, ReadOptions};
 use proptest::prelude::*;
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -273,7 +273,7 @@ fn one_field_may_be_both_text_and_id() {
 fn values(dir: &tempfile::TempDir, name: &str) -> Vec<Option<Value>> {
     let options = ReadOptions { value: Some("score".into()), ..options() };
     let input = Input::open(&paths(dir, &[name]), options).unwrap();
-    let chunks = input.scan(None).unwrap().map(|chunk| input.decode(&chunk.unwrap(), &|_| true));
+    let chunks = input.scan().map(|chunk| input.decode(&chunk.unwrap(), &|_| true));
     chunks.flat_map(|batch| batch.unwrap().items).map(|item| item.value).collect()
 }
 
@@ -311,19 +311,22 @@ fn values_and_ids_have_a_total_order() {
 
 /// Scans twice, the second time without the chunks that `skip` names.
 fn scan_again(input: &Input) {
-    let first: Vec<_> = input.scan(None).unwrap().map(Result::unwrap).collect();
+    let all = |_: ChunkNumber| false;
+    let first: Vec<_> = Source::scan(input, &all).map(Result::unwrap).collect();
     let items = |chunk| {
         let batch = input.decode(chunk, &|ordinal| ordinal != 1).unwrap();
         let texts = (0..batch.items.len()).map(|i| batch.text(i).to_owned()).collect::<Vec<_>>();
         (batch.records, batch.items.iter().map(|item| item.ordinal).collect::<Vec<_>>(), texts)
     };
-    let skip = |number: usize| number % 3 != 1;
-    let again: Vec<_> = input.scan(Some(&skip)).unwrap().map(Result::unwrap).collect();
-    let numbers: Vec<_> = again.iter().map(|chunk| chunk.number).collect();
-    let expected: Vec<_> = (0..first.len()).filter(|number| !skip(*number)).collect();
-    assert_eq!(numbers, expected);
+    let skip = |number: ChunkNumber| number.chunk % 3 != 1;
+    let again: Vec<_> = Source::scan(input, &skip).map(Result::unwrap).collect();
+    let of = |chunks: &[Chunk]| chunks.iter().map(|chunk| chunk.number).collect::<Vec<_>>();
+    let mut expected = of(&first);
+    expected.retain(|&number| !skip(number));
+    assert_eq!(of(&again), expected);
     for chunk in &again {
-        assert_eq!(items(chunk), items(&first[chunk.number]));
+        let same = first.iter().find(|first| first.number == chunk.number).unwrap();
+        assert_eq!(items(chunk), items(same));
     }
     assert_eq!(first.iter().map(|chunk| chunk.bytes).sum::<u64>(), input.bytes());
 }
@@ -354,7 +357,7 @@ fn a_second_scan_numbers_chunks_the_same_and_may_skip_some() {
 fn unwanted_lines_are_not_parsed() {
     let dir = files(&[("x.jsonl", b"{\"text\":\"a\"}\nrubbish\n{\"text\":\"c\"}".as_slice())]);
     let input = Input::open(&paths(&dir, &["x.jsonl"]), options()).unwrap();
-    let chunk = input.scan(None).unwrap().next().unwrap().unwrap();
+    let chunk = input.scan().next().unwrap().unwrap();
     let batch = input.decode(&chunk, &|ordinal| ordinal == 2).unwrap();
     assert_eq!((batch.records, batch.text(0)), (3, "c"));
 }
@@ -373,7 +376,7 @@ fn bad_records_can_be_skipped_and_keep_their_positions() {
         let input = Input::open(&paths(&dir, &[name]), options).unwrap();
         let seen: Vec<_> = all(&input).unwrap().into_iter().map(|seen| seen.0).collect();
         assert_eq!(seen, positions, "{name}");
-        let chunks = input.scan(None).unwrap();
+        let chunks = input.scan();
         let count = chunks.map(|chunk| input.decode(&chunk.unwrap(), &|_| true).unwrap().bad.len());
         assert_eq!(count.sum::<usize>(), bad, "{name}");
     }
@@ -465,7 +468,7 @@ fn chunks_can_be_decoded_on_many_threads() {
     let many: String = (0..500).map(|n| format!("{{\"text\":\"t{n}\"}}\n")).collect();
     let dir = files(&[("x.jsonl", many.as_bytes())]);
     let input = Input::open(&paths(&dir, &["x.jsonl"]), chunks_of(64)).unwrap();
-    let chunks: Vec<_> = input.scan(None).unwrap().map(Result::unwrap).collect();
+    let chunks: Vec<_> = input.scan().map(Result::unwrap).collect();
     let counts = std::thread::scope(|scope| {
         let (input, chunks) = (&input, &chunks);
         let halves = [0, 1].map(|half| {
@@ -484,7 +487,7 @@ fn inputs_are_shared_and_scans_travel_between_threads() {
     fn shared<T: Sync>() {}
     fn travels<T: Send>() {}
     shared::<Input>();
-    travels::<nearkin_engine::read::Scan>();
+    travels::<nearkin_engine::item::Lane<nearkin_engine::read::Chunk>>();
     travels::<nearkin_engine::read::Chunk>();
     travels::<nearkin_engine::item::Batch<'static>>();
 }
@@ -498,7 +501,7 @@ fn said(name: &str, content: &str, chunk_bytes: usize) -> Result<(Vec<Seen>, Vec
     let input = Input::open(&paths(&dir, &[name]), options).map_err(plain)?;
     let seen = all(&input).map_err(plain)?;
     let mut bad = Vec::new();
-    for chunk in input.scan(None).map_err(plain)? {
+    for chunk in input.scan() {
         let batch = input.decode(&chunk.map_err(plain)?, &|_| true).map_err(plain)?;
         bad.extend(batch.bad.into_iter().map(plain));
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nearkin_engine::Result;
 use nearkin_engine::candidates::identical::{fingerprint, glance, groups};
 use nearkin_engine::cluster::{Keep, Linkage};
-use nearkin_engine::item::{Batch, Source, Texts};
+use nearkin_engine::item::{Batch, ChunkNumber, Lane, Lanes, SkipChunk, Source, Texts};
 use nearkin_engine::search::{Search, SourceItems};
 use nearkin_engine::settings::{Settings, Strategy};
 use nearkin_engine::shingle::default_key;
@@ -77,16 +77,15 @@ impl Source for Changing<'_> {
         self.texts[0].bytes()
     }
 
-    fn scan<'a>(
-        &'a self,
-        skip: &'a (dyn Fn(usize) -> bool + Sync),
-    ) -> Result<Box<dyn Iterator<Item = Result<Self::Chunk>> + Send + 'a>> {
+    fn lanes<'a>(&'a self, skip: SkipChunk<'a>) -> Lanes<'a, Self::Chunk> {
         let which = self.scans.fetch_add(1, Ordering::Relaxed).min(1);
-        let chunks = self.texts[which].scan(skip)?;
-        Ok(Box::new(chunks.map(move |chunk| Ok((which, chunk?)))))
+        Box::new(self.texts[which].lanes(skip).map(move |lane| Lane {
+            chunks: Box::new(lane.chunks.map(move |chunk| Ok((which, chunk?)))),
+            is_cheap: lane.is_cheap,
+        }))
     }
 
-    fn place(&self, chunk: &Self::Chunk) -> (usize, u64) {
+    fn place(&self, chunk: &Self::Chunk) -> (ChunkNumber, u64) {
         self.texts[chunk.0].place(&chunk.1)
     }
 

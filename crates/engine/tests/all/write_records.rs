@@ -226,7 +226,7 @@ fn what_was_read_before_is_copied_alike_at_any_number_of_threads() {
     for threads in [1, 2, 5] {
         let options = ReadOptions { chunk_bytes: 100, ..options() };
         let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
-        for chunk in input.scan(None).unwrap() {
+        for chunk in input.scan() {
             input.decode(&chunk.unwrap(), &|_| false).unwrap();
         }
         let target = dir.path().join("y.jsonl");

@@ -184,7 +184,7 @@ pub(super) fn plan_only<S: Source>(run: &DiskRun<'_, S>) -> Result<Option<Plan>>
 fn is_small<S: Source>(run: &DiskRun<'_, S>) -> Result<bool> {
     let mut bytes = 0;
     for source in run.sources {
-        for chunk in source.scan(&|_| false)? {
+        for chunk in source.scan(&|_| false) {
             bytes += source.decode(&chunk?, &|_| true)?.bytes();
             if bytes > SMALL {
                 return Ok(false);
@@ -287,7 +287,7 @@ fn check_space<S: Source>(run: &DiskRun<'_, S>) -> Result<()> {
     if bytes < memory / 4 {
         return Ok(());
     }
-    let Some(chunk) = run.sources[0].scan(&|_| false)?.next().transpose()? else {
+    let Some(chunk) = run.sources[0].scan(&|_| false).next().transpose()? else {
         return Ok(());
     };
     let (_, of) = run.sources[0].place(&chunk);

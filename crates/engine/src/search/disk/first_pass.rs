@@ -12,9 +12,9 @@ use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
 use crate::error::Problem;
 use crate::family::hash::mix64;
-use crate::item::{Batch, Id, Item, Source};
+use crate::item::{Batch, ChunkNumber, Id, Item, Source};
 use crate::matches::{Collection, ItemFacts, TextShape};
-use crate::parallel::in_order;
+use crate::parallel::in_lanes;
 use crate::settings::Settings;
 use crate::shingle::Unit;
 use crate::spill::{Block, Budget, Partitions};
@@ -109,19 +109,21 @@ pub(super) fn first_pass<S: Source>(
             layout,
             input,
         };
-        in_order(
+        in_lanes(
             settings.threads,
-            source.scan(&|_| false)?,
+            run.lane_room(),
+            source.lanes(&|_| false),
             |chunk| {
                 let (number, bytes) = source.place(&chunk);
                 let batch = source.decode(&chunk, &|_| true)?;
                 Ok((number, bytes, worker.sketch(batch, number)))
             },
+            |(_, _, chunk)| chunk.weight(),
             |(number, bytes, mut chunk)| {
                 search.go_on()?;
                 search.observer.advance(bytes);
-                let may_repeat = settings.skip_duplicate_ids;
-                let start = chunk.put_items(number, &mut collection, &mut first_ids, may_repeat)?;
+                let first_ids = (!settings.skip_duplicate_ids).then_some(&mut first_ids);
+                let start = chunk.put_items(*source, number, &mut collection, first_ids)?;
                 sketches.add(chunk, start)
             },
         )?;
@@ -135,9 +137,13 @@ pub(super) fn first_pass<S: Source>(
 /// once and not hours later. That no two ids of all are the same is settled after the pass.
 struct FirstIds {
     /// Hashes, and what had them: the id, in which file and line.
-    slots: Vec<Option<(u128, Id, usize, u64)>>,
+    slots: Vec<Option<FirstId>>,
     files: Vec<PathBuf>,
 }
+
+/// An id, its hash, the number of its file, and its chunk with its line in that.
+type FirstId = (u128, Id, usize, ChunkLine);
+type ChunkLine = (ChunkNumber, u64);
 
 impl FirstIds {
     fn new() -> Self {
@@ -146,7 +152,13 @@ impl FirstIds {
     }
 
     /// Where an id is, if it is one of them. It is one now if its slot is free.
-    fn find(&mut self, hash: u128, id: &Id, path: &Path, line: u64) -> Option<(&Path, u64)> {
+    fn find(
+        &mut self,
+        hash: u128,
+        id: &Id,
+        path: &Path,
+        line: ChunkLine,
+    ) -> Option<(&Path, ChunkLine)> {
         /// Bytes of the longest id that is kept: thousands of long ones would take more memory than the run may.
         const LONGEST: usize = 64;
         if matches!(id, Id::Text(text) if text.len() > LONGEST) {
@@ -181,26 +193,50 @@ struct SketchedChunk {
 
 impl SketchedChunk {
     /// Puts the items into the collection, and returns the position of the chunk's first record. An id that is among the
-    /// first ids already is an error, unless ids may repeat.
-    fn put_items(
+    /// first ids already is an error.
+    fn put_items<S: Source>(
         &mut self,
-        number: usize,
+        source: &S,
+        number: ChunkNumber,
         collection: &mut Collection,
-        first_ids: &mut FirstIds,
-        may_repeat: bool,
+        mut first_ids: Option<&mut FirstIds>,
     ) -> Result<u32> {
         let start = collection.begin_chunk(number, self.records)?;
         self.bad.drain(..).for_each(|error| collection.skip(error));
         for entry in self.entries.drain(..) {
-            if let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
-                && let Some(first) = first_ids.find(hash, id, &self.path, entry.line)
-                && !may_repeat
+            if let Some(first_ids) = &mut first_ids
+                && let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
             {
-                return Err(Error::input(&self.path, entry.line, Problem::repeated_id(id, first)));
+                let place = (number, entry.line);
+                if let Some((path, at)) = first_ids.find(hash, id, &self.path, place) {
+                    let line_of = |(number, line)| Ok(source.lines_before(number)? + line);
+                    let problem = Problem::repeated_id(id, (path, line_of(at)?));
+                    return Err(Error::input(&self.path, line_of(place)?, problem));
+                }
             }
             collection.put(start + entry.ordinal, &entry.facts)?;
         }
         Ok(start)
+    }
+
+    /// About how many bytes it takes.
+    fn weight(&self) -> usize {
+        let entries = self.entries.len() * size_of::<ItemEntry>();
+        let ids: usize =
+            self.entries.iter().filter_map(|it| it.facts.id.as_ref()).map(id_bytes).sum();
+        entries
+            + ids
+            + self.keys.bytes()
+            + self.captured.bytes()
+            + self.prints.bytes()
+            + self.ids.bytes()
+    }
+}
+
+fn id_bytes(id: &Id) -> usize {
+    match id {
+        Id::Int(_) => 0,
+        Id::Text(text) => text.len(),
     }
 }
 
@@ -313,7 +349,7 @@ struct FirstPassWorker<'a> {
 }
 
 impl FirstPassWorker<'_> {
-    fn sketch(&self, batch: Batch<'_>, number: usize) -> SketchedChunk {
+    fn sketch(&self, batch: Batch<'_>, number: ChunkNumber) -> SketchedChunk {
         let mut sketches = TextSketches { kept: self.room.take(), ..TextSketches::default() };
         let known = self.sketch_texts(&batch, number, &mut sketches);
         if let Some(kept) = sketches.kept.take() {
@@ -346,7 +382,7 @@ impl FirstPassWorker<'_> {
     fn sketch_texts(
         &self,
         batch: &Batch<'_>,
-        number: usize,
+        number: ChunkNumber,
         sketches: &mut TextSketches,
     ) -> Vec<(TextShape, Option<u32>)> {
         with_buffers(|buffers| {
@@ -358,8 +394,8 @@ impl FirstPassWorker<'_> {
                 next = (i + 1 < batch.items.len()).then(|| print(i + 1));
                 let shingling = &self.settings.shingling;
                 let length = || u32::try_from(shingling.length(text)).unwrap_or(u32::MAX);
-                let (input, chunk) = (self.input as u32, number as u32);
-                let place = TextPlace { input, chunk, ordinal: item.ordinal };
+                let place =
+                    TextPlace { input: self.input as u32, chunk: number, ordinal: item.ordinal };
                 (self.sketch_text(text, own, place, buffers, sketches), self.lengths.then(length))
             });
             each.collect()

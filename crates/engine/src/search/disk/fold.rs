@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::error::{Error, Problem, Result};
-use crate::item::{Item, Source};
+use crate::item::{ChunkNumber, Item, Source};
 use crate::matches::Collection;
-use crate::parallel::in_order;
+use crate::parallel::in_lanes;
 use crate::settings::Goal;
 use crate::spill::{Cache, Lists, Partitions};
 
@@ -100,11 +100,12 @@ fn check_texts<S: Source>(
     let mut cache = Cache::one();
     for (input, source) in run.sources.iter().enumerate() {
         let read = |chunk| {
-            let positions = collection.chunk(input, source.place(&chunk).0);
+            let number = source.place(&chunk).0;
+            let positions = collection.chunk(input, number);
             let start = positions.start;
             let wanted = wanted_among(positions);
             if wanted == 0 {
-                return Ok((PathBuf::new(), Vec::new())); // a chunk that could not be left out
+                return Ok((number, PathBuf::new(), Vec::new())); // a chunk that could not be left out
             }
             let is_wanted =
                 |ordinal: u32| is_first(start + ordinal) || copy(start + ordinal).is_some();
@@ -114,15 +115,17 @@ fn check_texts<S: Source>(
                 .map(|(i, item)| (start + item.ordinal, item.line, batch.text(i).to_owned()))
                 .collect();
             match texts.len() == wanted {
-                true => Ok((batch.path.clone(), texts)),
+                true => Ok((number, batch.path.clone(), texts)),
                 false => Err(changed(batch.path.clone())),
             }
         };
-        in_order(
+        in_lanes(
             run.settings().threads,
-            source.scan(&|number| wanted_among(collection.chunk(input, number)) == 0)?,
+            run.lane_room(),
+            source.lanes(&|number| wanted_among(collection.chunk(input, number)) == 0),
             read,
-            |(path, read)| {
+            |(_, _, texts)| texts.iter().map(|(_, _, text)| text.len() + 32).sum(),
+            |(number, path, read)| {
                 run.search.go_on()?;
                 for (position, line, text) in read {
                     let Some(at) = copy(position) else {
@@ -131,6 +134,7 @@ fn check_texts<S: Source>(
                     };
                     let first = firsts.partition_point(|&first| first < copies[at].0);
                     if texts.get(first, &mut cache)? != text.as_bytes() {
+                        let line = line + source.lines_before(number)?;
                         return Err(Error::input(&path, line, Problem::equal_fingerprints()));
                     }
                 }
@@ -192,19 +196,22 @@ fn repeated_ids<S: Source>(
 ) -> Result<Vec<Error>> {
     let positions: Vec<u32> = repeats.iter().flat_map(|&(first, own)| [first, own]).collect();
     let mut found = HashMap::new();
-    let chunks: Vec<(usize, usize)> =
+    let chunks: Vec<(usize, ChunkNumber)> =
         positions.iter().map(|&position| collection.chunk_of(position)).collect();
     for (input, source) in sources.iter().enumerate() {
         if !chunks.iter().any(|chunk| chunk.0 == input) {
             continue;
         }
-        for chunk in source.scan(&|number| !chunks.contains(&(input, number)))? {
+        for chunk in source.scan(&|number| !chunks.contains(&(input, number))) {
             let chunk = chunk?;
-            let start = collection.chunk(input, source.place(&chunk).0).start;
+            let number = source.place(&chunk).0;
+            let start = collection.chunk(input, number).start;
             let wanted = |ordinal: u32| positions.contains(&(start + ordinal));
             let batch = source.decode(&chunk, &wanted)?;
+            let before = source.lines_before(number)?;
             let place = |item: &Item| {
-                Some((start + item.ordinal, (batch.path.clone(), item.line, item.id.clone()?)))
+                let line = item.line + before;
+                Some((start + item.ordinal, (batch.path.clone(), line, item.id.clone()?)))
             };
             found.extend(batch.items.iter().filter_map(place));
         }
@@ -232,7 +239,7 @@ mod tests {
     fn ids_with_one_hash_are_repeated_only_if_they_are_the_same() {
         let mut collection = Collection::new(1 << 20, &Temp::passing(std::env::temp_dir()));
         collection.begin_input();
-        collection.begin_chunk(0, 5).unwrap();
+        collection.begin_chunk(ChunkNumber::of_one(0), 5).unwrap();
         let ids = [Id::Int(7), Id::Text("7".into()), Id::Int(7), Id::Int(8), Id::Text("7".into())];
         for (position, id) in (0..).zip(ids) {
             let facts =

@@ -51,7 +51,7 @@ use crate::cluster::{Closeness, ComparedSets, Comparison, SetCentres, stars};
 use crate::item::{Sides, Source};
 use crate::matches::{Collection, NOWHERE, SimilarGroups, Stats};
 use crate::observe::{Clock, Observer, Stage};
-use crate::parallel::in_order;
+use crate::parallel::{LaneRoom, in_lanes};
 use crate::plan::Plan;
 use crate::settings::{Goal, SetStrategy, Settings};
 use crate::spill::{self, Budget, Cache, Lists, Temp};
@@ -122,6 +122,11 @@ impl<'a, S: Source> DiskRun<'a, S> {
 
     fn settings(&self) -> &'a Settings {
         self.search.settings
+    }
+
+    /// What may wait while files are read side by side.
+    fn lane_room(&self) -> LaneRoom {
+        LaneRoom::within(&self.budget, self.settings().threads)
     }
 
     /// Bytes of the input.
@@ -365,9 +370,10 @@ fn needs(
 /// shingles.
 pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
     let mut count = 0;
-    in_order(
+    in_lanes(
         settings.threads,
-        source.scan(&|_| false)?,
+        LaneRoom::of_numbers(settings.threads),
+        source.lanes(&|_| false),
         |chunk| {
             let batch = source.decode(&chunk, &|_| true)?;
             let shingles = |buffers: &mut TextBuffers, i: usize| {
@@ -378,6 +384,7 @@ pub(super) fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result
                 (0..batch.items.len()).map(|i| shingles(buffers, i)).sum::<u64>()
             }))
         },
+        |_| 0,
         |shingles| {
             count += shingles;
             Ok(())

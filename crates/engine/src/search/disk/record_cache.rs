@@ -7,6 +7,7 @@ use nearkin_kernels::use_large_pages;
 use rayon::prelude::*;
 
 use crate::candidates::element_record::RecordLayout;
+use crate::item::ChunkNumber;
 use crate::matches::{Collection, NOWHERE};
 use crate::spill::{Concatenation, Lists};
 
@@ -47,7 +48,7 @@ pub(super) struct RecordPiece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TextPlace {
     pub(super) input: u32,
-    pub(super) chunk: u32,
+    pub(super) chunk: ChunkNumber,
     pub(super) ordinal: u32,
 }
 
@@ -129,7 +130,7 @@ impl RecordCache {
         let mut places = vec![(0, NOWHERE); collection.groups() as usize];
         for (number, piece) in self.pieces.iter().enumerate() {
             for (i, owner) in piece.owners.iter().enumerate() {
-                let chunk = collection.chunk(owner.input as usize, owner.chunk as usize);
+                let chunk = collection.chunk(owner.input as usize, owner.chunk);
                 let Some(group) = collection.group_of(chunk.start + owner.ordinal) else {
                     continue;
                 };

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::candidates::element_record::RecordLayout;
 use crate::item::{Batch, Item, Source};
 use crate::matches::{Collection, NOWHERE};
-use crate::parallel::in_order;
+use crate::parallel::in_lanes;
 use crate::search::job::RECORDS;
 use crate::spill::{Budget, Lists};
 
@@ -43,10 +43,11 @@ pub(super) fn load<S: Source>(
     }
     let mut heads = heads_of_kept(&records, layout, budget)?;
     for (input, source) in sources.iter().enumerate() {
-        let skip = |number: usize| !collection.chunk(input, number).any(is_wanted);
-        in_order(
+        let skip = |number| !collection.chunk(input, number).any(is_wanted);
+        in_lanes(
             settings.threads,
-            source.scan(&skip)?,
+            run.lane_room(),
+            source.lanes(&skip),
             |chunk| {
                 let (number, bytes) = source.place(&chunk);
                 let range = collection.chunk(input, number);
@@ -59,6 +60,7 @@ pub(super) fn load<S: Source>(
                 let firsts: Vec<u32> = batch.items.iter().map(position).collect();
                 Ok((bytes, firsts, records_of(run, &batch)))
             },
+            |(_, firsts, batch)| 4 * firsts.len() + 8 * batch.words.len(),
             |(bytes, firsts, batch)| {
                 search.go_on()?;
                 search.observer.advance(bytes);

@@ -2,7 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::item::{Bits, Characters, Id, Sets, Sparse, Strings, Value, Vectors, first_copies};
+use crate::item::{
+    Bits, Characters, ChunkNumber, Id, Sets, Sparse, Strings, Value, Vectors, first_copies,
+};
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
 use crate::spill::Budget;
@@ -226,7 +228,7 @@ impl MemoryItems {
         let (mut positions, mut item) = (Vec::with_capacity(self.items.len()), 0);
         for names in std::mem::take(&mut self.names) {
             collection.begin_input();
-            let start = collection.begin_chunk(0, names.records)?;
+            let start = collection.begin_chunk(ChunkNumber::default(), names.records)?;
             for at in 0..names.items() {
                 let length = names.lengths.as_ref().map(|lengths| lengths[at]);
                 let facts = ItemFacts {

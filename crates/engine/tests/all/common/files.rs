@@ -2,8 +2,8 @@
 
 use nearkin_engine::{
     Result,
-    item::Id,
-    read::{Input, ReadOptions},
+    item::{Id, Source},
+    read::{Chunk, Input, ReadOptions},
 };
 use std::{fs, path::PathBuf};
 use tempfile::TempDir;
@@ -30,17 +30,42 @@ pub fn options() -> ReadOptions {
     ReadOptions::default()
 }
 
-/// Every item of an input.
+/// Every item of an input, read in lanes and one after the other.
 pub fn all(input: &Input) -> Result<Vec<Seen>> {
+    let numbered =
+        items(input, Source::scan(input, &|_| false), &|chunk| input.lines_before(chunk.number));
+    let one_by_one = items(input, input.scan(), &|_| Ok(0));
+    match (numbered, one_by_one) {
+        (Ok(numbered), Ok(one_by_one)) => {
+            assert_eq!(numbered, one_by_one);
+            Ok(numbered.into_iter().map(|(_, seen)| seen).collect())
+        }
+        (numbered, one_by_one) => {
+            let error = numbered.expect_err("reading in lanes should fail, too");
+            assert_eq!(error.to_string(), one_by_one.expect_err("should fail, too").to_string());
+            Err(error)
+        }
+    }
+}
+
+/// Every item of these chunks, with its line.
+fn items(
+    input: &Input,
+    chunks: impl Iterator<Item = Result<Chunk>>,
+    before: &dyn Fn(&Chunk) -> Result<u64>,
+) -> Result<Vec<(u64, Seen)>> {
     let mut seen = Vec::new();
     let mut position = 0;
-    for (number, chunk) in input.scan(None)?.enumerate() {
+    let mut last = None;
+    for chunk in chunks {
         let chunk = chunk?;
-        assert_eq!(chunk.number, number);
+        assert!(last <= Some(chunk.number));
+        last = Some(chunk.number);
         let batch = input.decode(&chunk, &|_| true)?;
         for (i, item) in batch.items.iter().enumerate() {
             let text = batch.text(i).to_owned();
-            seen.push((position + u64::from(item.ordinal), item.id.clone(), text));
+            let line = before(&chunk)? + item.line;
+            seen.push((line, (position + u64::from(item.ordinal), item.id.clone(), text)));
         }
         position += u64::from(batch.records);
     }

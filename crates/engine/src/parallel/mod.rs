@@ -20,14 +20,18 @@
 //! end of the process, about five milliseconds, and clearing fresh memory. What did not help: keeping threads awake
 //! between two steps, building an index on two threads.
 
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+mod lanes;
+
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::item::Lanes;
+use crate::spill::Budget;
 use crate::{Error, Result};
+
+use lanes::{Ahead, LaneJobs, Turns};
 
 /// Finished jobs that may wait for an earlier one, beside the one each thread works on.
 const WINDOW: usize = 6;
@@ -72,146 +76,91 @@ where
     if threads <= 1 {
         return jobs.try_for_each(|job| take(work(job?)?));
     }
-    let (work, take) = (&work, &Mutex::new(take));
-    let mut jobs = jobs.map(|job| -> PendingJob<'_> {
+    let take = Mutex::new(take);
+    let lane = LaneJobs { jobs: pending(Box::new(jobs), &work, &|_| 0, &take), is_cheap: false };
+    let ahead = Ahead { window, room: 0, lanes: 1 };
+    lanes::serve(ahead, Turns::AllLanes, threads, &mut std::iter::once(lane))
+}
+
+/// How much may wait for its turn while lanes are served side by side.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaneRoom {
+    /// What the results of later lanes may weigh.
+    pub(crate) weight: usize,
+    /// Lanes that may be open.
+    pub(crate) lanes: usize,
+}
+
+impl LaneRoom {
+    /// For results that are a few numbers each.
+    pub(crate) fn of_numbers(threads: usize) -> Self {
+        Self { weight: 1, lanes: threads }
+    }
+
+    /// A share of the memory.
+    pub(crate) fn within(budget: &Budget, threads: usize) -> Self {
+        /// Memory for each file that is unpacked side by side with others: what it is packed with has windows.
+        const LANE: usize = 32 << 20;
+        let lanes = (budget.share(16) / LANE).clamp(1, threads.max(1));
+        Self { weight: budget.share(1), lanes }
+    }
+}
+
+/// Applies `work` to every job of all lanes on `threads` threads, and hands the results to `take` in the order of the
+/// lanes and of the jobs in each, as [`in_order`] does. `weight` says how much of the room a result takes while it waits.
+pub(crate) fn in_lanes<'a, J, R>(
+    threads: usize,
+    room: LaneRoom,
+    lanes: Lanes<'a, J>,
+    work: impl Fn(J) -> Result<R> + Sync,
+    weight: impl Fn(&R) -> usize + Sync,
+    mut take: impl FnMut(R) -> Result<()> + Send,
+) -> Result<()>
+where
+    J: 'a,
+    R: Send,
+{
+    if threads <= 1 {
+        return lanes.flat_map(|lane| lane.chunks).try_for_each(|job| take(work(job?)?));
+    }
+    let take = &Mutex::new(take);
+    let (work, weight) = (&work, &weight);
+    let mut lanes = lanes.map(|lane| LaneJobs {
+        jobs: pending(lane.chunks, work, weight, take),
+        is_cheap: lane.is_cheap,
+    });
+    let ahead = Ahead { window: threads + WINDOW, room: room.weight, lanes: room.lanes.max(1) };
+    lanes::serve(ahead, Turns::AllLanes, threads, &mut lanes)
+}
+
+/// The jobs with what is done with them and their results.
+fn pending<'a, J: 'a, R: Send + 'a>(
+    jobs: Box<dyn Iterator<Item = Result<J>> + Send + 'a>,
+    work: &'a (impl Fn(J) -> Result<R> + Sync),
+    weight: &'a (impl Fn(&R) -> usize + Sync),
+    take: &'a Mutex<impl FnMut(R) -> Result<()> + Send>,
+) -> Box<dyn Iterator<Item = PendingJob<'a>> + Send + 'a> {
+    Box::new(jobs.map(move |job| -> PendingJob<'a> {
         Box::new(move || {
             let result = work(job?)?;
-            Ok(Box::new(move || (*lock(take))(result)) as FinishedJob<'_>)
+            let weight = weight(&result);
+            Ok((weight, Box::new(move || (*lock(take))(result)) as FinishedJob<'a>))
         })
-    });
-    serve(window, threads, &mut jobs)
+    }))
 }
 
 /// A job that is yet to be done.
-type PendingJob<'a> = Box<dyn FnOnce() -> Result<FinishedJob<'a>> + 'a>;
+type PendingJob<'a> = Box<dyn FnOnce() -> Result<(usize, FinishedJob<'a>)> + 'a>;
 /// A job that is done, and whose result is yet to be taken.
 type FinishedJob<'a> = Box<dyn FnOnce() -> Result<()> + Send + 'a>;
-
-/// What is the same whatever the jobs are, so that it is compiled once: it was half a megabyte of the command. Two
-/// allocations a job are nothing beside the job.
-fn serve<'a>(
-    window: usize,
-    threads: usize,
-    jobs: &mut (dyn Iterator<Item = PendingJob<'a>> + Send),
-) -> Result<()> {
-    let line = Line {
-        jobs: Mutex::new((0, jobs)),
-        done: Mutex::new(ResultQueue {
-            early: BTreeMap::new(),
-            next: 0,
-            is_taken: false,
-            end: None,
-        }),
-        moved: Condvar::new(),
-    };
-    let serve = || line.serve(window);
-    if rayon::current_thread_index().is_some() {
-        // The threads of the pool are there already: one that is started now may wait for milliseconds until a processor
-        // is found for it.
-        rayon::scope(|scope| {
-            (1..threads).for_each(|_| scope.spawn(|_| serve()));
-            serve();
-        });
-    } else {
-        std::thread::scope(|scope| {
-            // If the system has no more threads, those that there are do the work.
-            let start = |_| std::thread::Builder::new().spawn_scoped(scope, serve).is_ok();
-            let _ = (1..threads).all(start);
-            serve();
-        });
-    }
-    match line.done.into_inner().unwrap_or_else(PoisonError::into_inner).end {
-        None => Ok(()),
-        Some(Ok(end)) => end,
-        Some(Err(panic)) => resume_unwind(panic),
-    }
-}
-
-/// The jobs, and those that are done.
-struct Line<'a, 'j> {
-    jobs: Mutex<(usize, &'j mut (dyn Iterator<Item = PendingJob<'a>> + Send))>,
-    done: Mutex<ResultQueue<'a>>,
-    moved: Condvar,
-}
-
-/// What is done.
-struct ResultQueue<'a> {
-    /// Results that are not taken yet, and the number of the next to be taken.
-    early: BTreeMap<usize, Outcome<FinishedJob<'a>>>,
-    next: usize,
-    /// Whether a thread takes results just now.
-    is_taken: bool,
-    /// What ended it before all jobs were done.
-    end: Option<Outcome<()>>,
-}
-
-impl<'a> Line<'a, '_> {
-    fn serve(&self, window: usize) {
-        loop {
-            let mut jobs = lock(&self.jobs);
-            let number = jobs.0;
-            if !self.wait_for(number, window) {
-                return;
-            }
-            // The iterator and the work are caught alike: a panic must come out where the caller is.
-            let Some(job) = catch_unwind(AssertUnwindSafe(|| jobs.1.next())).transpose() else {
-                return;
-            };
-            jobs.0 += 1;
-            drop(jobs);
-            let outcome = job.and_then(|work| catch_unwind(AssertUnwindSafe(work)));
-            let failed = !matches!(outcome, Ok(Ok(_)));
-            self.hand_in(number, outcome);
-            if failed {
-                return;
-            }
-        }
-    }
-
-    /// Waits until job `number` is within the window; false when no more is to be done.
-    fn wait_for(&self, number: usize, window: usize) -> bool {
-        let mut done = lock(&self.done);
-        while done.end.is_none() && number >= done.next + window {
-            done = self.moved.wait(done).unwrap_or_else(PoisonError::into_inner);
-        }
-        done.end.is_none()
-    }
-
-    /// Hands a result in, and takes those whose turn it is, unless another thread does.
-    fn hand_in(&self, number: usize, outcome: Outcome<FinishedJob<'a>>) {
-        let mut done = lock(&self.done);
-        if done.end.is_some() {
-            return;
-        }
-        done.early.insert(number, outcome);
-        if done.is_taken {
-            return;
-        }
-        done.is_taken = true;
-        loop {
-            let next = done.next;
-            let Some(outcome) = done.early.remove(&next) else { break };
-            drop(done);
-            let taken = outcome.and_then(|result| catch_unwind(AssertUnwindSafe(|| result?())));
-            done = lock(&self.done);
-            self.moved.notify_all();
-            match taken {
-                Ok(Ok(())) => done.next += 1,
-                end => {
-                    done.end = Some(end);
-                    // The next job may be one that waits until these are gone, as large items do.
-                    done.early.clear();
-                    return;
-                }
-            }
-        }
-        done.is_taken = false;
-    }
-}
 
 /// Panics are caught, and what they leave behind is not used again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait<'a, T>(moved: &Condvar, held: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    moved.wait(held).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// So many threads.
@@ -245,6 +194,7 @@ pub(crate) fn in_pool<R: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
     use super::*;

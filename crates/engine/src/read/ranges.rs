@@ -1,0 +1,269 @@
+//! Plain files of lines, cut at fixed places, so that many threads read and cut one file side by side.
+//!
+//! A chunk has the records that begin in its range of bytes. Who reads it looks for the first line end before it and behind
+//! it, so no thread waits for another. Lines are counted in each chunk: the number of a line in its file is known when
+//! somebody asks for it, which errors do.
+
+use super::{
+    buffer::{Buffer, BufferPool},
+    chunker::LongRecord,
+    item_limit::ItemLimit,
+    rereadable::{FileCursor, Rereadable},
+};
+use crate::Result;
+use memchr::{memchr, memchr_iter, memrchr};
+use std::{
+    fs::File,
+    ops::Range,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+/// Where the chunks of a file lie.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    /// Where the text begins, after a byte-order mark, and ends.
+    text: Range<u64>,
+    /// Bytes of a chunk's range.
+    step: u64,
+    limit: ItemLimit,
+    lines: Mutex<LineCounts>,
+}
+
+/// Line ends of chunks.
+#[derive(Debug, Default)]
+struct LineCounts {
+    of_chunk: Vec<Option<u32>>,
+    /// Those before each of the first chunks.
+    before: Vec<u64>,
+}
+
+/// The records of a chunk.
+#[derive(Debug)]
+pub(super) struct RangeText {
+    /// Whole records.
+    pub(super) bytes: Buffer,
+    /// The record behind them, if it is longer than items may be.
+    pub(super) long: Option<LongRecord>,
+}
+
+impl Ranges {
+    /// Cuts a file whose text begins at the byte `start`.
+    pub(super) fn new(
+        stored: &Rereadable,
+        start: u64,
+        chunk_bytes: usize,
+        limit: ItemLimit,
+    ) -> Self {
+        // A record that is too long is the last of its chunk.
+        let step = chunk_bytes.min(limit.bytes).max(2) as u64;
+        let text = start.min(stored.len())..stored.len();
+        Self { text, step, limit, lines: Mutex::default() }
+    }
+
+    /// How many chunks there are.
+    pub(super) fn count(&self) -> u32 {
+        (self.text.end - self.text.start).div_ceil(self.step) as u32
+    }
+
+    /// The bytes in which the records of a chunk begin.
+    pub(super) fn of(&self, chunk: u32) -> Range<u64> {
+        let start = self.text.start + u64::from(chunk) * self.step;
+        start..(start + self.step).min(self.text.end)
+    }
+
+    /// Reads a chunk.
+    pub(super) fn read(
+        &self,
+        chunk: u32,
+        stored: &Rereadable,
+        file: &Arc<File>,
+        pool: &BufferPool,
+    ) -> Result<RangeText> {
+        let text = self.read_unchecked(chunk, stored, file, pool)?;
+        stored.check(file)?;
+        let lines = lines(&text.bytes) + text.long.map_or(0, |long| long.lines);
+        self.count_lines(chunk, lines as u32);
+        Ok(text)
+    }
+
+    fn read_unchecked(
+        &self,
+        chunk: u32,
+        stored: &Rereadable,
+        file: &Arc<File>,
+        pool: &BufferPool,
+    ) -> Result<RangeText> {
+        /// Bytes that are read on to find the end of the last record.
+        const BEHIND: usize = 4 << 10;
+        let range = self.of(chunk);
+        // The byte before says whether a record begins with the range.
+        let lead = u64::from(range.start > self.text.start);
+        let mut at = FileCursor { file: Arc::clone(file), offset: range.start - lead };
+        let mut bytes = pool.take();
+        let mut fill = |bytes: &mut Buffer, count: usize| {
+            bytes.read_from(&mut at, count).map_err(|error| stored.unreadable(&error))
+        };
+        let within = (lead + range.end - range.start) as usize;
+        let is_last = range.end == self.text.end;
+        let read = fill(&mut bytes, within + if is_last { 0 } else { BEHIND })?;
+        if read < within {
+            return Err(stored.changed());
+        }
+        let first =
+            if lead == 0 { Some(0) } else { memchr(b'\n', &bytes[..within - 1]).map(|at| at + 1) };
+        let Some(first) = first else {
+            bytes.truncate(0);
+            return Ok(RangeText { bytes, long: None });
+        };
+        let mut scanned = within - 1;
+        let mut step = BEHIND;
+        let mut long = None;
+        let end = loop {
+            if let Some(at) = memchr(b'\n', &bytes[scanned..]) {
+                break scanned + at + 1;
+            }
+            scanned = bytes.len();
+            let last = memrchr(b'\n', &bytes[first..within - 1]).map_or(first, |at| first + at + 1);
+            if bytes.len() - last > self.limit.bytes {
+                long = Some(self.pass_over(&mut bytes, last, &mut fill)?);
+                break last;
+            }
+            if bytes.len() - last > self.limit.alone {
+                bytes.be_the_large_one();
+            }
+            step = (2 * step).min(1 << 20);
+            if fill(&mut bytes, step)? == 0 {
+                break scanned; // the file ends without a line end
+            }
+        };
+        let is_long = |length: usize| length > self.limit.bytes;
+        let last =
+            memrchr(b'\n', &bytes[first..(end - 1).max(first)]).map_or(first, |at| first + at + 1);
+        let end = if long.is_none() && is_long(end - last) {
+            let lines = lines(&bytes[last..end]);
+            long = Some(LongRecord { bytes: (end - last) as u64, lines });
+            last
+        } else {
+            end
+        };
+        bytes.truncate(end);
+        bytes.pass(first);
+        Ok(RangeText { bytes, long })
+    }
+
+    /// Finds the end of the record that begins at `start`, without holding it.
+    fn pass_over(
+        &self,
+        bytes: &mut Buffer,
+        start: usize,
+        fill: &mut impl FnMut(&mut Buffer, usize) -> Result<usize>,
+    ) -> Result<LongRecord> {
+        let mut record = LongRecord { bytes: (bytes.len() - start) as u64, lines: 0 };
+        let kept = bytes.len();
+        loop {
+            bytes.truncate(kept);
+            if fill(bytes, self.step as usize)? == 0 {
+                return Ok(record);
+            }
+            if let Some(at) = memchr(b'\n', &bytes[kept..]) {
+                record.bytes += at as u64 + 1;
+                record.lines = 1;
+                return Ok(record);
+            }
+            record.bytes += (bytes.len() - kept) as u64;
+        }
+    }
+
+    fn count_lines(&self, chunk: u32, lines: u32) {
+        let mut counts = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let len = counts.of_chunk.len().max(chunk as usize + 1);
+        counts.of_chunk.resize(len, None);
+        counts.of_chunk[chunk as usize] = Some(lines);
+    }
+
+    /// Line ends of all chunks before this one. Those that were not read yet are read.
+    pub(super) fn lines_before(&self, chunk: u32, stored: &Rereadable) -> Result<u64> {
+        let pool = BufferPool::default();
+        let mut file = None;
+        loop {
+            let missing = {
+                let mut counts = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+                let LineCounts { of_chunk, before } = &mut *counts;
+                let mut missing = None;
+                while before.len() <= chunk as usize {
+                    let at = before.len();
+                    let lines = match at.checked_sub(1) {
+                        None => 0,
+                        Some(last) => match of_chunk.get(last) {
+                            Some(&Some(lines)) => before[last] + u64::from(lines),
+                            _ => {
+                                missing = Some(last as u32);
+                                break;
+                            }
+                        },
+                    };
+                    before.push(lines);
+                }
+                match missing {
+                    None => return Ok(before[chunk as usize]),
+                    Some(missing) => missing,
+                }
+            };
+            let file = match &file {
+                Some(file) => file,
+                None => file.insert(stored.open()?),
+            };
+            self.read(missing, stored, file, &pool)?;
+        }
+    }
+}
+
+/// A chunk that is read when it is needed.
+#[derive(Debug)]
+pub(super) struct UnreadText {
+    file: Arc<File>,
+    pool: BufferPool,
+    text: OnceLock<RangeText>,
+}
+
+impl UnreadText {
+    pub(super) fn new(file: &Arc<File>, pool: &BufferPool) -> Self {
+        Self { file: Arc::clone(file), pool: pool.clone(), text: OnceLock::new() }
+    }
+
+    /// The text, read now unless it was before.
+    pub(super) fn text(
+        &self,
+        chunk: u32,
+        ranges: &Ranges,
+        stored: &Rereadable,
+    ) -> Result<&RangeText> {
+        if let Some(text) = self.text.get() {
+            return Ok(text);
+        }
+        let text = ranges.read(chunk, stored, &self.file, &self.pool)?;
+        Ok(self.text.get_or_init(|| text))
+    }
+
+    /// The text, read now unless it was before.
+    pub(super) fn into_text(
+        self,
+        chunk: u32,
+        ranges: &Ranges,
+        stored: &Rereadable,
+    ) -> Result<RangeText> {
+        match self.text.into_inner() {
+            Some(text) => Ok(text),
+            None => ranges.read(chunk, stored, &self.file, &self.pool),
+        }
+    }
+
+    /// The text, if it has been read.
+    pub(super) fn read_text(&self) -> Option<&RangeText> {
+        self.text.get()
+    }
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
+}
