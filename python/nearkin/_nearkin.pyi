@@ -34,6 +34,7 @@ def dedup(
     options: str,
     inputs: list[Given],
     progress: Callable[[str, int, int], None] | None,
+    output: str | None = None,
 ) -> Deduplicated: ...
 
 class Resolution:

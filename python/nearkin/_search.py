@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +171,7 @@ def dedup(
     data: object,
     *,
     keep: str = "first",
+    output: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **options: Unpack[DedupOptions],
 ) -> Deduplicated:
@@ -184,6 +186,9 @@ def dedup(
         As for `pairs`.
     keep
         Which item of a group: ``first``, ``longest``, ``max:FIELD`` or ``min:FIELD``.
+    output
+        Where to write the records that are kept: a file, or a folder (``"kept/"``) that gets a file for each file of
+        `data`, with its path, format and packing.
     progress, **options
         As for `pairs`.
 
@@ -202,6 +207,7 @@ def dedup(
     asked = {**options, "keep": keep}
     given = one_input(data, asked)
     with shown(progress) as bar:
-        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar)
+        where = None if output is None else os.fspath(output)
+        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar, where)
     warn(found.warnings, above=1)
     return Deduplicated(found, given)

@@ -36,6 +36,7 @@ use crate::search::{OutputTable, Target};
   nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
   nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
+  nearkin dedup corpus/ -o kept/                       shards in, shards out
   nearkin dedup news/ -o kept.jsonl -t 0.7 --chains"
 )]
 pub(crate) struct DedupArgs {
@@ -65,7 +66,9 @@ pub(crate) struct DedupArgs {
     /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
     ///
     /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    /// A folder, or a name that ends in /, gets a file for each input file, with its path below the folder of all inputs,
+    /// its format and its packing.
+    #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///
@@ -92,19 +95,47 @@ impl DedupArgs {
 
 /// Where the kept records go.
 #[derive(Debug, Clone, Copy, Default)]
-enum KeptTarget<'a> {
+pub(crate) enum KeptTarget<'a> {
     /// Nowhere: the caller asks for them later, or wants only the groups.
     #[default]
     Nowhere,
     Stdout,
     File(&'a Path),
+    /// A folder with a file for each of the input.
+    Shards(&'a Path),
 }
 
 impl<'a> KeptTarget<'a> {
+    /// A folder that is there, or a name that ends in a slash, is for shards.
+    pub(crate) fn of(path: &'a Path) -> Self {
+        let has_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if has_slash || path.is_dir() { Self::Shards(path) } else { Self::File(path) }
+    }
+
     fn path(self) -> Option<&'a Path> {
         match self {
-            Self::File(path) => Some(path),
+            Self::File(path) | Self::Shards(path) => Some(path),
             Self::Nowhere | Self::Stdout => None,
+        }
+    }
+
+    fn file(self) -> Option<&'a Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Nowhere | Self::Stdout | Self::Shards(_) => None,
+        }
+    }
+
+    /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
+    fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
+        let Self::Shards(folder) = self else { return Ok(()) };
+        write::check_folder(folder)?;
+        match source {
+            RecordSource::Records(source) => source.input().check_shards(),
+            RecordSource::Vectors(_) => Err(Error::file(
+                folder,
+                "is a folder, and vectors are written to one file; name it",
+            )),
         }
     }
 }
@@ -117,11 +148,18 @@ pub(crate) struct DedupOutputs<'a> {
     stats: Option<&'a Path>,
 }
 
+impl<'a> DedupOutputs<'a> {
+    /// The kept records alone.
+    pub(crate) fn of(kept: KeptTarget<'a>) -> Self {
+        Self { kept, ..Self::default() }
+    }
+}
+
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let outputs = DedupOutputs {
         kept: match (&args.output, &args.clusters) {
-            (Some(path), _) => KeptTarget::File(path),
+            (Some(path), _) => KeptTarget::of(path),
             (None, None) => {
                 write::check_stdout()?;
                 KeptTarget::Stdout
@@ -140,7 +178,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
             progress.advance(bytes);
             if progress.stopped() { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let written = found.write_kept(args.output.as_deref(), args.run.formulas(), &mut advance);
+        let written = found.write_kept(outputs.kept, args.run.formulas(), &mut advance);
         ready.extend(report::unless_closed(written)?);
     }
     if let Some(path) = &args.clusters {
@@ -172,7 +210,7 @@ pub(crate) enum RecordSource {
 }
 
 impl RecordSource {
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Records(source) => source.bytes(),
             Self::Vectors(files) => files.bytes(),
@@ -199,15 +237,16 @@ pub(crate) fn find(
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
     };
     let DedupOutputs { kept, clusters, stats } = outputs;
-    let kept = kept.path();
+    kept.check_shards(&source)?;
+    let kept_file = kept.file();
     // The kept records may take the place of the input; nothing else may.
     check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
     match &source {
-        RecordSource::Records(_) => check_outputs(&[kept, clusters], &[stats], &[])?,
-        RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept, stats], &[])?,
+        RecordSource::Records(_) => check_outputs(&[kept_file, clusters], &[stats], &[])?,
+        RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept_file, stats], &[])?,
     }
     let keep = options.keep.clone().unwrap_or_default();
-    let files = RunFiles { inputs, against: &[], outputs: &[kept, clusters, stats] };
+    let files = RunFiles { inputs, against: &[], outputs: &[kept.path(), clusters, stats] };
     let job = options.job(Goal::Groups, files, &settings)?;
     let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
     let result = match &source {
@@ -239,8 +278,8 @@ fn records_in_memory(
 ) -> nearkin_engine::Result<RecordSource> {
     match VectorFiles::open(inputs, &options.read_options())? {
         Some(files) => {
-            if !matches!(outputs.kept, KeptTarget::Nowhere) {
-                write::check_vectors(outputs.kept.path(), files.format())?;
+            if matches!(outputs.kept, KeptTarget::Stdout | KeptTarget::File(_)) {
+                write::check_vectors(outputs.kept.file(), files.format())?;
             }
             Ok(RecordSource::Vectors(files))
         }
@@ -278,9 +317,9 @@ impl KeptItems {
     }
 
     /// Writes the kept records.
-    fn write_kept(
+    pub(crate) fn write_kept(
         &self,
-        output: Option<&Path>,
+        target: KeptTarget<'_>,
         formulas: Formulas,
         advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
     ) -> nearkin_engine::Result<CompleteOutput> {
@@ -288,11 +327,16 @@ impl KeptItems {
         match &self.source {
             RecordSource::Records(source) => {
                 let (input, threads) = (source.input(), self.settings.threads);
-                write::records(input, output, &kept, formulas, threads, advance)
+                match target {
+                    KeptTarget::Shards(folder) => {
+                        write::shards(input, folder, &kept, formulas, threads, advance)
+                    }
+                    _ => write::records(input, target.file(), &kept, formulas, threads, advance),
+                }
             }
             RecordSource::Vectors(files) => {
                 let count = self.result.stats.kept.unwrap_or(0);
-                write::vectors(files, output, &kept, count, advance)
+                write::vectors(files, target.file(), &kept, count, advance)
             }
         }
     }

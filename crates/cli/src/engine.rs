@@ -1,21 +1,22 @@
 //! The command's jobs for callers that have items in memory: the same options, the same work, columns as results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
+use nearkin_engine::Error;
 use nearkin_engine::error::Problem;
-use nearkin_engine::observe::{ObservedSource, Observer};
+use nearkin_engine::observe::{Clock, ObservedSource, Observer, Stage};
 use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::{Search, SourceItems};
 use nearkin_engine::settings::Strategy;
-use nearkin_engine::{Error, write};
+use nearkin_engine::write::{self, Formulas};
 
 use crate::command::{Command, Job, command};
 use crate::compare::{ComparisonArgs, ComparisonRequest};
-use crate::dedup::{self, DedupOutputs, KeptItems, RecordSource};
+use crate::dedup::{self, DedupOutputs, KeptItems, KeptTarget, RecordSource};
 use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
@@ -107,16 +108,28 @@ pub fn search(
 /// A collection with one item of each group kept.
 pub struct DedupResult(KeptItems);
 
-/// Finds the groups of a collection.
+/// Finds the groups of a collection, and writes what is kept to `output`, a file or a folder, if there is one.
 ///
 /// # Errors
-/// When the options make no sense or a record cannot be used, as in the command.
+/// When the options make no sense, a record cannot be used or the output cannot be written, as in the command.
 pub fn dedup(
     options: &Options,
     inputs: &[Place],
+    output: Option<&Path>,
     observer: &dyn Observer,
 ) -> Result<(DedupResult, Account)> {
-    let found = dedup::find(options, inputs, DedupOutputs::default(), observer)?;
+    let target = output.map(KeptTarget::of).unwrap_or_default();
+    let mut found = dedup::find(options, inputs, DedupOutputs::of(target), observer)?;
+    if output.is_some() {
+        let clock = Clock::start(Stage::Write);
+        observer.stage(Stage::Write, Some(found.source.bytes()));
+        let mut advance = |bytes| {
+            observer.advance(bytes);
+            go_on(observer)
+        };
+        found.write_kept(target, Formulas::Kept, &mut advance)?.appear()?;
+        found.result.stats.stages.push(clock.stop(found.source.bytes()));
+    }
     let account = found.report()?.into();
     found.finish_job();
     Ok((DedupResult(found), account))

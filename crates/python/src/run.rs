@@ -104,16 +104,20 @@ pub(crate) struct Deduplicated {
     account: Account,
 }
 
-/// Finds the groups of a collection.
+/// Finds the groups of a collection, and writes what is kept to a file or a folder, if one is named.
 #[pyfunction]
+#[pyo3(signature = (options, inputs, progress, output=None))]
 pub(crate) fn dedup(
     py: Python<'_>,
     options: &str,
     inputs: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
+    output: Option<PathBuf>,
 ) -> PyResult<Deduplicated> {
     let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
-    let found = watched(py, progress, |observer| engine::dedup(&options, &inputs, observer))?;
+    let output = output.as_deref();
+    let found =
+        watched(py, progress, |observer| engine::dedup(&options, &inputs, output, observer))?;
     let (found, account) = found.raise(py)?;
     Ok(Deduplicated { found: found.into(), account })
 }

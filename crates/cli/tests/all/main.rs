@@ -25,5 +25,6 @@ mod promise;
 mod readme;
 mod real_data;
 mod sets;
+mod shards;
 mod short_texts;
 mod signals;

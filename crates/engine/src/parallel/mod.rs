@@ -133,6 +133,38 @@ where
     lanes::serve(ahead, Turns::AllLanes, threads, &mut lanes)
 }
 
+/// Like [`in_lanes`], but no lane waits for another: `take` gets the results of each lane in its order, those of several
+/// lanes at once. The first error that comes up ends it.
+pub(crate) fn in_each_lane<'a, J, R>(
+    threads: usize,
+    most_lanes: usize,
+    lanes: Lanes<'a, J>,
+    work: impl Fn(J) -> Result<R> + Sync,
+    take: impl Fn(R) -> Result<()> + Sync,
+) -> Result<()>
+where
+    J: 'a,
+    R: Send,
+{
+    /// Results of a lane that may wait.
+    const WAITING: usize = 4;
+    if threads <= 1 {
+        return lanes.flat_map(|lane| lane.chunks).try_for_each(|job| take(work(job?)?));
+    }
+    let (work, take) = (&work, &take);
+    let mut lanes = lanes.map(|lane| {
+        let jobs = lane.chunks.map(move |job| -> PendingJob<'_> {
+            Box::new(move || {
+                let result = work(job?)?;
+                Ok((0, Box::new(move || take(result)) as FinishedJob<'_>))
+            })
+        });
+        LaneJobs { jobs: Box::new(jobs), is_cheap: lane.is_cheap }
+    });
+    let ahead = Ahead { window: WAITING, room: 0, lanes: most_lanes.max(1) };
+    lanes::serve(ahead, Turns::EachLane, threads, &mut lanes)
+}
+
 /// The jobs with what is done with them and their results.
 fn pending<'a, J: 'a, R: Send + 'a>(
     jobs: Box<dyn Iterator<Item = Result<J>> + Send + 'a>,

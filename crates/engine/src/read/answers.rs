@@ -8,6 +8,7 @@ use super::{
     Input, Place, ReadOptions,
     named::{NamedItems, Names, NamesBuilder, Refusal},
     numbers::{BitNotation, BitWords},
+    open,
     rows::{ALL, Row, RowCell},
 };
 use crate::error::{Advice, Error, Problem, Result};
@@ -36,7 +37,8 @@ pub fn load_answers(
 ) -> Result<Answers> {
     let mut survey = AnswersBuilder::new(questions);
     let mut naming = NamesBuilder::default();
-    for place in places {
+    let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
+    for place in &open::with_shards(&places, options)? {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
         naming.read(&input, &|| false, &mut |naming, position, row| {

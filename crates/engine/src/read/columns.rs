@@ -6,12 +6,17 @@
 
 use super::{
     Format, Input, InputFile, Kind, RecordFormat, Syntax, copy::header_row, csv::Delimiter,
-    scan::Data,
+    format::Compression, scan::Data,
 };
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json};
-use std::{cell::RefCell, collections::HashSet, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Says which records are kept, by their position.
 pub type PositionFilter<'a> = &'a (dyn Fn(u64) -> bool + Sync);
@@ -62,6 +67,100 @@ impl Input {
             }
         })
     }
+}
+
+/// A file of the input, and how it is laid out: what is written in its place is laid out the same way.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    /// Its path below the folder of all.
+    pub(crate) path: PathBuf,
+    pub(crate) format: RecordFormat,
+    pub(crate) compression: Compression,
+}
+
+impl Input {
+    /// Whether each file can be written as a shard of its own.
+    ///
+    /// # Errors
+    /// When one has no path, is no file of records, or is there twice.
+    pub fn check_shards(&self) -> Result<()> {
+        self.shards().map(drop)
+    }
+
+    /// The files as shards.
+    pub(crate) fn shards(&self) -> Result<Vec<Shard>> {
+        let layouts = self.sources.iter().map(layout).collect::<Result<Vec<_>>>()?;
+        let paths = self.sources.iter().map(whole_path).collect::<Result<Vec<_>>>()?;
+        let mut folder = match &self.folder {
+            Some(folder) => std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()),
+            None => {
+                paths.first().and_then(|path| path.parent()).unwrap_or(Path::new("")).to_owned()
+            }
+        };
+        while !paths.iter().all(|path| path.starts_with(&folder)) && folder.pop() {}
+        let mut seen = HashSet::new();
+        let shard = |((source, path), layout): ((&InputFile, &PathBuf), _)| {
+            let below = path.strip_prefix(&folder).unwrap_or(path).to_path_buf();
+            if !seen.insert(below.clone()) {
+                let what = "is given twice, and each shard is written once; give it once";
+                return Err(Error::file(&source.name, what));
+            }
+            let (format, compression) = layout;
+            Ok(Shard { path: below, format, compression })
+        };
+        self.sources.iter().zip(&paths).zip(layouts).map(shard).collect()
+    }
+}
+
+/// Where a file lies, links in the path of its folder followed.
+fn whole_path(source: &InputFile) -> Result<PathBuf> {
+    let no_path = || {
+        let what = "has no path, so no shard can be written for it; name an output file";
+        Error::file(&source.name, what)
+    };
+    let is_file = match &source.kind {
+        Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.is_on_disk(),
+        Kind::Folder { .. } => false,
+    };
+    let name = source.name.file_name().filter(|_| is_file).ok_or_else(no_path)?;
+    let folder = match source.name.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    Ok(std::fs::canonicalize(folder).map_err(|_| no_path())?.join(name))
+}
+
+/// How the records of a file are laid out, and how they are packed.
+fn layout(source: &InputFile) -> Result<(RecordFormat, Compression)> {
+    Ok(match &source.kind {
+        Kind::Table { table, .. } => {
+            (RecordFormat::Parquet(Arc::clone(table.schema())), Compression::Plain)
+        }
+        Kind::Text { syntax, compression, .. } => {
+            let format = match syntax {
+                Syntax::Jsonl => RecordFormat::Jsonl,
+                Syntax::Txt => RecordFormat::Txt,
+                Syntax::Csv(header) => match header.delimiter {
+                    Delimiter::Byte(delimiter) => RecordFormat::Delimited {
+                        delimiter,
+                        columns: header.names.clone(),
+                        header: header.row.clone(),
+                    },
+                    _ => {
+                        let what = "has delimiters of several characters, which are not written";
+                        return Err(Error::file(&source.name, what).or("name an output file"));
+                    }
+                },
+            };
+            (format, *compression)
+        }
+        Kind::Folder { .. } => {
+            let what = "is a folder of documents, which are not written as shards";
+            return Err(
+                Error::file(&source.name, what).or("name an output file, such as kept.jsonl")
+            );
+        }
+    })
 }
 
 /// What all files agree on; `None` if all are empty. The JSON files count as one.

@@ -11,7 +11,12 @@ use super::{
 };
 use crate::error::{Advice, Error, Result};
 use crate::item::{Batch, Id};
-use std::{fs, io::Read, ops::Range, path::Path};
+use std::{
+    fs,
+    io::Read,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 use walkdir::{DirEntry, WalkDir};
 
 /// One document.
@@ -43,6 +48,29 @@ pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>>
     }
     documents.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(documents)
+}
+
+/// The files of a folder and of the folders below it, in the order of their paths' bytes. Names that begin with `.` or `_`
+/// are passed over: these are notes of those who wrote the others.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let shown = |entry: &DirEntry| {
+        let name = entry.file_name().as_encoded_bytes();
+        entry.depth() == 0 || !(name.starts_with(b".") || name.starts_with(b"_"))
+    };
+    for entry in WalkDir::new(folder).into_iter().filter_entry(shown) {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(folder).to_path_buf();
+            unreadable(&path, &error.into())
+        })?;
+        let metadata =
+            fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
+        if entry.depth() > 0 && metadata.is_file() {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    Ok(files)
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {

@@ -278,7 +278,8 @@ fn load<E: Copy + Send>(
     reading: &ItemReader<E>,
 ) -> Result<ItemsBuilder<E>> {
     let mut loaded = ItemsBuilder::new();
-    for place in places.iter().cloned().map(Into::<Place>::into) {
+    let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
+    for place in open::with_shards(&places, options)? {
         match open::vectors_file(&place, options)? {
             Some((stored, _, format)) if options.value.is_some() => {
                 let what =

@@ -49,6 +49,7 @@ mod vector_files;
 
 pub use answers::{Answers, load_answers};
 pub use columns::PositionFilter;
+pub(crate) use columns::Shard;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
@@ -188,6 +189,8 @@ pub enum OnError {
 pub struct Input {
     options: ReadOptions,
     sources: Vec<InputFile>,
+    /// The folder, if that is all that was given and its files are shards.
+    folder: Option<PathBuf>,
     ids: IdSource,
     /// How many records the chunks have that were decoded, for each file.
     counts: Mutex<Vec<Vec<Option<u32>>>>,

@@ -17,7 +17,7 @@ use crate::error::{Advice, Error, Result};
 use std::{
     fs::{self, File},
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -27,7 +27,12 @@ const STDIN: &str = "<stdin>";
 pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> {
     let alone = places.len() == 1;
     check_stdin(places)?;
-    let sources = places.iter().map(|place| match place {
+    let shards = with_shards(places, &options)?;
+    let folder = match places {
+        [Place::Path(path)] if shards.len() != 1 || shards[0].name() != path => Some(path.clone()),
+        _ => None,
+    };
+    let sources = shards.iter().map(|place| match place {
         Place::Path(path) => source(path, alone, &options),
         Place::Table(table) => Ok(table_source(table)),
         Place::Copy(copy) => streamed(copy.stored.clone(), &options),
@@ -40,7 +45,7 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     for source in &mut sources {
         bind(source, &options, &ids)?;
     }
-    Ok(Input { options, sources, ids, counts: Mutex::default() })
+    Ok(Input { options, sources, folder, ids, counts: Mutex::default() })
 }
 
 /// Refuses standard input that is given twice.
@@ -70,12 +75,7 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> 
     }
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
-        return match options.format {
-            None | Some(Format::Folder) => folder_source(path, alone, options),
-            Some(other) => Err(Error::file(path, format!("is a folder, not a {other} file"))
-                .or("name the files in it")
-                .or(Advice::leave_out("format"))),
-        };
+        return folder_source(path, alone, options);
     }
     File::open(path).map_err(|error| unreadable(path, &error))?;
     let (known, compression) = by_extension(path);
@@ -157,17 +157,64 @@ fn sniff(stored: &Rereadable) -> Result<Compression> {
     Ok(Compression::sniff(&start))
 }
 
+/// These places, with the files of folders of shards in place of the folders.
+pub(super) fn with_shards(places: &[Place], options: &ReadOptions) -> Result<Vec<Place>> {
+    let mut all = Vec::new();
+    for place in places {
+        match place.path().map(|path| shards_of(path, options)).transpose()?.flatten() {
+            Some(shards) => all.extend(shards.into_iter().map(Place::Path)),
+            None => all.push(place.clone()),
+        }
+    }
+    Ok(all)
+}
+
+/// The files of a folder if they are shards; none if each is a document, and of what is no folder.
+fn shards_of(path: &Path, options: &ReadOptions) -> Result<Option<Vec<PathBuf>>> {
+    if is_stdin(path) || !fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(None);
+    }
+    let files = match options.format {
+        Some(Format::Folder) => return Ok(None),
+        _ => folder::files(path)?,
+    };
+    if let Some(format) = options.format {
+        let is_wanted = |file: &PathBuf| by_extension(file).0 == Some(format);
+        let wanted: Vec<_> = files.into_iter().filter(is_wanted).collect();
+        if wanted.is_empty() {
+            let what = format!("is a folder without a .{format} file");
+            return Err(Error::file(path, what)
+                .or("name the files")
+                .or(Advice::leave_out("format")));
+        }
+        return Ok(Some(wanted));
+    }
+    let shard = files.iter().find(|file| is_data(file));
+    let document = files.iter().find(|file| !is_data(file));
+    match (shard, document) {
+        (None, _) => Ok(None),
+        (Some(_), None) => Ok(Some(files)),
+        (Some(shard), Some(document)) => {
+            let what = format!(
+                "has files of records, such as {}, and others, such as {}",
+                shown_in(path, shard),
+                shown_in(path, document),
+            );
+            let format = by_extension(shard).0.unwrap_or(Format::Jsonl);
+            Err(Error::file(path, what)
+                .or(Advice::set("format", format.to_string()))
+                .or(Advice::set("format", "folder")))
+        }
+    }
+}
+
+fn shown_in(folder: &Path, file: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+}
+
 fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
     let prefix = path.to_string_lossy();
     let documents = folder::list(path, (!alone).then_some(&*prefix))?;
-    let data_file = |document: &&folder::Document| is_data(&document.stored.name);
-    if options.format.is_none()
-        && let Some(file) = documents.iter().find(data_file)
-    {
-        let what = "is a file of records, and in a folder every file is one document";
-        let files = format!("name the files themselves ({}/*)", prefix.trim_end_matches('/'));
-        return Err(file.stored.error(what).or(files).or(Advice::set("format", "folder")));
-    }
     let runs = folder::cut(&documents, options.chunk_bytes);
     Ok(InputFile { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
 }

@@ -95,6 +95,11 @@ impl Rereadable {
         Some(hash.digest())
     }
 
+    /// Whether it is a file that has a path.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.spool.is_none() && self.stamp.modified.is_some()
+    }
+
     /// Its size on disk.
     pub(super) fn len(&self) -> u64 {
         self.stamp.len

@@ -11,7 +11,7 @@ use super::{
     Format, ReadOptions,
     buffer::{Buffer, BufferPool},
     format::Compression,
-    open::vectors_file,
+    open::{vectors_file, with_shards},
     place::Place,
     rereadable::Rereadable,
     text::TextReader,
@@ -149,7 +149,7 @@ impl VectorFiles {
     /// When a file cannot be read, or they are not all of one format.
     pub fn open(places: &[Place], options: &ReadOptions) -> Result<Option<Self>> {
         let (mut files, mut formats, mut others) = (Vec::new(), Vec::new(), None);
-        for place in places {
+        for place in &with_shards(places, options)? {
             match vectors_file(place, options)? {
                 Some((stored, compression, format)) => {
                     formats.push((format, stored.name.clone()));

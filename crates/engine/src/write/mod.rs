@@ -7,6 +7,8 @@ mod formulas;
 mod output;
 mod parquet;
 mod records;
+mod shard_folder;
+mod shards;
 mod table;
 mod vectors;
 
@@ -16,5 +18,7 @@ pub use output::{
     remove_temporary_files,
 };
 pub use records::{batches, records};
+pub use shard_folder::check_folder;
+pub use shards::shards;
 pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};
 pub use vectors::{check_vectors, vector_batches, vectors};

@@ -23,6 +23,7 @@ use tempfile::NamedTempFile;
 use super::{
     disk_sync::DiskSync,
     formulas::{FormulaMarker, Formulas},
+    shard_folder::ShardFolder,
     table::output_format,
 };
 
@@ -45,6 +46,8 @@ enum Sink {
 
 enum RawSink {
     Temporary(NamedTempFile, DiskSync),
+    /// A file of a folder that is temporary as a whole.
+    Shard(File, DiskSync),
     Direct(File),
     Stdout(io::Stdout),
 }
@@ -61,19 +64,23 @@ impl Output {
         // Through a link, so that the link stays and its file is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let raw = open(&target).map_err(|error| cannot_create(path, &target, &error))?;
-        let sink = match by_extension(path).1 {
-            Compression::Plain => Ok(Sink::Plain(buffered(raw))),
-            Compression::Gzip => {
-                Ok(Sink::Gzip(GzEncoder::new(buffered(raw), flate2::Compression::default())))
-            }
-            Compression::Zstd => zstd::Encoder::new(buffered(raw), zstd::DEFAULT_COMPRESSION_LEVEL)
-                .and_then(|mut zstd| {
-                    zstd.include_checksum(true)?;
-                    Ok(Sink::Zstd(zstd))
-                }),
-        };
+        let sink = Sink::new(raw, by_extension(path).1);
         let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
         Ok(Self { name: path.to_path_buf(), target, sink, formulas: None })
+    }
+
+    /// Creates a file in a folder of shards.
+    pub(super) fn shard(
+        folder: &ShardFolder,
+        path: &Path,
+        compression: Compression,
+    ) -> Result<Self> {
+        let name = folder.name_of(path);
+        let file = folder.file(path);
+        let sink =
+            file.and_then(|file| Sink::new(RawSink::Shard(file, DiskSync::default()), compression));
+        let sink = sink.map_err(|error| cannot_write(&name, &error))?;
+        Ok(Self { target: name.clone(), name, sink, formulas: None })
     }
 
     /// Writes everything to disk, under a temporary name still.
@@ -94,12 +101,20 @@ impl Output {
                     file.as_file().sync_all()?;
                     Ok(Some(file))
                 }
+                RawSink::Shard(file, early) => {
+                    early.finish()?;
+                    file.sync_all()?;
+                    Ok(None)
+                }
                 RawSink::Direct(_) => Ok(None),
                 RawSink::Stdout(mut stdout) => stdout.flush().map(|()| None),
             }
         };
         let file = flush().map_err(|error| cannot_write(&name, &error))?;
-        Ok(CompleteOutput { name, target, file })
+        Ok(CompleteOutput(match file {
+            Some(file) => Complete::File { name, target, file },
+            None => Complete::Written,
+        }))
     }
 
     /// Writes everything out; the file appears under its name now.
@@ -130,20 +145,35 @@ impl Output {
 
 /// An output that is complete and only has to appear: with several outputs, none appears before all are
 /// complete.
-#[must_use = "the file does not appear without a call to appear"]
-#[derive(Debug)]
-pub struct CompleteOutput {
-    name: PathBuf,
-    target: PathBuf,
-    file: Option<NamedTempFile>,
+#[must_use = "the output does not appear without a call to appear"]
+pub struct CompleteOutput(Complete);
+
+enum Complete {
+    /// It was written in its place.
+    Written,
+    File {
+        name: PathBuf,
+        target: PathBuf,
+        file: NamedTempFile,
+    },
+    Folder(ShardFolder),
 }
 
 impl CompleteOutput {
-    /// The file appears under its name now.
+    pub(super) fn folder(folder: ShardFolder) -> Self {
+        Self(Complete::Folder(folder))
+    }
+
+    /// The file or folder appears under its name now.
     pub fn appear(self) -> Result<()> {
-        let Some(file) = self.file else { return Ok(()) };
-        file.persist(&self.target).map_err(|error| cannot_write(&self.name, &error.error))?;
-        Ok(())
+        match self.0 {
+            Complete::Written => Ok(()),
+            Complete::File { name, target, file } => {
+                file.persist(&target).map_err(|error| cannot_write(&name, &error.error))?;
+                Ok(())
+            }
+            Complete::Folder(folder) => folder.appear(),
+        }
     }
 }
 
@@ -183,6 +213,16 @@ pub fn is_partly_written() -> bool {
 /// Temporary files that are there now.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// A temporary file or folder is there from now on.
+pub(super) fn keep_in_mind(path: &Path) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+}
+
+/// A temporary file or folder is there no more.
+pub(super) fn forget(path: &Path) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != path);
+}
+
 /// Removes the temporary files of unfinished outputs, for a program that has to end at once.
 pub fn remove_temporary_files() {
     // The thread that ends the program may be the one that holds the list.
@@ -195,7 +235,9 @@ pub fn remove_temporary_files() {
                 continue;
             }
         };
-        files.iter().for_each(|file| drop(fs::remove_file(file)));
+        for file in files.iter() {
+            let _ = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
+        }
         return;
     }
 }
@@ -218,12 +260,34 @@ impl Write for Output {
     }
 }
 
+impl Sink {
+    fn new(raw: RawSink, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::Plain => Self::Plain(buffered(raw)),
+            Compression::Gzip => {
+                Self::Gzip(GzEncoder::new(buffered(raw), flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                let level = zstd::DEFAULT_COMPRESSION_LEVEL;
+                let mut zstd = zstd::Encoder::new(buffered(raw), level)?;
+                zstd.include_checksum(true)?;
+                Self::Zstd(zstd)
+            }
+        })
+    }
+}
+
 impl Write for RawSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Temporary(file, early) => {
                 let count = file.as_file_mut().write(bytes)?;
                 early.written(file.as_file(), count);
+                Ok(count)
+            }
+            Self::Shard(file, early) => {
+                let count = file.write(bytes)?;
+                early.written(file, count);
                 Ok(count)
             }
             Self::Direct(file) => {
@@ -239,7 +303,7 @@ impl Write for RawSink {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Temporary(..) | Self::Direct(_) => Ok(()),
+            Self::Temporary(..) | Self::Shard(..) | Self::Direct(_) => Ok(()),
             Self::Stdout(stdout) => stdout.flush(),
         }
     }
@@ -280,12 +344,12 @@ fn open(target: &Path) -> io::Result<RawSink> {
         file.as_file().set_permissions(existing.permissions())?;
     }
     remove_leftovers(folder_of(target), &name);
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_path_buf());
+    keep_in_mind(file.path());
     Ok(RawSink::Temporary(file, DiskSync::default()))
 }
 
 /// Removes temporary files of this output that killed runs left behind.
-fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
+pub(super) fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -294,21 +358,25 @@ fn remove_leftovers(folder: &Path, prefix: &std::ffi::OsStr) {
         let ours = random.is_some_and(|random| {
             random.len() == 6 && random.iter().all(u8::is_ascii_alphanumeric)
         });
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if ours && is_file && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_file(entry.path());
+        if !ours || !File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            continue;
         }
+        let _ = match entry.file_type() {
+            Ok(kind) if kind.is_file() => fs::remove_file(entry.path()),
+            Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+            _ => Ok(()), // a link is not followed
+        };
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
-fn cannot_create(path: &Path, target: &Path, error: &io::Error) -> Error {
+pub(super) fn cannot_create(path: &Path, target: &Path, error: &io::Error) -> Error {
     let folder = folder_of(target);
     let what = if error.kind() == io::ErrorKind::IsADirectory {
         "is a folder; name a file in it".to_owned()

@@ -94,13 +94,17 @@ fn each_kept(
 const WAITING: usize = 64 << 20;
 
 /// One file of records.
-enum RecordWriter {
+pub(super) enum RecordWriter {
     Bytes(Box<Output>),
     Parquet(Box<ParquetWriter>),
 }
 
 impl RecordWriter {
-    fn new(mut output: Output, format: &RecordFormat, formulas: Formulas) -> Result<Self> {
+    pub(super) fn new(
+        mut output: Output,
+        format: &RecordFormat,
+        formulas: Formulas,
+    ) -> Result<Self> {
         match format {
             RecordFormat::Parquet(schema) => {
                 return Ok(Self::Parquet(ParquetWriter::new(output, schema.clone())?.into()));
@@ -114,7 +118,7 @@ impl RecordWriter {
         Ok(Self::Bytes(Box::new(output)))
     }
 
-    fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {
+    pub(super) fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {
         match (self, body) {
             (Self::Parquet(writer), RecordBody::Batch(batch)) => writer.write(batch),
             (Self::Bytes(output), body) => {
@@ -124,7 +128,7 @@ impl RecordWriter {
         }
     }
 
-    fn ready(self) -> Result<CompleteOutput> {
+    pub(super) fn ready(self) -> Result<CompleteOutput> {
         match self {
             Self::Bytes(output) => output.ready(),
             Self::Parquet(writer) => writer.ready(),
