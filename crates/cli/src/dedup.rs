@@ -69,7 +69,7 @@ pub(crate) struct DedupArgs {
     pub(crate) output: Option<PathBuf>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///
-    /// similarity is that to the kept item. Formats: .jsonl .csv .tsv .parquet.
+    /// similarity is that to the kept item; with --within it is distance. Formats: .jsonl .csv .tsv .parquet.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) clusters: Option<PathBuf>,
     #[command(flatten)]

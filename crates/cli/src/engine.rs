@@ -144,7 +144,7 @@ impl DedupResult {
         }
     }
 
-    /// A row an item: `id`, `cluster`, `kept`, `similarity`.
+    /// One row per item: `id`, `cluster`, `kept`, and `similarity` or `distance`.
     ///
     /// # Errors
     /// When ids that were put aside cannot be read again.

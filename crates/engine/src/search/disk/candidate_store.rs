@@ -179,7 +179,7 @@ impl CandidateStore {
         let room = room / rayon::current_num_threads().max(1);
         let closeness = |(one, many): &mut (Cache<u64>, Cache<u64>), group: u32| {
             let overlap = self.overlap(group, centres[group as usize], verifier, one, many)?;
-            let value = verifier.measure().similarity(overlap);
+            let value = verifier.value(overlap);
             let is_similar = verifier.limit().reached(verifier.measure(), overlap);
             Ok(Closeness { value, is_similar })
         };
