@@ -212,7 +212,17 @@ pub(crate) fn find(
     let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
     let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
-            search.dedup(SourceItems::new(source), &keep, options.linkage())
+            let clock = Clock::start(Stage::Load);
+            match options.weighed_bags(&settings, (source, None), observer)? {
+                Some(bags) => {
+                    let loaded = clock.stop(source.bytes());
+                    search.dedup(bags, &keep, options.linkage()).map(|mut result| {
+                        result.stats.stages.insert(0, loaded);
+                        result
+                    })
+                }
+                None => search.dedup(SourceItems::new(source), &keep, options.linkage()),
+            }
         }
         _ => {
             observer.stage(Stage::Load, None);

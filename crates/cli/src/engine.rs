@@ -177,6 +177,9 @@ pub fn is_exact(
         return Ok(true);
     }
     let source = options.open(inputs, Some(&settings))?;
+    if options.weighed_bags(&settings, (&source, None), observer)?.is_some() {
+        return Ok(true);
+    }
     let source = ObservedSource { source: &source, observer };
     let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
     Ok(plan.is_some_and(|plan| plan.is_exact()))

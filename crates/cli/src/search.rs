@@ -8,6 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
 use nearkin_engine::amplify::Expression;
+use nearkin_engine::item::Source;
 use nearkin_engine::matches::{self, Ids, Matches};
 use nearkin_engine::observe::{Clock, Observer, Stage};
 use nearkin_engine::options::{Goal, Options, RunFiles};
@@ -249,9 +250,19 @@ fn scanned_matches(
     request.check_outputs()?;
     let job = request.job(settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());
-    let matches = search
-        .pairs(SourceItems::new(&source).against(other.as_ref()))
-        .map_err(|error| report::stopped(error, job.as_ref()))?;
+    let clock = Clock::start(Stage::Load);
+    let weighed = options.weighed_bags(settings, (&source, other.as_ref()), observer)?;
+    let matches = match weighed {
+        Some(bags) => {
+            let loaded = clock.stop(source.bytes());
+            search.pairs(bags).map(|mut matches| {
+                matches.stats.stages.insert(0, loaded);
+                matches
+            })
+        }
+        None => search.pairs(SourceItems::new(&source).against(other.as_ref())),
+    };
+    let matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok((matches, job))
 }
 

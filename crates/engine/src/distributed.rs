@@ -316,7 +316,7 @@ impl Likeness {
     /// How close this text is to its copy.
     pub fn to_itself(&self, text: &str) -> f64 {
         let size = self.settings.elements(text).len();
-        self.verifier.value(Overlap::identical(size as u32))
+        self.verifier.value(Overlap::identical(size as u64))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be compared, and collections of it.
 
+mod bags;
 mod bits;
 mod copies;
 mod id;
@@ -11,6 +12,7 @@ mod sparse;
 mod strings;
 mod vectors;
 
+pub use bags::{Bags, Counted};
 pub use bits::Bits;
 pub use copies::Copies;
 pub(crate) use copies::{Members, Sides, first_copies};

@@ -199,7 +199,7 @@ impl CandidateStore {
         if a == b {
             let by_size = verifier.measure() == Measure::Overlap;
             let size = if by_size { self.body(a, one)?.elements.len() } else { 1 };
-            return Ok(Overlap::identical(size as u32));
+            return Ok(Overlap::identical(size as u64));
         }
         let (a, b) = (self.body(a, one)?, self.body(b, many)?);
         Ok(verifier.overlap(a.elements, b.elements))
