@@ -9,7 +9,7 @@ use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage};
 use nearkin_engine::options::{Goal, Options, RunFiles};
 use nearkin_engine::read::{AnyInput, Place, VectorFiles};
-use nearkin_engine::search::{Job, Search, SourceItems};
+use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
 use nearkin_engine::{Error, with_threads};
@@ -212,17 +212,18 @@ pub(crate) fn find(
     let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
     let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
-            let clock = Clock::start(Stage::Load);
-            match options.weighed_bags(&settings, (source, None), observer)? {
-                Some(bags) => {
-                    let loaded = clock.stop(source.bytes());
-                    search.dedup(bags, &keep, options.linkage()).map(|mut result| {
-                        result.stats.stages.insert(0, loaded);
-                        result
-                    })
-                }
-                None => search.dedup(SourceItems::new(source), &keep, options.linkage()),
-            }
+            let linkage = options.linkage();
+            options.search_elements(
+                &settings,
+                (source, None),
+                observer,
+                |items| search.dedup(items, &keep, linkage),
+                |bags, loaded| {
+                    let mut result = search.dedup(bags, &keep, linkage)?;
+                    result.stats.stages.insert(0, loaded);
+                    Ok(result)
+                },
+            )
         }
         _ => {
             observer.stage(Stage::Load, None);

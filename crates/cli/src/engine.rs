@@ -6,10 +6,10 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin_engine::error::Problem;
-use nearkin_engine::observe::{ObservedSource, Observer};
+use nearkin_engine::observe::{NoObserver, ObservedSource, Observer};
 use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::read::Place;
-use nearkin_engine::search::{Search, SourceItems};
+use nearkin_engine::search::Search;
 use nearkin_engine::settings::Strategy;
 use nearkin_engine::{Error, write};
 
@@ -177,12 +177,16 @@ pub fn is_exact(
         return Ok(true);
     }
     let source = options.open(inputs, Some(&settings))?;
-    if options.weighed_bags(&settings, (&source, None), observer)?.is_some() {
-        return Ok(true);
-    }
     let source = ObservedSource { source: &source, observer };
-    let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
-    Ok(plan.is_some_and(|plan| plan.is_exact()))
+    let search = Search::new(&settings);
+    let is_exact = options.search_elements(
+        &settings,
+        (&source, None),
+        &NoObserver,
+        |items| Ok(search.plan(items, goal)?.is_some_and(|plan| plan.is_exact())),
+        |_, _| Ok(true),
+    )?;
+    Ok(is_exact)
 }
 
 /// The plan as JSON.

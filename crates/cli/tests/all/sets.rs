@@ -407,3 +407,30 @@ fn bad_bags_are_told_or_skipped_where_counts_are_large() {
         &["in.jsonl:2: the id \"1\" was there before, at in.jsonl:1"],
     );
 }
+
+#[test]
+fn which_bags_are_searched_by_their_counts_does_not_depend_on_where_these_are() {
+    let place = Place::new();
+    let line = |id: usize, counts: &str| format!("{{\"id\":{id},\"items\":{{{counts}}}}}\n");
+    let mut lines: Vec<String> =
+        (0..3000).map(|id| line(id, &format!("\"a{}\":3,\"b\":1", id / 2))).collect();
+    // One bag with so large a count that copies would take much memory, first or last.
+    lines.push(line(3000, "\"c\":4000000000"));
+    let last = lines.concat();
+    lines.rotate_right(1);
+    place.write("first.jsonl", lines.concat());
+    place.write("last.jsonl", &last);
+    let all = (0..1500).map(|at| ((2 * at).to_string(), (2 * at + 1).to_string(), 1.0));
+    let all: Pairs = all.map(|(a, b, value)| ((a, b), value)).collect();
+    for name in ["first.jsonl", "last.jsonl", "- --format jsonl"] {
+        for options in ["", "--threads 1 --memory 24M", "--temp jobs"] {
+            let line = format!("pairs {name} --as bag {options} --stats s.json");
+            let input = if name.starts_with('-') { last.as_bytes() } else { b"" };
+            let outcome = place.run_with(&line, input);
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            assert_eq!(pairs(&outcome.stdout), all, "{line}");
+            let stats: Value = serde_json::from_str(&place.read("s.json")).expect("JSON");
+            assert_eq!(stats["way"], "exact");
+        }
+    }
+}
