@@ -159,7 +159,8 @@ class Deduplicated:
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """One row per item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it."""
+        """One row per item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it
+        (``distance``, with ``within``)."""
         return self._found.clusters()
 
     def __repr__(self) -> str:

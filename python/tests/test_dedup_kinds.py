@@ -71,3 +71,12 @@ def test_what_cannot_be_is_said_in_the_words_of_python() -> None:
     assert "--" not in str(error.value)
     with pytest.raises(nk.ParameterError, match="within"):
         nk.dedup(vectors, as_="vector")
+
+
+def test_clusters_of_sets_within_a_distance_have_distances() -> None:
+    sets = [["a", "b", "c"], ["a", "b", "d"], []]
+    # Two elements are in one set only, of four in either.
+    for measure, within, distance in (("hamming", 2, 2.0), ("jaccard", 0.5, 0.5)):
+        clusters = nk.dedup(sets, as_="set", measure=measure, within=within).clusters
+        assert clusters.column_names == ["id", "cluster", "kept", "distance"]
+        assert clusters["distance"].to_pylist() == [0.0, distance, 0.0]

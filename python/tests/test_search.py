@@ -358,6 +358,30 @@ def test_identical_german_texts_are_a_pair_under_stop_words() -> None:
     assert index.query(german) == [(0, 1.0), (3, 1.0)] and index.query("") == []
 
 
+def test_bags_with_large_counts_are_those_of_brute_force() -> None:
+    rng = random.Random(4)
+    counts = [Counter({f"e{rng.randrange(12)}": rng.choice([1, 10**3, 10**6, 10**9]) for _ in range(8)}) for _ in range(60)]
+    want = [
+        (i, j, (a & b).total() / (a | b).total())
+        for (i, a), (j, b) in itertools.combinations(enumerate(counts), 2)
+        if (a & b).total() / (a | b).total() >= 0.4
+    ]
+    assert len(want) > 20
+    bags = [dict(bag) for bag in counts]
+    assert rows(nk.pairs(bags, as_="bag", threshold=0.4)) == want
+    found = nk.dedup(bags, as_="bag", threshold=0.4)
+    similar = {(i, j) for i, j, _ in want}
+    kept: list[int] = []
+    for item in range(len(bags)):
+        if not any((first, item) in similar for first in kept):
+            kept.append(item)
+    assert np.flatnonzero(found.mask).tolist() == kept
+    assert nk.stats(nk.pairs(bags, as_="bag", threshold=0.4))["way"] == "exact"
+    # Minhashes are those of copies.
+    with pytest.raises(nk.NearkinError, match="which take as much memory as"):
+        nk.pairs(bags, as_="bag", threshold=0.4, approximate=True)
+
+
 def test_a_list_of_records_is_a_table() -> None:
     records: list[dict[str, Any]] = [
         {"id": "x", "text": "a b c d e f", "more": {"any": 1}},

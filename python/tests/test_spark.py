@@ -136,6 +136,8 @@ def test_bands_find_what_they_promise_where_many_values_must_agree(session: Any)
 
 DEDUP: list[dict[str, Any]] = [
     {"within": 0.3, "approximate": True},
+    {"within": 0.4, "approximate": True, "chains": True},
+    {"within": 40, "measure": "hamming", "keep": "longest"},
     {"approximate": True, "chains": True},
     {"approximate": True, "keep": "longest"},
     {"approximate": True, "keep": "max:v", "chains": True},

@@ -9,7 +9,7 @@ use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage};
 use nearkin_engine::options::{Goal, Options, RunFiles};
 use nearkin_engine::read::{AnyInput, Place, VectorFiles};
-use nearkin_engine::search::{Job, Search, SourceItems};
+use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
 use nearkin_engine::{Error, with_threads};
@@ -72,7 +72,7 @@ pub(crate) struct DedupArgs {
     pub(crate) output: Option<PathBuf>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///
-    /// similarity is that to the kept item. Formats: .jsonl .csv .tsv .parquet.
+    /// similarity is that to the kept item; with --within it is distance. Formats: .jsonl .csv .tsv .parquet.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) clusters: Option<PathBuf>,
     #[command(flatten)]
@@ -251,7 +251,18 @@ pub(crate) fn find(
     let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
     let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
-            search.dedup(SourceItems::new(source), &keep, options.linkage())
+            let linkage = options.linkage();
+            options.search_elements(
+                &settings,
+                (source, None),
+                observer,
+                |items| search.dedup(items, &keep, linkage),
+                |bags, loaded| {
+                    let mut result = search.dedup(bags, &keep, linkage)?;
+                    result.stats.stages.insert(0, loaded);
+                    Ok(result)
+                },
+            )
         }
         _ => {
             observer.stage(Stage::Load, None);

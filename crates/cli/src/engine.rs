@@ -7,10 +7,10 @@ use arrow_schema::SchemaRef;
 use clap::FromArgMatches;
 use nearkin_engine::Error;
 use nearkin_engine::error::Problem;
-use nearkin_engine::observe::{Clock, ObservedSource, Observer, Stage};
+use nearkin_engine::observe::{Clock, NoObserver, ObservedSource, Observer, Stage};
 use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::read::Place;
-use nearkin_engine::search::{Search, SourceItems};
+use nearkin_engine::search::Search;
 use nearkin_engine::settings::Strategy;
 use nearkin_engine::write::{self, Formulas};
 
@@ -157,7 +157,7 @@ impl DedupResult {
         }
     }
 
-    /// A row an item: `id`, `cluster`, `kept`, `similarity`.
+    /// One row per item: `id`, `cluster`, `kept`, and `similarity` or `distance`.
     ///
     /// # Errors
     /// When ids that were put aside cannot be read again.
@@ -191,8 +191,15 @@ pub fn is_exact(
     }
     let source = options.open(inputs, Some(&settings))?;
     let source = ObservedSource { source: &source, observer };
-    let plan = Search::new(&settings).plan(SourceItems::new(&source), goal)?;
-    Ok(plan.is_some_and(|plan| plan.is_exact()))
+    let search = Search::new(&settings);
+    let is_exact = options.search_elements(
+        &settings,
+        (&source, None),
+        &NoObserver,
+        |items| Ok(search.plan(items, goal)?.is_some_and(|plan| plan.is_exact())),
+        |_, _| Ok(true),
+    )?;
+    Ok(is_exact)
 }
 
 /// The plan as JSON.

@@ -42,11 +42,9 @@ impl Subject {
         Ok(Self { settings: settings.clone(), measure, shingle, by_elements })
     }
 
-    /// What the closeness of an item to the kept one is called. That of sets is a similarity also where the limit is a
-    /// distance.
+    /// What the closeness of an item to the kept one is called.
     pub(crate) fn value_name(&self) -> &'static str {
-        let is_distance = !self.by_elements && self.settings.within.is_some();
-        if is_distance { "distance" } else { "similarity" }
+        if self.settings.within.is_some() { "distance" } else { "similarity" }
     }
 
     /// What counts as similar, where anything does.

@@ -12,7 +12,7 @@ use nearkin_engine::matches::{self, Ids, Matches};
 use nearkin_engine::observe::{Clock, Observer, Stage};
 use nearkin_engine::options::{Goal, Options, RunFiles};
 use nearkin_engine::read::Place;
-use nearkin_engine::search::{Job, Search, SourceItems};
+use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::space::Form;
 use nearkin_engine::write::{
@@ -249,9 +249,18 @@ fn scanned_matches(
     request.check_outputs()?;
     let job = request.job(settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());
-    let matches = search
-        .pairs(SourceItems::new(&source).against(other.as_ref()))
-        .map_err(|error| report::stopped(error, job.as_ref()))?;
+    let matches = options.search_elements(
+        settings,
+        (&source, other.as_ref()),
+        observer,
+        |items| search.pairs(items),
+        |bags, loaded| {
+            let mut matches = search.pairs(bags)?;
+            matches.stats.stages.insert(0, loaded);
+            Ok(matches)
+        },
+    );
+    let matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
     Ok((matches, job))
 }
 

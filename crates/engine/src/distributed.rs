@@ -285,7 +285,7 @@ fn unpack(block: &[u8], entries: &mut Vec<Entry>) -> Result<()> {
     Ok(())
 }
 
-/// How similar texts are to one of them, the centre.
+/// How close texts are to one of them, the centre: how similar, or how far where a distance is limited.
 pub struct Likeness {
     settings: Settings,
     verifier: Verifier,
@@ -307,16 +307,16 @@ impl Likeness {
         self.centre = self.settings.elements(text);
     }
 
-    /// How similar this text is to it.
+    /// How close this text is to it.
     pub fn to_centre(&self, text: &str) -> f64 {
         let elements = self.settings.elements(text);
-        self.settings.measure.similarity(self.verifier.overlap(&elements, &self.centre))
+        self.verifier.value(self.verifier.overlap(&elements, &self.centre))
     }
 
-    /// How similar this text is to its copy.
+    /// How close this text is to its copy.
     pub fn to_itself(&self, text: &str) -> f64 {
         let size = self.settings.elements(text).len();
-        self.settings.measure.similarity(Overlap::identical(size as u32))
+        self.verifier.value(Overlap::identical(size as u64))
     }
 }
 
@@ -373,7 +373,7 @@ impl Stars {
         self.settings.elements(text).len()
     }
 
-    /// Which of the kept texts of this component stands for this one, by its number among those, and how similar they
+    /// Which of the kept texts of this component stands for this one, by its number among those, and how close they
     /// are. If none does, this is the next that is kept.
     ///
     /// # Errors
@@ -389,7 +389,7 @@ impl Stars {
         let compared = ComparedSets { sets: &*records, verifier, room, at_hand: 0 };
         let first = kept.first_similar(own, 0, &compared, scratch)?;
         let [a, b] = [own, first.unwrap_or(own)].map(|set| layout.body(&records.0[set as usize]));
-        let similarity = self.settings.measure.similarity(verifier.overlap(a.elements, b.elements));
+        let value = verifier.value(verifier.overlap(a.elements, b.elements));
         match first {
             Some(_) => drop(records.0.pop()),
             None => {
@@ -397,7 +397,7 @@ impl Stars {
                 kept.settle(&compared)?;
             }
         }
-        Ok((first.unwrap_or(own) as usize, similarity))
+        Ok((first.unwrap_or(own) as usize, value))
     }
 }
 

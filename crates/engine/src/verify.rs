@@ -66,15 +66,15 @@ impl Measure {
     /// How similar items are that have this in common; 1 for two without any element.
     pub fn similarity(self, overlap: Overlap) -> f64 {
         let Overlap { shared, a, b } = overlap;
-        let shared = f64::from(shared);
+        let [shared, size_a, size_b] = [shared, a, b].map(|count| count as f64);
         let share = |of: f64| if of == 0.0 { 1.0 } else { shared / of };
         match self {
-            Self::Jaccard | Self::Bag | Self::Hamming => share(f64::from(overlap.union())),
+            Self::Jaccard | Self::Bag | Self::Hamming => share(overlap.union() as f64),
             Self::BagSum if a == 0 && b == 0 => 0.5,
-            Self::BagSum => share(f64::from(a) + f64::from(b)),
-            Self::Dice => share((f64::from(a) + f64::from(b)) / 2.0),
-            Self::Cosine => share((f64::from(a) * f64::from(b)).sqrt()),
-            Self::Containment => share(f64::from(a.min(b))),
+            Self::BagSum => share(size_a + size_b),
+            Self::Dice => share((size_a + size_b) / 2.0),
+            Self::Cosine => share((size_a * size_b).sqrt()),
+            Self::Containment => share(size_a.min(size_b)),
             Self::Overlap => shared,
         }
     }
@@ -82,17 +82,17 @@ impl Measure {
     /// How far apart they are: elements in one only, as their number for Hamming, else as their share.
     pub fn distance(self, overlap: Overlap) -> f64 {
         let union = overlap.union();
-        let apart = f64::from(union - overlap.shared);
+        let apart = (union - overlap.shared) as f64;
         match self {
             Self::Hamming => apart,
             _ if union == 0 => 0.0,
-            _ => apart / f64::from(union),
+            _ => apart / union as f64,
         }
     }
 
     /// What sets of `a` and `b` (numbered) elements with `shared` in common have in common.
     pub(crate) fn overlap(shared: usize, a: usize, b: usize) -> Overlap {
-        Overlap { shared: shared as u32, a: a as u32, b: b as u32 }
+        Overlap { shared: shared as u64, a: a as u64, b: b as u64 }
     }
 
     /// The measure's name for people.
@@ -110,25 +110,25 @@ impl Measure {
     }
 }
 
-/// What two items have in common, exactly: as counts.
+/// What two items have in common, exactly: as counts. Of bags they are sums, which can be larger than 2³².
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap {
     /// Elements of both.
-    pub shared: u32,
+    pub shared: u64,
     /// Elements of the one.
-    pub a: u32,
+    pub a: u64,
     /// Elements of the other.
-    pub b: u32,
+    pub b: u64,
 }
 
 impl Overlap {
     /// What an item of `size` elements has in common with its copy.
-    pub fn identical(size: u32) -> Self {
+    pub fn identical(size: u64) -> Self {
         Self { shared: size, a: size, b: size }
     }
 
     /// Elements of either.
-    pub fn union(self) -> u32 {
+    pub fn union(self) -> u64 {
         self.a - self.shared + self.b
     }
 }

@@ -22,7 +22,7 @@ from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._dedup import Deduplicated, deduplicate
 from nearkin.spark._sketch import sketch
-from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, encoded
+from nearkin.spark._stages import HEAVY, Found, Texts, among_copies, encoded, value_name
 from nearkin.spark._texts import FrameTexts
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def _named(found: Found, texts: Texts, options: dict[str, Any]) -> DataFrame:
     one = ids.select(F.col("position").alias("a"), F.col("id").alias("id_a"))
     two = ids.select(F.col("position").alias("b"), F.col("id").alias("id_b"))
     named = matches.join(one, "a").join(two, "b")
-    value = "similarity" if options.get("within") is None else "distance"
-    return named.select(
-        F.col("id_a").alias("a"), F.col("id_b").alias("b"), F.col("similarity").alias(value)
-    )
+    value = F.col("similarity").alias(value_name(options))
+    return named.select(F.col("id_a").alias("a"), F.col("id_b").alias("b"), value)
 
 
 def dedup(
@@ -110,7 +108,7 @@ def dedup(
     -------
     Deduplicated
         `.kept`, the rows that are kept with all their columns; `.clusters`, a row a text: `id`, `cluster` (the id
-        that was kept), `kept`, `similarity` to it; `.stats`.
+        that was kept), `kept`, `similarity` to it (or `distance`, with `within`); `.stats`.
     """
     texts, found = _found(frame, options, chains)
     return deduplicate(found, texts, keep, chains)

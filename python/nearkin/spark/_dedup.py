@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from nearkin import ParameterError
 from nearkin.spark import _rust
 from nearkin.spark._components import contract
-from nearkin.spark._stages import Found, Texts, encoded
+from nearkin.spark._stages import Found, Texts, encoded, value_name
 from nearkin.spark._texts import broadcast
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Deduplicated:
     """A DataFrame with one row of each group kept."""
 
     texts: Texts
-    #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`. A table where they are few.
+    #: Items of groups with several: `position`, `to` (the kept one's position), `similarity`, which with `within` is a
+    #: distance, as in everything that follows. A table where they are few.
     settled: DataFrame | pa.Table
     #: The options of the search.
     given: dict[str, Any]
@@ -67,7 +68,7 @@ class Deduplicated:
 
     @cached_property
     def clusters(self) -> DataFrame:
-        """A row an item: `id`, `cluster`, `kept`, `similarity`."""
+        """One row per item: `id`, `cluster`, `kept`, and `similarity` or, with `within`, `distance`."""
         ids = self.texts.ids()
         small = self.stats["removed"] + self.stats["clusters"]
         leaders = self.members.where("position = to").select("position")
@@ -75,7 +76,7 @@ class Deduplicated:
         names = names.select(F.col("position").alias("to"), F.col("id").alias("cluster"))
         named = self.members.join(broadcast(names, self.stats["clusters"]), "to")
         rows = ids.join(broadcast(named, small), "position", "left")
-        if self.given.get("measure") == "overlap":
+        if _is_counted(self.given):
             rows = rows.join(_rust.on_executors(self.texts.texts(), self._alone(), _ALONE), "position")
             alone: Column = F.col("alone")
         else:
@@ -84,7 +85,7 @@ class Deduplicated:
             "id",
             F.coalesce("cluster", "id").alias("cluster"),
             F.coalesce(F.col("position") == F.col("to"), F.lit(True)).alias("kept"),
-            F.coalesce("similarity", alone).alias("similarity"),
+            F.coalesce("similarity", alone).alias(value_name(self.given)),
         )
 
     def _alone(self) -> Any:
@@ -318,8 +319,8 @@ def _settled(found: Found, texts: Texts, members: DataFrame, edges: DataFrame) -
 
 
 def _is_counted(given: dict[str, Any]) -> bool:
-    """Whether what is known of a pair is no similarity, or copies have one of their own."""
-    return given.get("measure") in ("overlap", "hamming") or given.get("within") is not None
+    """Whether values are counts: copies have one that depends on what they are copies of."""
+    return given.get("measure") == "overlap"
 
 
 def _is_one_sided(given: dict[str, Any]) -> bool:
@@ -328,7 +329,7 @@ def _is_one_sided(given: dict[str, Any]) -> bool:
 
 
 def _identical(given: dict[str, Any]) -> float:
-    """How similar copies are, where that does not depend on what they are copies of."""
+    """How close copies are, where that does not depend on what they are copies of."""
     likeness = _rust.Likeness(encoded(given))
     return float(likeness.compare_with_themselves(_ANY)["similarity"][0].as_py())
 

@@ -56,6 +56,11 @@ class Texts(Protocol):
     def release(self) -> None: ...
 
 
+def value_name(options: dict[str, Any]) -> str:
+    """What the value of a pair is called."""
+    return "similarity" if options.get("within") is None else "distance"
+
+
 def encoded(options: dict[str, Any]) -> str:
     """Options as executors get them."""
     return as_json(options, DedupOptions)

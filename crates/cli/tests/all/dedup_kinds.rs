@@ -32,6 +32,23 @@ fn fields_of_a_file_that_has_none_are_refused() {
 }
 
 #[test]
+fn clusters_of_sets_within_a_distance_told_a_similarity() {
+    let place = Place::new();
+    place.write(
+        "in.jsonl",
+        "{\"text\":[\"a\",\"b\",\"c\"]}\n{\"text\":[\"a\",\"b\",\"d\"]}\n{\"text\":[]}\n",
+    );
+    let sets = "dedup in.jsonl --as set --clusters c.csv";
+    let outcome = place.ok(&format!("{sets} --measure hamming --within 2"));
+    let clusters = "id,cluster,kept,distance\n0,0,true,0.0\n1,0,false,2.0\n2,2,true,0.0\n";
+    assert_eq!(place.read("c.csv"), clusters);
+    assert!(outcome.stderr.contains("each within 2 of one that is kept"), "{}", outcome.stderr);
+    // Two of four elements are in one set only.
+    place.ok(&format!("{sets} --measure jaccard --within 0.5"));
+    assert_eq!(place.read("c.csv"), clusters.replace("2.0", "0.5"));
+}
+
+#[test]
 fn vectors_of_an_npy_file_are_kept_as_they_came() {
     let place = Place::new();
     for kind in ["<f4", "<f8"] {

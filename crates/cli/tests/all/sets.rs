@@ -333,3 +333,104 @@ fn similar(
     }
     all
 }
+
+#[test]
+fn bags_with_counts_of_millions_are_compared_by_their_counts() {
+    let place = Place::new();
+    let rows = [
+        ("x", "{\"a\":1000000,\"b\":2000000}"),
+        ("y", "{\"b\":1000000,\"a\":1000000}"),
+        ("z", "{\"a\":3000000000}"),
+        ("w", "{\"a\":3000000000,\"c\":1000000000}"),
+        ("copy", "{\"b\":2000000,\"a\":1000000}"),
+        ("empty", "{}"),
+    ];
+    let line = |(id, bag): &(&str, &str)| format!("{{\"id\":\"{id}\",\"items\":{bag}}}\n");
+    let lines: Vec<String> = rows.iter().map(line).collect();
+    place.write("in.jsonl", lines.concat());
+    place.write("a.jsonl", lines[..2].concat());
+    place.write("b.jsonl", lines[2..].concat());
+    // Minima over maxima: 1 + 1 of 1 + 2 millions, and 3 of 3 + 1 thousand millions.
+    let two_thirds = 2.0 / 3.0;
+    let (xy, xcopy, ycopy) =
+        (("x", "y", two_thirds), ("x", "copy", 1.0), ("y", "copy", two_thirds));
+    let all = expected(&[xy, xcopy, ycopy, ("z", "w", 0.75)]);
+    let bags = "in.jsonl --as bag --memory 32M";
+    for way in ["", "--exact", "--threads 1", "--threads 3"] {
+        let outcome = place.ok(&format!("pairs {bags} -t 0.6 {way}"));
+        assert_eq!(pairs(&outcome.stdout), all, "{way}");
+        assert!(outcome.stderr.contains("found by an exact search, which misses none"));
+    }
+    // By sum, minima over everything.
+    let by_sum = expected(&[("x", "y", 0.4), ("x", "copy", 0.5), ("y", "copy", 0.4)]);
+    let outcome = place.ok(&format!("pairs {bags} --measure bag-sum -t 0.39 -q"));
+    let mut expected_by_sum = by_sum;
+    expected_by_sum.insert(("z".into(), "w".into()), rounded(3.0 / 7.0));
+    assert_eq!(pairs(&outcome.stdout), expected_by_sum);
+    let within = place.ok(&format!("pairs {bags} --within 0.25 -q")).stdout;
+    let rows = "{\"a\":\"x\",\"b\":\"copy\",\"distance\":0.0}\n{\"a\":\"z\",\"b\":\"w\",\"distance\":0.25}\n";
+    assert_eq!(within, rows);
+    let against = place.ok("pairs a.jsonl --against b.jsonl --as bag -t 0.6 -q").stdout;
+    assert_eq!(pairs(&against), expected(&[xcopy, ycopy]));
+    let top = place.ok(&format!("top {bags} -k 1 -q")).stdout;
+    let closest =
+        [xcopy, ("y", "x", two_thirds), ("z", "w", 0.75), ("w", "z", 0.75), ("copy", "x", 1.0)];
+    assert_eq!(pairs(&top), expected(&closest));
+    let outcome =
+        place.ok(&format!("dedup {bags} -t 0.6 -o kept.jsonl --clusters c.csv --stats s.json"));
+    assert_eq!(place.read("kept.jsonl"), [&*lines[0], &*lines[2], &*lines[5]].concat());
+    let clusters = "id,cluster,kept,similarity\nx,x,true,1.0\ny,x,false,0.6666666666666666\nz,z,true,1.0\n\
+                    w,z,false,0.75\ncopy,x,false,1.0\nempty,empty,true,1.0\n";
+    assert_eq!(place.read("c.csv"), clusters);
+    assert!(outcome.stderr.contains("found by an exact search, which misses none"));
+    let stats: Value = serde_json::from_str(&place.read("s.json")).expect("JSON");
+    assert_eq!((&stats["kept"], &stats["way"]), (&Value::from(3), &Value::from("exact")));
+    // In a set an element is there or not.
+    let sets = expected(&[("x", "y", 1.0), xcopy, ("y", "copy", 1.0)]);
+    assert_eq!(found(&place, "in.jsonl --as bag --measure jaccard -t 0.6 --memory 32M"), sets);
+}
+
+#[test]
+fn bad_bags_are_told_or_skipped_where_counts_are_large() {
+    let place = Place::new();
+    let large = "{\"id\":1,\"items\":{\"a\":4000000000}}\n";
+    let lines = [large, "{\"id\":2,\"items\":{\"a\":5000000000}}\n", "{\"id\":3}\n", large];
+    place.write("in.jsonl", lines.concat());
+    place.fails("pairs in.jsonl --as bag", &["in.jsonl:2: ", "counts go up to 4294967295"]);
+    let outcome = place.ok("dedup in.jsonl --as bag --on-error skip --stats s.json");
+    assert_eq!(outcome.stdout, large);
+    let stats: Value = serde_json::from_str(&place.read("s.json")).expect("JSON");
+    assert_eq!((&stats["items"], &stats["skipped"]), (&Value::from(1), &Value::from(3)));
+    place.write("in.jsonl", [large, large].concat());
+    place.fails(
+        "pairs in.jsonl --as bag",
+        &["in.jsonl:2: the id \"1\" was there before, at in.jsonl:1"],
+    );
+}
+
+#[test]
+fn which_bags_are_searched_by_their_counts_does_not_depend_on_where_these_are() {
+    let place = Place::new();
+    let line = |id: usize, counts: &str| format!("{{\"id\":{id},\"items\":{{{counts}}}}}\n");
+    let mut lines: Vec<String> =
+        (0..3000).map(|id| line(id, &format!("\"a{}\":3,\"b\":1", id / 2))).collect();
+    // One bag with so large a count that copies would take much memory, first or last.
+    lines.push(line(3000, "\"c\":4000000000"));
+    let last = lines.concat();
+    lines.rotate_right(1);
+    place.write("first.jsonl", lines.concat());
+    place.write("last.jsonl", &last);
+    let all = (0..1500).map(|at| ((2 * at).to_string(), (2 * at + 1).to_string(), 1.0));
+    let all: Pairs = all.map(|(a, b, value)| ((a, b), value)).collect();
+    for name in ["first.jsonl", "last.jsonl", "- --format jsonl"] {
+        for options in ["", "--threads 1 --memory 24M", "--temp jobs"] {
+            let line = format!("pairs {name} --as bag {options} --stats s.json");
+            let input = if name.starts_with('-') { last.as_bytes() } else { b"" };
+            let outcome = place.run_with(&line, input);
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            assert_eq!(pairs(&outcome.stdout), all, "{line}");
+            let stats: Value = serde_json::from_str(&place.read("s.json")).expect("JSON");
+            assert_eq!(stats["way"], "exact");
+        }
+    }
+}

@@ -51,7 +51,7 @@ impl Capture {
         // With 0.99 there are twice as many keys of two. That took 2 to 3 % of a run longer, and intervals were as wide.
         let seen = if twos.is_some() { 0.93 } else { 0.9995 };
         let shared = 2.0 * jaccard / (1.0 + jaccard) * SIZE;
-        let overlap = Overlap { shared: shared as u32, a: SIZE as u32, b: SIZE as u32 };
+        let overlap = Overlap { shared: shared as u64, a: SIZE as u64, b: SIZE as u64 };
         let capture = |kept: usize| Self { kept, twos, ..Self::everything(seed) };
         let is_enough = |capture: &Self| capture.chance(overlap) >= seen;
         (3..MOST_KEPT).map(capture).find(is_enough).unwrap_or(capture(MOST_KEPT))
@@ -156,8 +156,8 @@ impl Capture {
         if shared < needed || larger <= self.kept {
             return f64::from(u8::from(shared >= needed));
         }
-        let (only_a, only_b) = (f64::from(a - shared), f64::from(b - shared));
-        let (shared, union) = (f64::from(shared), f64::from(overlap.union()));
+        let (only_a, only_b) = ((a - shared) as f64, (b - shared) as f64);
+        let (shared, union) = (shared as f64, overlap.union() as f64);
         // One over what is left of the union when so many have come.
         let one_of: [f64; 2 * MOST_KEPT] = std::array::from_fn(|come| 1.0 / (union - come as f64));
         // `before[c][j]`: c common elements and, of the row at hand, j of the second set alone have come.
@@ -237,7 +237,7 @@ mod tests {
         {
             let overlap = Overlap { shared, a: shared + only_a, b: shared + only_b };
             let seen = (0..TRIES).filter(|&seed| {
-                let sets = sets(shared.into(), only_a.into(), only_b.into(), seed << 32);
+                let sets = sets(shared, only_a, only_b, seed << 32);
                 are_seen(keeping(seed, kept, twos), &sets)
             });
             let share = seen.count() as f64 / TRIES as f64;
@@ -253,7 +253,7 @@ mod tests {
     fn the_chance_of_a_single_element_is_the_jaccard_similarity() {
         for (shared, a, b) in [(1, 2, 3), (4, 5, 9), (30, 30, 31), (1, 1, 2), (7, 100, 8)] {
             let overlap = Overlap { shared, a, b };
-            let jaccard = f64::from(shared) / f64::from(overlap.union());
+            let jaccard = shared as f64 / overlap.union() as f64;
             assert!((keeping(1, 1, None).chance(overlap) - jaccard).abs() < 1e-12);
         }
     }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn a_pair_at_the_threshold_is_hardly_ever_overlooked() {
         for percent in [95, 80, 60, 45, 44, 20] {
-            let capture = Capture::new(1, f64::from(percent) / 100.0);
+            let capture = Capture::new(1, percent as f64 / 100.0);
             let (shared, size) = (2 * percent, 100 + percent);
             let chance = capture.chance(Overlap { shared, a: size, b: size });
             assert!(chance > if percent >= 45 { 0.92 } else { 0.989 }, "{percent}: {chance}");
@@ -284,7 +284,6 @@ mod tests {
             (20, 1, 2, 4),
         ] {
             let overlap = Overlap { shared, a, b };
-            let [shared, a, b] = [shared, a, b].map(u64::from);
             for seed in 0..50 {
                 let capture = Capture::new(seed, f64::from(percent) / 100.0);
                 assert_eq!(capture.chance(overlap), 1.0);

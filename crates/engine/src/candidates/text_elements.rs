@@ -26,7 +26,7 @@ impl ElementBuffers {
         let Self { scratch, bag, elements } = self;
         elements.clear();
         if !repeats {
-            return shingling.shingle_or_whole(text, scratch, elements);
+            return shingling.once_or_whole(text, scratch, elements);
         }
         bag.clear();
         let is_whole = shingling.shingle_or_whole(text, scratch, bag);

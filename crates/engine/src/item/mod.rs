@@ -1,5 +1,6 @@
 //! What can be compared, and collections of it.
 
+mod bags;
 mod bits;
 mod chunks;
 mod copies;
@@ -12,6 +13,7 @@ mod sparse;
 mod strings;
 mod vectors;
 
+pub use bags::{Bags, Counted};
 pub use bits::Bits;
 pub use chunks::{ChunkNumber, Lane, Lanes};
 pub(crate) use chunks::{ChunkStarts, one_lane};

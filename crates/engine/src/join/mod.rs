@@ -7,6 +7,7 @@
 //! | [`dense`] | vectors | every close pair, by comparing all, many at a time |
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
 //! | [`sets`] | sets | every pair that shares enough, by an index of prefixes |
+//! | [`bags`] | bags with counts | every pair that shares enough, by an index of prefixes whose unit is the count |
 //! | [`strings`] | strings | every pair within a few edits, by segments that edits leave alone |
 //! | [`sparse`] | sparse vectors | every pair at a small angle, by the heads of vectors |
 //! | [`estimate`] | vectors | which of these is the cheapest |
@@ -15,6 +16,7 @@
 //! Joins hand pairs on while they find more ([`PairSink`](crate::space::PairSink)), in any order. The pairs are the same at
 //! any number of threads.
 
+pub mod bags;
 mod basis;
 pub mod bits;
 pub mod blocks;

@@ -30,6 +30,8 @@ mod serde_forms;
 mod settings;
 mod shingles;
 mod size;
+#[cfg(feature = "files")]
+mod weighed;
 
 use std::path::PathBuf;
 

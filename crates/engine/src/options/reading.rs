@@ -31,7 +31,9 @@ impl Options {
             delimiter: self.delimiter.clone(),
             header: !self.no_header,
             on_error: self.on_error.unwrap_or_default(),
-            max_item: self.item_limit(self.memory.unwrap_or_else(fair_share), 1),
+            max_item: self
+                .item_limit(self.memory.unwrap_or_else(fair_share), 1)
+                .copies(self.copies_counts(None)),
             ..ReadOptions::default()
         }
     }
@@ -81,7 +83,8 @@ impl Options {
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
             max_item: settings.map_or(defaults.max_item, |settings| {
-                self.item_limit(settings.memory, settings.threads)
+                let limit = self.item_limit(settings.memory, settings.threads);
+                limit.copies(self.copies_counts(Some(settings)))
             }),
             value: value.map(str::to_owned),
             ..defaults

@@ -8,11 +8,11 @@ use crate::family::{BitSampling, Family, Hyperplanes, LineDirection, Lines, MinH
 use crate::item::Vectors;
 use crate::join::estimate::{self, VectorJoin};
 use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
-use crate::join::{self, TopQuery, bits, sparse, strings, top};
+use crate::join::{self, TopQuery, bags, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, Space, SparseSpace,
-    StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, Space,
+    SparseSpace, StringSpace, VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
 
@@ -407,6 +407,35 @@ impl SearchSpace for StringSpace {
         // Rows came item by item, in order of closeness.
         all.sort_by_key(|found| found.a);
         Ok(all)
+    }
+
+    fn has_tables(&self) -> bool {
+        false
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (0.0, 100.0)
+    }
+}
+
+impl SearchSpace for BagSpace<'_> {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
+    }
+
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        bags::join(self, join, found)
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
+        let Some(limit) = limit else { return top::brute_force(self, top) };
+        let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
+        Ok(top::of_pairs(self, top, |found| bags::join(self, &join, found))?.concat())
     }
 
     fn has_tables(&self) -> bool {

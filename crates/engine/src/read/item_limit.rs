@@ -17,11 +17,19 @@ pub struct ItemLimit {
     by_memory: Option<usize>,
     /// The memory that there is for an item or what stands for it.
     room: usize,
+    /// Whether an element takes memory each time that it is counted.
+    copies: bool,
 }
 
 impl Default for ItemLimit {
     fn default() -> Self {
-        Self { bytes: usize::MAX, alone: usize::MAX, by_memory: None, room: usize::MAX }
+        Self {
+            bytes: usize::MAX,
+            alone: usize::MAX,
+            by_memory: None,
+            room: usize::MAX,
+            copies: true,
+        }
     }
 }
 
@@ -38,7 +46,12 @@ impl ItemLimit {
         let room = (memory / SHARE.1).saturating_mul(SHARE.0).saturating_add(BESIDE);
         let bytes = most.min(room / each);
         let by_memory = (room / each < most).then_some(each);
-        Self { bytes, alone: bytes / threads.max(1), by_memory, room }
+        Self { bytes, alone: bytes / threads.max(1), by_memory, room, copies: true }
+    }
+
+    /// Whether an element takes memory each time that it is counted, so that its counts are limited.
+    pub(crate) fn copies(self, copies: bool) -> Self {
+        Self { copies, ..self }
     }
 
     /// What is wrong with an item of this many bytes, if it has too many.
@@ -47,9 +60,9 @@ impl ItemLimit {
     }
 
     /// What is wrong with a list whose elements occur so often that they take too much memory; nothing unless it has
-    /// counts.
+    /// counts, and each time is an element of its own.
     pub(super) fn check_counts(&self, list: &str) -> Result<(), Problem> {
-        if memchr::memchr(b'*', list.as_bytes()).is_none() {
+        if !self.copies || memchr::memchr(b'*', list.as_bytes()).is_none() {
             return Ok(());
         }
         let mut elements = 0;
@@ -60,7 +73,10 @@ impl ItemLimit {
             return Ok(());
         }
         let what = format!("counts {} elements, which take as much memory as", spelled(elements));
-        Err(self.problem(bytes, &what, "bytes of text").or("scale the counts down"))
+        Err(self
+            .problem(bytes, &what, "bytes of text")
+            .or("search exactly")
+            .or("scale the counts down"))
     }
 
     /// What is wrong with this many columns of a Parquet file, if there are too many.

@@ -1,4 +1,4 @@
-//! Whole collections into memory: vectors, bit strings, strings, sets.
+//! Whole collections into memory: vectors, bit strings, strings.
 //!
 //! Records are parsed on all cores and taken in order. Vectors and bit strings of one collection must be
 //! equally long; an error names the file and the line of the first that is not.
@@ -20,10 +20,8 @@ use super::{
     vector_files::{self, Number},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::family::weighted::numbered;
-use crate::item::{Batch, Bits, Id, Sets, Source, Value, Vectors};
+use crate::item::{Batch, Bits, Id, Value, Vectors};
 use crate::parallel::in_order;
-use crate::shingle::{Scratch, Shingling};
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
@@ -163,106 +161,59 @@ pub fn load_strings(
     Ok(NamedItems { items, names: loaded.naming.finish() })
 }
 
-/// The elements of every text of a collection, cut as `shingling` says: sorted, without repeats unless they
-/// are counted, in which case an element's repeats are elements of their own.
-///
-/// # Errors
-/// When a record cannot be used and such are not skipped, and when a file cannot be read.
-pub fn load_sets<S: Source>(
-    source: &S,
-    shingling: &Shingling,
-    repeats: bool,
-    on_error: OnError,
-) -> Result<NamedItems<Sets>> {
-    let reading = ItemReader {
-        text: &|text, out| {
-            let mut set = Vec::new();
-            shingling.shingle_or_whole(text, &mut Scratch::default(), &mut set);
-            set.sort_unstable();
-            if repeats {
-                let bag = std::mem::take(&mut set);
-                numbered(&bag, &mut set);
-                set.sort_unstable();
-            }
-            set.dedup();
-            out.extend_from_slice(&set);
-            Ok((set.len(), BitNotation::Clear))
-        },
-        column: &|_| Ok(None),
-        row: &|_, _, _| Err("vectors are no sets".into()),
-        unequal: None,
-        unfit: |_| false,
-        refusal: None,
-    };
-    let mut loaded = ItemsBuilder::new();
-    let chunks = source.scan(&|_| false);
-    let read = |chunk| {
-        let batch = source.decode(&chunk, &|_| true)?;
-        Ok((source.place(&chunk).0, batch.path.clone(), batch_part(batch, &reading)))
-    };
-    in_order(threads(), chunks, read, |(number, path, mut part)| {
-        loaded.naming.file(&path);
-        let before = source.lines_before(number)?;
-        part.records.iter_mut().for_each(|record| record.line += before);
-        loaded.take_part(&path, part, on_error, &reading)
-    })?;
-    let mut items = Sets::default();
-    loaded.ends.windows(2).for_each(|range| items.push(&loaded.values[range[0]..range[1]]));
-    Ok(NamedItems { items, names: loaded.naming.finish() })
-}
-
-fn threads() -> usize {
+pub(super) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
 /// How long an item is, and how it was written.
-type ItemLength = Result<(usize, BitNotation), Problem>;
+pub(super) type ItemLength = Result<(usize, BitNotation), Problem>;
 
 /// Appends the item of one row.
-type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> ItemLength>;
+pub(super) type RowOf<E> = Box<dyn Fn(usize, &mut Vec<E>) -> ItemLength>;
 
 /// How the rows of a column are read; nothing where they are texts.
-type ColumnOf<E> = Result<Option<RowOf<E>>, ArrowError>;
+pub(super) type ColumnOf<E> = Result<Option<RowOf<E>>, ArrowError>;
 
 /// Appends the item that a row of a file of vectors holds.
-type VectorRow<E> = dyn Fn(vector_files::NumberType, &[u8], &mut Vec<E>) -> ItemLength + Sync;
+pub(super) type VectorRow<E> =
+    dyn Fn(vector_files::NumberType, &[u8], &mut Vec<E>) -> ItemLength + Sync;
 
 /// How items are read from texts, from columns of lists or bytes, and from rows of files of vectors.
-struct ItemReader<'a, E> {
-    text: &'a (dyn Fn(&str, &mut Vec<E>) -> ItemLength + Sync),
-    column: &'a (dyn Fn(&ArrayRef) -> ColumnOf<E> + Sync),
-    row: &'a VectorRow<E>,
+pub(super) struct ItemReader<'a, E> {
+    pub(super) text: &'a (dyn Fn(&str, &mut Vec<E>) -> ItemLength + Sync),
+    pub(super) column: &'a (dyn Fn(&ArrayRef) -> ColumnOf<E> + Sync),
+    pub(super) row: &'a VectorRow<E>,
     /// The problem of items that are not equally long, if they must be.
-    unequal: Option<fn(usize, usize) -> Problem>,
+    pub(super) unequal: Option<fn(usize, usize) -> Problem>,
     /// Which well-formed items cannot be used, and what is wrong with them.
-    unfit: fn(&[E]) -> bool,
-    refusal: Option<fn() -> Problem>,
+    pub(super) unfit: fn(&[E]) -> bool,
+    pub(super) refusal: Option<fn() -> Problem>,
 }
 
 /// What was read so far.
-struct ItemsBuilder<E> {
-    values: Vec<E>,
+pub(super) struct ItemsBuilder<E> {
+    pub(super) values: Vec<E>,
     /// Where each item starts and the last ends, for items of any length.
-    ends: Vec<usize>,
+    pub(super) ends: Vec<usize>,
     /// The length of all items, where they must be equally long.
     length: Option<usize>,
     written: BitNotation,
-    naming: NamesBuilder,
+    pub(super) naming: NamesBuilder,
     /// Records before the file that is being read.
     position: u64,
 }
 
 /// The items of one chunk.
-struct ChunkItems<E> {
+pub(super) struct ChunkItems<E> {
     values: Vec<E>,
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     bad: Vec<Error>,
     count: u32,
 }
 
-struct Record {
+pub(super) struct Record {
     ordinal: u32,
-    line: u64,
+    pub(super) line: u64,
     id: Option<Id>,
     /// The value that decides which item is kept.
     value: Option<Value>,
@@ -328,7 +279,7 @@ fn field_option(options: &ReadOptions) -> Option<&'static str> {
 }
 
 impl<E: Copy + Send> ItemsBuilder<E> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             values: Vec::new(),
             ends: vec![0],
@@ -368,7 +319,7 @@ impl<E: Copy + Send> ItemsBuilder<E> {
     }
 
     /// Adds the items of a chunk.
-    fn take_part(
+    pub(super) fn take_part(
         &mut self,
         path: &Path,
         part: ChunkItems<E>,
@@ -471,7 +422,7 @@ fn part<E>(input: &Input, chunk: &Chunk, reading: &ItemReader<E>) -> Result<Chun
     Ok(batch_part(input.decode(chunk, &|_| true)?, reading))
 }
 
-fn batch_part<E>(batch: Batch, reading: &ItemReader<E>) -> ChunkItems<E> {
+pub(super) fn batch_part<E>(batch: Batch, reading: &ItemReader<E>) -> ChunkItems<E> {
     let mut values = Vec::new();
     let mut records = Vec::with_capacity(batch.items.len());
     for (index, item) in batch.items.iter().enumerate() {

@@ -185,10 +185,7 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
                 compare(search, run.budget(), load, &collection, &drawn, &mut stats)?;
             Ok::<_, Error>((collection, similar, members))
         })?;
-        let form = match search.settings.limit() {
-            Limit::Similarity(_) => Form::Similarity,
-            Limit::Distance(_) => Form::Distance,
-        };
+        let form = form_of(search.settings.limit());
         Ok(Matches::new(collection, (similar, members), form, stats, pool))
     }
 
@@ -205,8 +202,9 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
             let load = |stats: &mut Stats| run.comparison(&collection, candidates.records, stats);
             let rule = (keep, linkage);
             let clustering = cluster(search, load, &collection, rule, &drawn, &mut stats)?;
-            let empty = search.settings.measure.similarity(Overlap::identical(0));
-            Ok(Deduplication::new(collection, clustering, (empty, Form::Similarity), stats))
+            let limit = search.settings.limit();
+            let empty = limit.value(search.settings.measure, Overlap::identical(0));
+            Ok(Deduplication::new(collection, clustering, (empty, form_of(limit)), stats))
         })
     }
 
@@ -276,4 +274,12 @@ fn cluster<C: Comparison>(
 /// When a record cannot be used.
 pub fn shingle_only<S: Source>(source: &S, settings: &Settings) -> Result<u64> {
     disk::shingle_only(source, settings)
+}
+
+/// What the values of pairs under a limit are.
+fn form_of(limit: Limit) -> Form {
+    match limit {
+        Limit::Similarity(_) => Form::Similarity,
+        Limit::Distance(_) => Form::Distance,
+    }
 }

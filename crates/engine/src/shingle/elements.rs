@@ -14,8 +14,8 @@ use nearkin_kernels::{HashKey, hash_piece};
 /// What a list text begins with.
 const MARK: char = '\u{1f}';
 
-/// The most often that a bag may hold one element: each time is an element to compare.
-const MOST: u32 = 1_000_000;
+/// The most often that a bag may hold one element.
+const MOST: u32 = u32::MAX;
 
 /// How often an element occurs.
 ///
@@ -77,7 +77,7 @@ pub fn each_element<'a>(text: &'a str, mut each: impl FnMut(&'a str, u32)) {
 fn first(rest: &str) -> Option<(&str, u32, &str)> {
     let (head, after) = rest.split_once(':')?;
     let (length, count) = match head.split_once('*') {
-        Some((length, count)) => (length, count.parse().ok().filter(|&count| count <= MOST)?),
+        Some((length, count)) => (length, count.parse().ok()?),
         None => (head, 1),
     };
     let (element, after) = after.split_at_checked(length.parse().ok()?)?;
@@ -86,10 +86,12 @@ fn first(rest: &str) -> Option<(&str, u32, &str)> {
 
 /// Appends the hash of every element, as often as it occurs.
 pub(super) fn shingle(text: &str, key: &HashKey, out: &mut Vec<u64>) {
-    each_element(text, |element, count| {
-        let hash = hash_piece(key, element.as_bytes());
-        out.extend(std::iter::repeat_n(hash, count as usize));
-    });
+    each_hash(text, key, |hash, count| out.extend(std::iter::repeat_n(hash, count as usize)));
+}
+
+/// Calls `each` with the hash of every element and its count.
+pub(super) fn each_hash(text: &str, key: &HashKey, mut each: impl FnMut(u64, u32)) {
+    each_element(text, |element, count| each(hash_piece(key, element.as_bytes()), count));
 }
 
 #[cfg(test)]

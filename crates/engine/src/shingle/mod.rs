@@ -40,6 +40,7 @@ pub use words::{Tokenizer, UnicodeWords};
 
 use nearkin_kernels::{HashKey, WordMask};
 
+use crate::item::Counted;
 use crate::{Error, Result};
 
 /// What a shingle consists of.
@@ -204,9 +205,44 @@ impl Shingling {
             out.len() == first && !text.is_empty() && !matches!(self.unit, Unit::Elements);
         if is_whole {
             let hash = hash::hash_whole(&self.key, text);
-            out.push(if self.bits == HashBits::ThirtyTwo { hash >> 32 } else { hash });
+            out.push(self.kept(hash));
         }
         is_whole
+    }
+
+    /// Like [`shingle_or_whole`](Self::shingle_or_whole) where repeats do not count: the elements of a list come once
+    /// however often they are counted.
+    pub(crate) fn once_or_whole(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u64>,
+    ) -> bool {
+        let Unit::Elements = self.unit else { return self.shingle_or_whole(text, scratch, out) };
+        elements::each_hash(text, &self.key, |hash, count| {
+            out.extend((count > 0).then(|| self.kept(hash)));
+        });
+        false
+    }
+
+    /// The bits of a hash that are kept.
+    fn kept(&self, hash: u64) -> u64 {
+        if self.bits == HashBits::ThirtyTwo { hash >> 32 } else { hash }
+    }
+
+    /// The elements of a list text: sorted hashes, each once, with how often it occurs.
+    pub(crate) fn counted(&self, list: &str) -> Vec<Counted> {
+        let mut all: Vec<Counted> = Vec::new();
+        elements::each_hash(list, &self.key, |hash, count| {
+            all.extend((count > 0).then(|| (self.kept(hash), u64::from(count))));
+        });
+        all.sort_unstable();
+        all.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0 };
+            same
+        });
+        all
     }
 
     /// How long a text is: its characters, or the elements of its list.
@@ -223,7 +259,12 @@ impl Shingling {
 
     /// The text's set of shingles: sorted hashes, each once.
     pub fn set(&self, text: &str) -> Vec<u64> {
-        let mut set = self.bag(text);
+        let mut set = Vec::new();
+        match self.unit {
+            Unit::Elements => _ = self.once_or_whole(text, &mut Scratch::default(), &mut set),
+            _ => self.shingle(text, &mut Scratch::default(), &mut set),
+        }
+        set.sort_unstable();
         set.dedup();
         set
     }

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+mod bags;
 mod bits;
 mod pairs;
 mod sets;
@@ -13,6 +14,7 @@ mod sparse;
 mod strings;
 mod vectors;
 
+pub use bags::BagSpace;
 pub use bits::BitSpace;
 pub(crate) use pairs::PairBuffer;
 pub use pairs::{ClosePair, JoinQuery, PairSink, sorted_pairs};

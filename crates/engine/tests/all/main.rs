@@ -7,6 +7,7 @@
 mod common;
 
 // The subject.
+mod bags;
 mod s1_measures;
 mod s2_12_tfidf;
 mod s2_shingles;

@@ -2,12 +2,12 @@
 
 use nearkin_engine::cluster::{Deduplication, Keep, Linkage, UnionFind};
 use nearkin_engine::family::hash::SplitMix;
-use nearkin_engine::item::{Bits, Id, Sets, Sparse, Strings, Value, Vectors};
+use nearkin_engine::item::{Bags, Bits, Id, Sets, Sparse, Strings, Value, Vectors};
 use nearkin_engine::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin_engine::settings::{Settings, Strategy};
 use nearkin_engine::space::{
-    BitSpace, Form, SetSpace, Space, SparseMeasure, SparseSpace, StringMeasure, StringSpace,
-    VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, Form, SetSpace, Space, SparseMeasure, SparseSpace, StringMeasure,
+    StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin_engine::verify::Measure;
 
@@ -71,6 +71,21 @@ fn sets(random: &mut SplitMix) -> Sets {
     sets
 }
 
+fn bags(random: &mut SplitMix) -> Bags {
+    let mut bags = Bags::default();
+    for cluster in 0..CLUSTERS as u64 {
+        let base: Vec<(u64, u64)> = (0..9).map(|at| (9 * cluster + at, 1 << (3 * at))).collect();
+        for at in [0, 1, 2, 3, 4, 0] {
+            let mut bag = base.clone();
+            bag[8].1 += at * (1 << 22) + if at > 0 { random.below(1 << 20) } else { 0 };
+            bags.push(&bag).unwrap();
+        }
+    }
+    bags.push(&[]).unwrap();
+    bags.push(&[]).unwrap();
+    bags
+}
+
 fn sparse(random: &mut SplitMix) -> Sparse {
     let mut sparse = Sparse::default();
     for cluster in 0..CLUSTERS as u32 {
@@ -101,6 +116,8 @@ fn kinds() -> Vec<(Items, f64)> {
         (Items::Strings(strings(random), StringMeasure::Mutation), 2.0),
         (Items::Strings(strings(random), StringMeasure::InsertDelete), 2.0),
         (Items::Sets(sets(random), Measure::Jaccard, Form::Similarity), 0.6),
+        (Items::Bags(bags(random), Measure::Bag, Form::Similarity), 0.7),
+        (Items::Bags(bags(random), Measure::Bag, Form::Distance), 0.35),
         (Items::Sparse(sparse(random), SparseMeasure::Cosine), 0.95),
     ]
 }
@@ -125,6 +142,10 @@ fn values(items: &Items) -> Values {
         Items::Sets(sets, measure, form) => {
             let empty = (0..sets.len()).map(|set| sets.get(set).is_empty()).collect();
             (all(&SetSpace::new(&sets, measure, form)), empty)
+        }
+        Items::Bags(bags, measure, form) => {
+            let empty = (0..bags.len()).map(|bag| bags.get(bag).is_empty()).collect();
+            (all(&BagSpace::new(&bags, measure, form)), empty)
         }
         Items::Strings(strings, measure) => {
             let empty = (0..strings.len()).map(|item| strings.length(item) == 0).collect();

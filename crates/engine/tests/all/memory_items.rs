@@ -4,15 +4,15 @@ use nearkin_engine::LEAST_MEMORY;
 use nearkin_engine::amplify::Expression;
 use nearkin_engine::cluster::{Keep, Linkage};
 use nearkin_engine::family::hash::SplitMix;
-use nearkin_engine::item::{Bits, Sets, Sparse, Strings, Vectors};
+use nearkin_engine::item::{Bags, Bits, Sets, Sparse, Strings, Vectors};
 use nearkin_engine::matches::{Matches, Stats};
 use nearkin_engine::observe::Observer;
 use nearkin_engine::plan::{Plan, Way};
 use nearkin_engine::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin_engine::settings::{Goal, Settings, Strategy};
 use nearkin_engine::space::{
-    BitSpace, ClosePair, Form, SetSpace, Space, SparseMeasure, SparseSpace, StringMeasure,
-    StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, ClosePair, Form, SetSpace, Space, SparseMeasure, SparseSpace,
+    StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin_engine::verify::Measure;
 
@@ -470,11 +470,13 @@ fn much_alike() -> Vec<(Items, f64)> {
     let mut strings = Strings::default();
     let mut sparse = Sparse::default();
     let mut sets = Sets::default();
+    let mut bags = Bags::default();
     for item in 0..COUNT {
         bits.push(&[1 << (item % 40), 1 << (item / 40)]).unwrap();
         strings.push(&format!("the same {item:04}"));
         sparse.push(&[(0, 1.0), (1 + item as u32, 0.2)]).unwrap();
         sets.push(&(0..9).chain([9 + item as u64]).collect::<Vec<u64>>());
+        bags.push(&[(0, 9_000_000_000), (1 + item as u64, 1_000_000_000)]).unwrap();
     }
     vec![
         (Items::Vectors(vectors.clone(), VectorMeasure::L2), 2.0),
@@ -484,6 +486,7 @@ fn much_alike() -> Vec<(Items, f64)> {
         (Items::Strings(strings, StringMeasure::Mutation), 3.0),
         (Items::Sparse(sparse, SparseMeasure::Cosine), 0.9),
         (Items::Sets(sets, Measure::Jaccard, Form::Similarity), 0.8),
+        (Items::Bags(bags, Measure::Bag, Form::Similarity), 0.8),
     ]
 }
 
@@ -492,6 +495,7 @@ fn space_of<R>(items: &Items, with: impl FnOnce(&dyn Space) -> R) -> R {
         Items::Vectors(vectors, measure) => with(&VectorSpace::new(&vectors, measure).unwrap()),
         Items::Bits(bits, form, scale) => with(&BitSpace::new(&bits, form, scale).unwrap()),
         Items::Sets(sets, measure, form) => with(&SetSpace::new(&sets, measure, form)),
+        Items::Bags(bags, measure, form) => with(&BagSpace::new(&bags, measure, form)),
         Items::Strings(strings, measure) => with(&StringSpace::new(strings, measure)),
         Items::Sparse(vectors, measure) => with(&SparseSpace::new(vectors, measure)),
     }

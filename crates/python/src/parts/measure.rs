@@ -63,7 +63,7 @@ pub(crate) fn sets_compared(
         }
         let shared =
             if measure.counts_repeats() { bag::shared(&a, &b) } else { jaccard::shared(&a, &b) };
-        let [shared, a, b] = [shared, a.len(), b.len()].map(|count| count as u32);
+        let [shared, a, b] = [shared, a.len(), b.len()].map(|count| count as u64);
         let overlap = Overlap { shared, a, b };
         match measure {
             Measure::Hamming => measure.distance(overlap),

@@ -179,7 +179,7 @@ impl CandidateStore {
         let room = room / rayon::current_num_threads().max(1);
         let closeness = |(one, many): &mut (Cache<u64>, Cache<u64>), group: u32| {
             let overlap = self.overlap(group, centres[group as usize], verifier, one, many)?;
-            let value = verifier.measure().similarity(overlap);
+            let value = verifier.value(overlap);
             let is_similar = verifier.limit().reached(verifier.measure(), overlap);
             Ok(Closeness { value, is_similar })
         };
@@ -199,7 +199,7 @@ impl CandidateStore {
         if a == b {
             let by_size = verifier.measure() == Measure::Overlap;
             let size = if by_size { self.body(a, one)?.elements.len() } else { 1 };
-            return Ok(Overlap::identical(size as u32));
+            return Ok(Overlap::identical(size as u64));
         }
         let (a, b) = (self.body(a, one)?, self.body(b, many)?);
         Ok(verifier.overlap(a.elements, b.elements))

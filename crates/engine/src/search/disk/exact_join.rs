@@ -76,7 +76,7 @@ impl ExactJoin {
     /// How close copies are. Under some measures that depends on their size.
     fn copy_values(&self) -> Result<CopyValues> {
         let value = |size: u32| {
-            let overlap = Overlap::identical(size);
+            let overlap = Overlap::identical(size.into());
             let is_similar = self.verifier.limit().reached(self.verifier.measure(), overlap);
             is_similar.then(|| self.verifier.value(overlap))
         };

@@ -3,12 +3,12 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::item::{
-    Bits, Characters, ChunkNumber, Id, Sets, Sparse, Strings, Value, Vectors, first_copies,
+    Bags, Bits, Characters, ChunkNumber, Id, Sets, Sparse, Strings, Value, Vectors, first_copies,
 };
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
 use crate::spill::Budget;
-use crate::verify::Measure;
+use crate::verify::{Measure, Overlap};
 use crate::{Error, Result};
 
 /// A collection in memory and how its items are compared.
@@ -20,6 +20,8 @@ pub enum Items {
     Bits(Bits, Form, f64),
     /// Sets, or bags with their elements numbered.
     Sets(Sets, Measure, Form),
+    /// Bags with counts.
+    Bags(Bags, Measure, Form),
     /// Strings under an edit distance.
     Strings(Strings, StringMeasure),
     /// Sparse vectors, such as tf-idf makes of texts.
@@ -33,6 +35,7 @@ impl Items {
             Self::Vectors(vectors, _) => vectors.len(),
             Self::Bits(bits, ..) => bits.len(),
             Self::Sets(sets, ..) => sets.len(),
+            Self::Bags(bags, ..) => bags.len(),
             Self::Strings(strings, _) => strings.len(),
             Self::Sparse(vectors, _) => vectors.len(),
         }
@@ -50,7 +53,7 @@ impl Items {
                 Form::Similarity
             }
             Self::Vectors(..) | Self::Strings(..) | Self::Sparse(..) => Form::Distance,
-            Self::Bits(_, form, _) | Self::Sets(_, _, form) => *form,
+            Self::Bits(_, form, _) | Self::Sets(_, _, form) | Self::Bags(_, _, form) => *form,
         }
     }
 
@@ -60,6 +63,7 @@ impl Items {
             Self::Vectors(vectors, _) => 4 * vectors.values().len(),
             Self::Bits(bits, ..) => 8 * bits.len() * bits.words_each(),
             Self::Sets(sets, ..) => 8 * sets.elements(),
+            Self::Bags(bags, ..) => bags.bytes(),
             Self::Strings(strings, _) => strings.bytes(),
             Self::Sparse(vectors, _) => vectors.bytes(),
         }
@@ -69,8 +73,20 @@ impl Items {
     pub(super) fn is_nothing(&self, item: usize) -> bool {
         match self {
             Self::Sets(sets, ..) => sets.get(item).is_empty(),
+            Self::Bags(bags, ..) => bags.get(item).is_empty(),
             Self::Strings(strings, _) => strings.length(item) == 0,
             Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => false,
+        }
+    }
+
+    /// How close an item that is similar to nothing is said to be to itself.
+    pub(super) fn value_of_nothing(&self) -> f64 {
+        match (self.form(), self) {
+            (Form::Distance, _) => 0.0,
+            (_, Self::Sets(_, measure, _) | Self::Bags(_, measure, _)) => {
+                measure.similarity(Overlap::identical(0))
+            }
+            (Form::Similarity, _) => 1.0,
         }
     }
 
@@ -79,6 +95,7 @@ impl Items {
         let length = match self {
             Self::Strings(strings, _) => strings.length(item),
             Self::Sets(sets, ..) => sets.get(item).len(),
+            Self::Bags(bags, ..) => usize::try_from(bags.total(item)).unwrap_or(usize::MAX),
             Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => 0,
         };
         u32::try_from(length).unwrap_or(u32::MAX)
@@ -102,6 +119,13 @@ impl Items {
             Self::Sets(all, ..) => {
                 let same = |a, b| all.get(a) == all.get(b);
                 first_copies(len, split, |item| hash_words(all.get(item)), same)
+            }
+            Self::Bags(all, ..) => {
+                let same = |a, b| all.get(a) == all.get(b);
+                let words =
+                    |item| all.get(item).iter().flat_map(|&(element, count)| [element, count]);
+                let hash = |item| hash_words(&words(item).collect::<Vec<u64>>());
+                first_copies(len, split, hash, same)
             }
             Self::Strings(all, _) => {
                 let same = |a, b| match all.characters([a, b]) {
@@ -138,6 +162,7 @@ impl Items {
             Self::Vectors(all, measure) => Self::Vectors(all.select(each()), measure),
             Self::Bits(all, form, scale) => Self::Bits(all.select(each()), form, scale),
             Self::Sets(all, measure, form) => Self::Sets(all.select(each()), measure, form),
+            Self::Bags(all, measure, form) => Self::Bags(all.select(each()), measure, form),
             Self::Strings(all, measure) => Self::Strings(all.select(each()), measure),
             Self::Sparse(all, measure) => Self::Sparse(all.select(each()), measure),
         }

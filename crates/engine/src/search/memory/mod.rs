@@ -1,4 +1,5 @@
-//! Items in memory: vectors, bit strings, strings, sparse vectors, and sets that are searched by an expression.
+//! Items in memory: vectors, bit strings, strings, sparse vectors, bags with large counts, and sets that are searched by an
+//! expression.
 //!
 //! Identical items are folded, the distinct ones become a space, and the [plan](crate::plan) says whether all are compared
 //! or those that share a bucket of some table.
@@ -19,7 +20,7 @@ use crate::plan::Plan;
 use crate::plan::space::SearchSpace;
 use crate::plan::tables;
 use crate::settings::Goal;
-use crate::space::{BitSpace, Form, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{BagSpace, BitSpace, Form, SetSpace, SparseSpace, StringSpace, VectorSpace};
 use crate::spill::{self, Budget, Temp};
 use crate::verify::Limit;
 use crate::{Error, Result};
@@ -74,6 +75,7 @@ impl MemoryItems {
             Items::Vectors(vectors, measure) => job.run(&VectorSpace::new(&vectors, measure)?, run),
             Items::Bits(bits, form, scale) => job.run(&BitSpace::new(&bits, form, scale)?, run),
             Items::Sets(sets, measure, form) => job.run(&SetSpace::new(&sets, measure, form), run),
+            Items::Bags(bags, measure, form) => job.run(&BagSpace::new(&bags, measure, form), run),
             Items::Strings(strings, measure) => job.run(&StringSpace::new(strings, measure), run),
             Items::Sparse(vectors, measure) => job.run(&SparseSpace::new(vectors, measure), run),
         }
@@ -98,10 +100,7 @@ impl Searchable for MemoryItems {
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {
-        let empty = match self.items.form() {
-            Form::Similarity => (1.0, Form::Similarity),
-            Form::Distance => (0.0, Form::Distance),
-        };
+        let empty = (self.items.value_of_nothing(), self.items.form());
         in_pool(search.settings.threads, || {
             let lengths = *keep == Keep::Longest;
             self.with_space(search, lengths, DedupJob { keep, linkage, empty })

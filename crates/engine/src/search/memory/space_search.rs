@@ -23,7 +23,7 @@ use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, SearchCost, probes};
 use crate::space::{
-    BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
     VectorSpace, sorted_pairs,
 };
 use crate::spill::{Budget, Cache};
@@ -414,6 +414,7 @@ pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<Clos
         Items::Vectors(vectors, measure) => all(&VectorSpace::new(&vectors, measure)?, join),
         Items::Bits(bits, form, scale) => all(&BitSpace::new(&bits, form, scale)?, join),
         Items::Sets(sets, measure, form) => all(&SetSpace::new(&sets, measure, form), join),
+        Items::Bags(bags, measure, form) => all(&BagSpace::new(&bags, measure, form), join),
         Items::Strings(strings, measure) => all(&StringSpace::new(strings, measure), join),
         Items::Sparse(vectors, measure) => all(&SparseSpace::new(vectors, measure), join),
     }?;
