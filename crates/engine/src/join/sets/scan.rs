@@ -23,8 +23,8 @@ impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
         if sets < FEW || !filters.bitmap || !filters.length {
             return usize::MAX;
         }
-        // An entry takes some nanoseconds, a bitmap of one word a tenth of one, and one of eight words one.
-        sets * (self.probe.text.bitmap.len() + 3) / 256
+        // An entry takes up to ten nanoseconds, a bitmap of one word a tenth of one, and one of eight words one or two.
+        sets.saturating_mul(self.probe.text.bitmap.len()) / 50
     }
 
     /// Compares the probe with all sets of fitting sizes that it has not met, unless bitmaps rule them out.
