@@ -83,10 +83,28 @@ pub(crate) fn add_squares<V: Sixteen>(
 pub(crate) fn near_bits(one: &[u64], many: &[u64], limit: u64) -> u64 {
     assert!(!one.is_empty() && many.len().is_multiple_of(one.len()), "whole bit strings");
     assert!(many.len() <= TILE * one.len(), "at most as many as a word has bits");
-    let mut near = 0;
-    for (number, other) in many.chunks_exact(one.len()).enumerate() {
-        let differing = one.iter().zip(other).map(|(x, y)| u64::from((x ^ y).count_ones()));
-        near |= u64::from(differing.sum::<u64>() <= limit) << number;
+    // With the number of words known beforehand it takes half as long or less.
+    match one.len() {
+        1 => near_of::<1>(one, many, limit),
+        2 => near_of::<2>(one, many, limit),
+        4 => near_of::<4>(one, many, limit),
+        _ => {
+            let others = many.chunks_exact(one.len());
+            others.enumerate().fold(0, |near, (at, other)| near | is_near(one, other, limit) << at)
+        }
     }
-    near
+}
+
+#[inline(always)]
+fn near_of<const W: usize>(one: &[u64], many: &[u64], limit: u64) -> u64 {
+    let one: &[u64; W] = one.as_array().expect("so many words");
+    let others = many.as_chunks::<W>().0.iter().enumerate();
+    others.fold(0, |near, (at, other)| near | is_near(one, other, limit) << at)
+}
+
+/// 1 if two bit strings differ in at most `limit` bits, otherwise 0.
+#[inline(always)]
+fn is_near(one: &[u64], other: &[u64], limit: u64) -> u64 {
+    let differing = one.iter().zip(other).map(|(x, y)| u64::from((x ^ y).count_ones()));
+    u64::from(differing.sum::<u64>() <= limit)
 }

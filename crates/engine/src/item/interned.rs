@@ -1,9 +1,10 @@
 //! Texts that occur again and again, each held once.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::sync::LazyLock;
 
-use xxhash_rust::xxh3::xxh3_128;
+use nearkin_kernels::{HashKey, hash_piece};
 
 /// Distinct texts in one piece of memory, numbered from 0 in the order in which they came.
 #[derive(Debug, Clone)]
@@ -52,11 +53,19 @@ impl Values {
 
 /// Texts as they get their numbers.
 ///
-/// They are found by 128 bits of a hash, and then compared: one whose hash another has takes the next hash that is free.
+/// They are found by a hash, and then compared: one whose hash another has takes the next hash that is free. Nobody knows
+/// the key, so nobody can choose texts that all fall into one place of the table. Numbers do not depend on it.
 #[derive(Debug, Default)]
 pub struct Interner {
     values: Values,
-    numbers: HashMap<u128, u32, BuildHasherDefault<DigestHasher>>,
+    numbers: HashMap<u64, u32, BuildHasherDefault<DigestHasher>>,
+}
+
+/// Another key in every run.
+static KEY: LazyLock<HashKey> = LazyLock::new(|| HashKey::new(RandomState::new().hash_one(0)));
+
+fn hash(text: &str) -> u64 {
+    hash_piece(&KEY, text.as_bytes())
 }
 
 impl Interner {
@@ -73,8 +82,8 @@ impl Interner {
     }
 
     /// The number of a text, or the hash that is free for it.
-    fn place(&self, text: &str) -> Result<u32, u128> {
-        let mut hash = xxh3_128(text.as_bytes());
+    fn place(&self, text: &str) -> Result<u32, u64> {
+        let mut hash = hash(text);
         while let Some(&number) = self.numbers.get(&hash) {
             if self.values.get(number as usize) == text {
                 return Ok(number);
@@ -109,15 +118,39 @@ impl Hasher for DigestHasher {
         self.0
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, _) = bytes.as_chunks::<8>();
-        self.0 = words.iter().fold(self.0, |hash, word| hash ^ u64::from_le_bytes(*word));
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("digests are numbers")
+    }
+
+    fn write_u64(&mut self, digest: u64) {
+        self.0 = digest;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// They are as many as if somebody had looked for them for a second. With a key that is not known, 64 texts fall into
+    /// 32 of 4096 places or fewer in one run of 10⁴⁰.
+    #[test]
+    fn texts_chosen_to_fall_into_one_place_of_the_table_fall_into_many() {
+        let place = |hash: u64| hash % 4096;
+        let known = |text: &String| {
+            let hash = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
+            hash as u64 ^ (hash >> 64) as u64
+        };
+        let numbers = (0..).map(|number: u32| number.to_string());
+        let chosen: Vec<String> = numbers.filter(|text| place(known(text)) == 0).take(64).collect();
+        let places: BTreeSet<u64> = chosen.iter().map(|text| place(hash(text))).collect();
+        assert!(places.len() > 32, "{} places", places.len());
+        let mut interner = Interner::default();
+        let first: Vec<u32> = chosen.iter().map(|text| interner.number(text)).collect();
+        assert_eq!(first, (0..64).collect::<Vec<u32>>());
+        assert!(chosen.iter().zip(first).all(|(text, number)| interner.number(text) == number));
+    }
 
     #[test]
     fn texts_with_one_hash_have_numbers_of_their_own() {
@@ -125,7 +158,7 @@ mod tests {
         let first = interner.number("first");
         // As if other texts had the hash of the first and the one after it.
         for other in ["other", "third"] {
-            interner.numbers.insert(xxh3_128(other.as_bytes()), first);
+            interner.numbers.insert(hash(other), first);
         }
         let [other, third] = ["other", "third"].map(|text| interner.number(text));
         assert!(first != other && other != third && first != third);

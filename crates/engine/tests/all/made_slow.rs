@@ -68,6 +68,35 @@ fn dedup_of_forms_just_below_the_threshold_does_not_compare_all() {
     }
 }
 
+/// Members of eight families in turn, of 45 words of 46 and one that the next seven have too. Those of a family share 44
+/// words of 48 or more, and those of two families 37 of 55 at most.
+fn families(count: usize) -> Vec<String> {
+    let word = |text: usize, at: usize| match at {
+        0..36 => format!("w{at}"),
+        _ => format!("f{}w{at}", text % 8),
+    };
+    let text = |text: usize| {
+        let left_out = text / 8 % 46;
+        let words = (0..46).filter(|&at| at != left_out).map(|at| word(text, at));
+        words.chain([format!("n{}", text / 8)]).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(text).collect()
+}
+
+/// A member shares a key of none of the tables with any of the others of its family in one of 10¹⁴ cases or fewer.
+#[test]
+fn dedup_of_families_that_are_close_does_not_look_at_all_pairs() {
+    const TEXTS: usize = 12_000;
+    let texts = families(TEXTS);
+    for threads in [1, 3] {
+        let settings = settings(Strategy::Approximate, threads, MEMORY[0]);
+        let result = dedup(&texts, &settings, Linkage::Stars);
+        assert!((0..TEXTS as u32).all(|at| result.cluster(at).unwrap().0 == at % 8));
+        // Of 72 million pairs, nearly all share a key.
+        assert!(result.stats.candidates < 20_000_000, "{:?}", result.stats);
+    }
+}
+
 #[test]
 fn dedup_of_forms_just_below_the_threshold_goes_the_exact_way() {
     let texts = forms();

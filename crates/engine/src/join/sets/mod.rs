@@ -11,6 +11,7 @@
 //! | `rank`, [`strings`] | which string is this set? |
 //! | `postings` | which sets have this symbol in their prefix? |
 //! | `probe`, `suffix` | which of them pass the filters, and are similar? |
+//! | `scan` | which sets are similar to one whose symbols are in nearly all of them? |
 //! | `linked` | which of them are connected already, and need not be looked at? |
 //! | [`index`] | the same for sets that come later, one by one |
 //!
@@ -31,6 +32,7 @@ mod linked;
 mod postings;
 mod probe;
 mod rank;
+mod scan;
 pub mod strings;
 mod suffix;
 

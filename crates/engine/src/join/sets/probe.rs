@@ -13,7 +13,7 @@ use super::suffix::suffixes_differ;
 use super::{Filters, SetJoinCounts};
 use crate::verify::Verifier;
 
-/// Entries of a list from which on runs are passed over.
+/// Entries of a list from which on runs are passed over, and entries counted.
 const LONG: usize = 64;
 
 /// What sets are looked up in.
@@ -43,7 +43,7 @@ pub(super) trait Skip {
     fn skips(&mut self, set: usize) -> bool;
 
     /// The first of these entries of a list from this place on that may have to be looked at.
-    fn next(&mut self, _entries: &[Posting], place: usize, _end: u32) -> usize {
+    fn next(&mut self, _entries: &[Posting], place: usize) -> usize {
         place
     }
 }
@@ -82,11 +82,11 @@ pub(super) struct ProbeMemory {
 
 /// What all probes of one size have in common.
 #[derive(Debug, Default)]
-struct ProbeLimits {
+pub(super) struct ProbeLimits {
     size: usize,
     /// The first set that is large enough, and the first after it that is too large.
-    first: usize,
-    end: usize,
+    pub(super) first: usize,
+    pub(super) end: usize,
     /// Sets before this one are similar whatever they contain.
     anything: usize,
     /// For each position of the prefix, where the sets end that are not too large, and the last position there.
@@ -182,12 +182,12 @@ impl Probes {
 }
 
 /// One probe under way.
-struct ProbeRun<'a, S, H> {
-    probes: &'a Probes,
+pub(super) struct ProbeRun<'a, S, H> {
+    pub(super) probes: &'a Probes,
     bounds: Bounds<'a>,
-    probe: &'a Probe<'a>,
-    number: u32,
-    met: &'a mut [u32],
+    pub(super) probe: &'a Probe<'a>,
+    pub(super) number: u32,
+    pub(super) met: &'a mut [u32],
     needs: &'a mut [(u32, u32)],
     counts: &'a mut SetJoinCounts,
     skip: S,
@@ -206,16 +206,20 @@ impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
         }
     }
 
-    /// Goes through the sets that share a symbol of the prefix.
+    /// Goes through the sets that share a symbol of the prefix, or through all where these are too many.
     fn look_up(&mut self, plan: &ProbeLimits) {
         let x = &self.probe.text;
         let limits = plan.limits.iter().skip(x.unshared);
+        let mut left = self.entries_at_most(plan);
         for ((at, &symbol), &(end, last)) in x.symbols.iter().enumerate().zip(limits) {
             let entries = self.probes.postings.of(symbol, self.probe.side);
             let end = end.min(self.probe.end as u32);
             let entries = from(entries, plan.first);
-            if S::RUNS && entries.len() >= LONG {
-                self.look_through(at, entries, (end, last));
+            if entries.len() >= LONG {
+                let entries = &entries[..entries.partition_point(|entry| entry.set < end)];
+                if !self.look_through(at, entries, last, &mut left) {
+                    return self.look_at_all(plan);
+                }
                 continue;
             }
             for entry in entries {
@@ -229,20 +233,35 @@ impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
         }
     }
 
-    /// Goes through a long list, of which runs may be passed over.
-    fn look_through(&mut self, at: usize, entries: &[Posting], (end, last): (u32, u32)) {
+    /// Goes through a long list, of which runs may be passed over. Returns false if that looks at more entries than are
+    /// left. What is passed over does not count: how long runs are depends on which thread comes first.
+    fn look_through(
+        &mut self,
+        at: usize,
+        entries: &[Posting],
+        last: u32,
+        left: &mut usize,
+    ) -> bool {
+        if !S::RUNS && entries.len() > *left {
+            return false;
+        }
         let mut place = 0;
-        while let Some(entry) = entries.get(place).filter(|entry| entry.set < end) {
-            let next = self.skip.next(entries, place, end);
+        while let Some(entry) = entries.get(place) {
+            let next = self.skip.next(entries, place);
             if next > place {
                 place = next;
                 continue;
             }
+            if *left == 0 {
+                return false;
+            }
+            *left -= 1;
             if entry.position <= last && self.met[entry.set as usize] != self.number {
                 self.consider(at, entry);
             }
             place += 1;
         }
+        true
     }
 
     /// Looks at a set that has not been met, by the first symbol that it shares with the probe.
@@ -264,7 +283,7 @@ impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
 
     /// What the probe must share with a set of this size.
     #[inline]
-    fn need(&mut self, size: u32) -> Option<usize> {
+    pub(super) fn need(&mut self, size: u32) -> Option<usize> {
         let length = self.probe.text.size;
         let known = &mut self.needs[size as usize];
         if known.0 != length as u32 {
@@ -276,7 +295,7 @@ impl<S: Skip, H: FnMut(usize, usize)> ProbeRun<'_, S, H> {
 
     /// Compares the probe with a set, unless that is to be skipped. Before these places they share nothing.
     #[inline]
-    fn meet(&mut self, set: usize, places: (usize, usize), need: Option<usize>) {
+    pub(super) fn meet(&mut self, set: usize, places: (usize, usize), need: Option<usize>) {
         self.met[set] = self.number;
         if self.skip.skips(set) {
             return;

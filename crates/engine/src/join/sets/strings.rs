@@ -19,7 +19,7 @@ pub(super) struct StringHead {
     /// How many of them are not shared, and have no symbol.
     pub(super) unshared: u32,
     start: u32,
-    bitmap: u32,
+    pub(super) bitmap: u32,
 }
 
 /// A set as the filters see it.
@@ -40,7 +40,7 @@ pub struct SymbolStrings {
     /// Sizes that occur, and the first set of each.
     sizes: Vec<(u32, u32)>,
     symbols: Vec<u32>,
-    bitmaps: Vec<u64>,
+    pub(super) bitmaps: Vec<u64>,
     pub(super) split: Option<u32>,
     pub(super) distinct: usize,
     pub(super) hashes: Vec<u64>,
@@ -231,6 +231,12 @@ pub(super) fn fill_bitmap(symbols: &[u32], bitmap: &mut [u64]) {
         let bit = symbol as usize & (64 * bitmap.len() - 1);
         bitmap[bit / 64] ^= 1 << (bit % 64);
     }
+}
+
+/// A bitmap folded down to so many words, as a smaller set would have it.
+pub(super) fn folded(bitmap: &[u64], words: usize) -> Vec<u64> {
+    let fold = |at: usize| bitmap.iter().skip(at).step_by(words).fold(0, |all, x| all ^ x);
+    (0..words).map(fold).collect()
 }
 
 impl SymbolString<'_> {

@@ -144,9 +144,16 @@ impl BucketJoin {
                 continue;
             }
             let own = self.texts.body(a, &mut at.one)?;
-            for cluster in agreeing {
-                let b = clusters.members[cluster][0];
-                let other = self.texts.body(b, &mut at.many)?;
+            // All are asked for before the first is needed.
+            let first = |&cluster: &usize| clusters.members[cluster][0];
+            let records: Vec<Option<&[u64]>> =
+                agreeing.iter().map(|cluster| self.texts.fetch(first(cluster))).collect();
+            for (cluster, record) in agreeing.into_iter().zip(records) {
+                let b = first(&cluster);
+                let other = match record {
+                    Some(record) => self.texts.layout.body(record),
+                    None => self.texts.body(b, &mut at.many)?,
+                };
                 if own.similar(other, &self.verifier).is_some() {
                     links.joins.push((a.min(b), a.max(b)));
                     are_similar[cluster] = true;
@@ -154,9 +161,9 @@ impl BucketJoin {
                 }
             }
         }
-        for (cluster, members) in clusters.members.iter().enumerate() {
-            let rest = if cluster < clusters.first { &members[1..] } else { &members[..] };
-            if !are_similar[cluster] && !rest.is_empty() {
+        for &cluster in &clusters.larger {
+            if !are_similar[cluster] {
+                let rest = clusters.rest(cluster);
                 let (pair, compared) = self.agreement(table, class, rest, at)?;
                 links.compared += compared;
                 links.joins.extend(pair);
@@ -195,13 +202,18 @@ impl BucketJoin {
 }
 
 impl Comparisons {
-    /// Whether a bucket of so many members has compared too many pairs in vain: some for each of them, and most of those
-    /// that it looked at.
+    /// Whether a bucket of so many members has taken too much in vain: it compared some pairs for each of them, and most of
+    /// those that it looked at, or looked at far more.
     fn are_many(self, members: usize) -> bool {
         const ALL: u64 = 1 << 16;
         const EACH: u64 = 32;
         const ONE_IN: u64 = 4;
-        self.exactly > ALL + EACH * members as u64 && ONE_IN * self.exactly > self.candidates
+        // A look takes about 4 ns, so this many take as long as the rest of a run takes for an ordinary text.
+        const LOOKS: u64 = 1024;
+        let members = members as u64;
+        let are_compared = self.exactly > ALL + EACH * members;
+        are_compared && ONE_IN * self.exactly > self.candidates
+            || self.candidates > LOOKS * (LOOKS + members)
     }
 }
 
@@ -221,9 +233,16 @@ struct BucketClusters {
     /// The heads of the first members of the first clusters, and how many these are: up to 10 MB in all.
     heads: Vec<u64>,
     first: usize,
+    /// The clusters that have members beside these, ascending: one look at all heads leaves little to look at.
+    larger: Vec<usize>,
 }
 
 impl BucketClusters {
+    /// The members of a cluster whose heads are not among those that are looked at together.
+    fn rest(&self, cluster: usize) -> &[u32] {
+        &self.members[cluster][usize::from(cluster < self.first)..]
+    }
+
     /// Joins a class, whose first member has this head, to the clusters it is similar to, or makes it one more.
     fn add(&mut self, class: Vec<u32>, head: &[u64], similar: &[usize]) {
         const HEADS: usize = 1 << 16;
@@ -233,6 +252,10 @@ impl BucketClusters {
                 self.first += 1;
             }
             self.members.push(class);
+            let cluster = self.members.len() - 1;
+            if !self.rest(cluster).is_empty() {
+                self.larger.push(cluster);
+            }
             return;
         };
         self.members[to].extend(class);
@@ -243,6 +266,16 @@ impl BucketClusters {
             if other < self.first {
                 self.heads.drain(other * width..(other + 1) * width);
                 self.first -= 1;
+            }
+        }
+        match others {
+            // One that was larger already is in its place.
+            [] => {
+                self.larger.binary_search(&to).map_or_else(|at| self.larger.insert(at, to), |_| ())
+            }
+            _ => {
+                let is_larger = |&cluster: &usize| !self.rest(cluster).is_empty();
+                self.larger = (0..self.members.len()).filter(is_larger).collect();
             }
         }
     }
