@@ -43,6 +43,7 @@ mod shape;
 mod source;
 mod table;
 mod text;
+mod thrift;
 mod times;
 mod vector_files;
 
