@@ -48,7 +48,7 @@ impl Options {
             ItemKind::Text | ItemKind::Set | ItemKind::Bag => 12,
             _ => 8,
         };
-        ItemLimit::new(self.max_item.unwrap_or(MOST), memory, each, threads)
+        ItemLimit::new(self.max_item.unwrap_or(MOST), memory, each, threads).of(self.normal_form)
     }
 
     /// How items are read.

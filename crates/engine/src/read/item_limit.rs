@@ -4,6 +4,7 @@
 //! that is more than the run may use is refused before it is held.
 
 use crate::error::{Advice, Problem};
+use crate::shingle::NormalForm;
 use crate::shingle::elements::each_element;
 
 /// How large a line, record, cell or document may be.
@@ -17,11 +18,13 @@ pub struct ItemLimit {
     by_memory: Option<usize>,
     /// The memory that there is for an item or what stands for it.
     room: usize,
+    /// What texts become before they are cut.
+    form: Option<NormalForm>,
 }
 
 impl Default for ItemLimit {
     fn default() -> Self {
-        Self { bytes: usize::MAX, alone: usize::MAX, by_memory: None, room: usize::MAX }
+        Self { bytes: usize::MAX, alone: usize::MAX, by_memory: None, room: usize::MAX, form: None }
     }
 }
 
@@ -38,12 +41,32 @@ impl ItemLimit {
         let room = (memory / SHARE.1).saturating_mul(SHARE.0).saturating_add(BESIDE);
         let bytes = most.min(room / each);
         let by_memory = (room / each < most).then_some(each);
-        Self { bytes, alone: bytes / threads.max(1), by_memory, room }
+        Self { bytes, alone: bytes / threads.max(1), by_memory, room, form: None }
+    }
+
+    /// The same limit for texts that become this normal form.
+    #[must_use]
+    pub fn of(self, form: Option<NormalForm>) -> Self {
+        Self { form, ..self }
     }
 
     /// What is wrong with an item of this many bytes, if it has too many.
     pub(super) fn check(&self, bytes: u64) -> Result<(), Problem> {
         if bytes <= self.bytes as u64 { Ok(()) } else { Err(self.problem(bytes, "has", "bytes")) }
+    }
+
+    /// What is wrong with a text that has too many bytes, as it is or in the normal form.
+    pub(super) fn check_text(&self, text: &str) -> Result<(), Problem> {
+        self.check(text.len() as u64)?;
+        let Some(form) = self.form else { return Ok(()) };
+        if text.is_ascii() || text.len().saturating_mul(form.growth()) <= self.bytes {
+            return Ok(());
+        }
+        let bytes = form.bytes_of(text);
+        if bytes <= self.bytes as u64 {
+            return Ok(());
+        }
+        Err(self.problem(bytes, "has", "bytes in its normal form"))
     }
 
     /// What is wrong with a list whose elements occur so often that they take too much memory; nothing unless it has
