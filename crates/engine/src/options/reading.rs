@@ -36,6 +36,11 @@ impl Options {
         }
     }
 
+    /// How large an item may be for a task on another machine, which does not know what memory there is.
+    pub fn limit_of_task(&self) -> ItemLimit {
+        self.item_limit(usize::MAX, 1)
+    }
+
     /// How large an item may be in a run with this much memory, and on so many threads at a time.
     fn item_limit(&self, memory: usize, threads: usize) -> ItemLimit {
         /// The most that an item may have unless the user says otherwise.

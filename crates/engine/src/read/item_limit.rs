@@ -44,6 +44,11 @@ impl ItemLimit {
         Self { bytes, alone: bytes / threads.max(1), by_memory, room, form: None }
     }
 
+    /// How many bytes an item may have.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The same limit for texts that become this normal form.
     #[must_use]
     pub fn of(self, form: Option<NormalForm>) -> Self {
@@ -56,7 +61,10 @@ impl ItemLimit {
     }
 
     /// What is wrong with a text that has too many bytes, as it is or in the normal form.
-    pub(super) fn check_text(&self, text: &str) -> Result<(), Problem> {
+    ///
+    /// # Errors
+    /// When it has too many.
+    pub fn check_text(&self, text: &str) -> Result<(), Problem> {
         self.check(text.len() as u64)?;
         let Some(form) = self.form else { return Ok(()) };
         if text.is_ascii() || text.len().saturating_mul(form.growth()) <= self.bytes {

@@ -58,7 +58,7 @@ pub use load::{load_bits, load_directions, load_sets, load_strings, load_vectors
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use parquet::hide_caught_panics;
-pub use pieces::Pieces;
+pub use pieces::{Piece, Pieces};
 pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;
 pub(crate) use rows::ALL as ALL_COLUMNS;
