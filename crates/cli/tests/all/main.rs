@@ -27,3 +27,4 @@ mod real_data;
 mod sets;
 mod short_texts;
 mod signals;
+mod stats;
