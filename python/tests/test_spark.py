@@ -27,7 +27,7 @@ pytest.importorskip("pyspark")
 
 import nearkin as nk  # noqa: E402
 import nearkin.spark as nks  # noqa: E402
-from nearkin.spark import _dedup  # noqa: E402
+from nearkin.spark import _dedup, _files  # noqa: E402
 from nearkin.spark._components import contract  # noqa: E402
 from nearkin.spark._job import _check_folder, main, parse, run  # noqa: E402
 from pyspark.errors import PySparkException  # noqa: E402
@@ -371,6 +371,64 @@ def test_lines_of_all_sorts_are_read_as_the_command_reads_them(
     assert lines(tmp_path / "there") == lines(tmp_path / "here.jsonl")
     assert lines(tmp_path / "named") == lines(tmp_path / "clusters.jsonl")
     assert stats["skipped"] == 3 * len(bad)
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.txt", "in.csv"])
+def test_items_that_are_too_large_are_told_or_left_out_as_by_the_command(
+    session: Any, rows: list[Row], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [row[1] for row in rows[:120]]
+    for at, size in [(0, 4_000), (50, 2_500), (51, 3_000_000), (123, 9_000)]:
+        texts.insert(at, ("word" + "x" * 4) * (size // 8))
+    kinds = {".txt": "{}\n", ".csv": '"{}"\n'}
+    form = kinds.get(Path(name).suffix, '{{"text": "{}"}}\n')
+    content = ("text\n" * name.endswith("csv") + "".join(map(form.format, texts))).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    monkeypatch.chdir(tmp_path)
+    words = ["-t", "0.6", "--max-item", "2K"]
+    skip = [*words, "--on-error", "skip"]
+    command("dedup", name, "-o", "here.jsonl", "--clusters", "clusters.jsonl", *skip)
+    stats = run(session, *parse(["dedup", name, "-o", "there.jsonl", "--clusters", "named.jsonl", *skip]))
+    assert lines(tmp_path / "named.jsonl") == lines(tmp_path / "clusters.jsonl")
+    assert stats["skipped"] == 4
+    told = r"has [0-9,]+ bytes, and an item may have 2,048; allow 1M with .*max.item.*skip"
+    with pytest.raises((nk.NearkinError, PySparkException), match=told):
+        run(session, *parse(["dedup", name, "-o", "stopped", *words]))
+    with pytest.raises(subprocess.CalledProcessError):
+        command("dedup", name, "-o", "stopped.jsonl", *words)
+
+
+def test_lists_that_are_too_large_are_left_out_as_by_the_command(session: Any) -> None:
+    sets = [[f"e{i}" for i in range(start, start + size)] for start, size in [(0, 9), (0, 10), (5, 400), (7, 300), (90, 8)]]
+    # As one text: a byte, and each element behind its length and a colon.
+    sets.append(["x" * 1018])
+    sets.append(["y" * 1019])
+    schema = "text array<string>"
+    frame = session.createDataFrame(session.sparkContext.parallelize([(one,) for one in sets], 2), schema)
+    options: dict[str, Any] = {"as_": "set", "threshold": 0.5, "max_item": 1024}
+    expected = nk.dedup(pa.table({"text": sets}), on_error="skip", text="text", **options)
+    result = nks.dedup(frame, on_error="skip", **options)
+    same(result.clusters, expected.clusters)
+    assert result.stats["items"] == 4
+    with pytest.raises(PySparkException, match=r"DataFrame:\d+: has [0-9,]+ bytes, and an item may have 1,024"):
+        nks.dedup(frame, **options).clusters.collect()
+
+
+def test_a_packed_file_is_not_unpacked_beyond_what_a_task_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "in.jsonl.gz"
+    path.write_bytes(gzip.compress(b"x" * (64 << 20)))
+    monkeypatch.setattr(_files, "ROWS", 4 << 20)
+    kept = []
+    whole = tempfile.NamedTemporaryFile
+
+    def watched(*args: Any, **options: Any) -> Any:
+        kept.append(whole(*args, **options))
+        return kept[-1]
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", watched)
+    with pytest.raises(nk.FileError, match="more than 8 GiB unpacked"), _files.Split(str(path), "jsonl.gz", 0, 1).lines({}):
+        pass
+    assert kept[0].closed and not os.path.exists(kept[0].name)
 
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.parquet", "in.csv"])

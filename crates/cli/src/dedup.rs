@@ -355,6 +355,9 @@ impl KeptItems {
     /// What there is to tell.
     pub(crate) fn report(&self) -> nearkin_engine::Result<RunReport> {
         let mut report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
+        if let RecordSource::Records(source) = &self.source {
+            report = report.warning_first(source.warning());
+        }
         report
             .warnings
             .extend(self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?);

@@ -29,6 +29,8 @@ pub(crate) struct Subject {
     shingle: Option<String>,
     /// Whether items were compared by their elements, and not in memory as they are.
     by_elements: bool,
+    /// Whether rows are of an item and one of its closest.
+    is_closest: bool,
 }
 
 impl Subject {
@@ -39,7 +41,8 @@ impl Subject {
             false => options.query(goal)?.measure.to_string(),
         };
         let shingle = by_elements.then(|| settings.shingling.to_string());
-        Ok(Self { settings: settings.clone(), measure, shingle, by_elements })
+        let is_closest = goal == Goal::Closest;
+        Ok(Self { settings: settings.clone(), measure, shingle, by_elements, is_closest })
     }
 
     /// What the closeness of an item to the kept one is called.
@@ -70,10 +73,12 @@ impl Subject {
 
     /// What the pairs that were written are.
     fn pairs(&self) -> String {
-        match (self.by_elements, self.limit()) {
-            (true, _) => format!("pairs {}, copies included", self.reach()),
-            (false, Some(_)) => format!("pairs {} ({})", self.reach(), self.measure),
-            (false, None) => format!("rows of an item and one of its closest ({})", self.measure),
+        let closest = "rows of an item and one of its closest";
+        match (self.is_closest, self.limit()) {
+            (true, Some(_)) => format!("{closest} {} ({})", self.reach(), self.measure),
+            (true, None) => format!("{closest} ({})", self.measure),
+            (false, _) if self.by_elements => format!("pairs {}, copies included", self.reach()),
+            (false, _) => format!("pairs {} ({})", self.reach(), self.measure),
         }
     }
 
@@ -221,6 +226,35 @@ impl ShortTexts {
         let advice = shorter.iter().map(|&shorter| Advice::set("shingle", shorter));
         Some(advice.fold(problem, Problem::or))
     }
+}
+
+/// The warning of a run that had nothing to compare.
+fn nothing(stats: &Stats) -> Option<Problem> {
+    match (stats.items, stats.skipped) {
+        (0, 0) => {
+            let what = Problem::new("there are no items: the input has no record");
+            Some(
+                what.or("check that it is the right file")
+                    .or(Advice::with("format", "name its format")),
+            )
+        }
+        (0, _) => {
+            let what = Problem::new("there are no items: all records were skipped");
+            Some(what.or(Advice::set("on_error", "stop")).or("read what is wrong with the first"))
+        }
+        _ => None,
+    }
+}
+
+/// The warning of an audit that was asked for and not made.
+fn not_audited(stats: &Stats, subject: &Subject) -> Option<Problem> {
+    let is_asked = subject.settings.audit.is_some_and(|count| count > 0);
+    if !is_asked || !stats.plan.is_exact() || stats.items == 0 {
+        return None;
+    }
+    let what = "there was nothing to audit: the search was exact, which was faster here and misses no pair";
+    let approximate = subject.by_elements.then(|| Advice::turn_on("approximate"));
+    Some(approximate.into_iter().fold(Problem::new(what), Problem::or))
 }
 
 /// How many pairs were compared.
@@ -493,9 +527,16 @@ impl RunReport {
         let (json, funnel) = (as_json(stats, subject), funnel(stats, subject));
         let Stats { items, empty, unshingled, short, .. } = *stats;
         let short = ShortTexts { all: items, empty, none: unshingled, one: short };
-        let warning = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
-        let warnings = warning.into_iter().collect();
+        let short = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
+        let warnings = [nothing(stats), not_audited(stats, subject), short];
+        let warnings = warnings.into_iter().flatten().collect();
         Self { warnings, ..Self::new(json, funnel, collection.skipped.iter()) }
+    }
+
+    /// With these warnings before others.
+    pub(crate) fn warning_first(mut self, warnings: impl IntoIterator<Item = Problem>) -> Self {
+        self.warnings.splice(0..0, warnings);
+        self
     }
 
     /// The job is done when the outputs are there.

@@ -8,10 +8,11 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
 use nearkin_engine::amplify::Expression;
+use nearkin_engine::error::Problem;
 use nearkin_engine::matches::{self, Ids, Matches};
 use nearkin_engine::observe::{Clock, Observer, Stage};
 use nearkin_engine::options::{Goal, Options, RunFiles};
-use nearkin_engine::read::Place;
+use nearkin_engine::read::{AnyInput, Place};
 use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::space::Form;
@@ -221,7 +222,7 @@ pub(crate) fn find(
         return Err(Error::parameter("-", "on both sides", must).into());
     }
     let settings = options.settings(goal)?;
-    let (mut similar, job) = match options.is_in_memory() {
+    let (mut similar, job, warnings) = match options.is_in_memory() {
         true => matches_in_memory(request, &settings, observer)?,
         false => scanned_matches(request, &settings, observer)?,
     };
@@ -233,16 +234,19 @@ pub(crate) fn find(
     let (count, written) = written.unzip();
     similar.stats.pairs = count;
     let subject = Subject::new(options, goal, &settings)?;
-    let report = RunReport::of(&similar.stats, &similar.collection, &subject).of_job(job);
-    Ok((written, report))
+    let report = RunReport::of(&similar.stats, &similar.collection, &subject);
+    Ok((written, report.warning_first(warnings).of_job(job)))
 }
+
+/// What was found, the job to which the search belongs, and what the user should look at.
+type Found = (Matches, Option<Job>, Vec<Problem>);
 
 /// Searches texts, sets or bags.
 fn scanned_matches(
     request: &SearchRequest<'_>,
     settings: &Settings,
     observer: &dyn Observer,
-) -> anyhow::Result<(Matches, Option<Job>)> {
+) -> anyhow::Result<Found> {
     let SearchRequest { options, inputs, against, .. } = *request;
     let source = options.open(inputs, Some(settings))?;
     let other = (!against.is_empty()).then(|| options.open(against, Some(settings))).transpose()?;
@@ -261,7 +265,8 @@ fn scanned_matches(
         },
     );
     let matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
-    Ok((matches, job))
+    let warnings = [Some(&source), other.as_ref()].into_iter().flatten();
+    Ok((matches, job, warnings.filter_map(AnyInput::warning).collect()))
 }
 
 /// Searches items that are held in memory.
@@ -269,7 +274,7 @@ fn matches_in_memory(
     request: &SearchRequest<'_>,
     settings: &Settings,
     observer: &dyn Observer,
-) -> anyhow::Result<(Matches, Option<Job>)> {
+) -> anyhow::Result<Found> {
     let SearchRequest { options, goal, inputs, against, .. } = *request;
     request.check_outputs()?;
     let job = request.job(settings)?;
@@ -284,7 +289,7 @@ fn matches_in_memory(
     };
     let mut matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
     matches.stats.stages.insert(0, loaded);
-    Ok((matches, job))
+    Ok((matches, job, Vec::new()))
 }
 
 /// The columns of a table of pairs: whether the ids of each side are whole numbers, and what the value is called.

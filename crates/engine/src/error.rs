@@ -325,7 +325,12 @@ impl Error {
     /// A recall outside its range.
     pub(crate) fn recall(recall: f64) -> Self {
         let must = "above 0 and below 1: only an exact search misses none";
-        Self::parameter("recall", recall, must).or(Advice::turn_on("exact"))
+        let error = Self::parameter("recall", recall, must);
+        match (10.0..100.0).contains(&recall) {
+            // A percentage.
+            true => error.or(Advice::set("recall", (recall / 100.0).to_string())),
+            false => error.or(Advice::turn_on("exact")),
+        }
     }
 
     /// An option that is needed here, and what it says.

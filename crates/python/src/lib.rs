@@ -20,8 +20,8 @@ mod _nearkin {
     mod spark {
         #[pymodule_export]
         use crate::spark::{
-            Groups, Keys, Likeness, Stars, clusters, components, copy_lines, frequent, meet,
-            misses_none, pairs, read_lines, sketches, starts,
+            Groups, Keys, Likeness, Stars, clusters, components, copy_lines, frequent, item_bytes,
+            meet, misses_none, pairs, read_lines, sketches, starts,
         };
     }
 

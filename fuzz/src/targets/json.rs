@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use nearkin_engine::item::{Batch, Id};
-use nearkin_engine::read::{OnError, Pieces, ReadOptions, Shape};
+use nearkin_engine::read::{OnError, Piece, Pieces, ReadOptions, Shape};
 use nearkin_engine::shingle::elements::each_element;
 use serde_json::value::RawValue;
 
@@ -20,7 +20,7 @@ pub(crate) fn json(data: &[u8]) {
         ..ReadOptions::default()
     };
     let pieces = Pieces::new(PathBuf::from("in.jsonl"), options);
-    let batch = pieces.decode(data, 1, &|_| true).expect("bad records are skipped");
+    let batch = pieces.decode(Piece::Lines(data), 1, &|_| true).expect("bad records are skipped");
     batch.bad.iter().for_each(check_message);
     let records: Vec<&[u8]> =
         data.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
@@ -87,14 +87,14 @@ fn model(line: &[u8], flags: u8) -> Option<(String, Option<Id>)> {
 
 fn check_copies(pieces: &Pieces, data: &[u8], records: &[&[u8]]) {
     let mut copy = Vec::new();
-    assert_eq!(pieces.copy(data, &|_| true, &mut copy) as usize, records.len());
+    assert_eq!(pieces.copy(Piece::Lines(data), &|_| true, &mut copy) as usize, records.len());
     let mut whole = records.join(&b'\n');
     if !whole.is_empty() {
         whole.push(b'\n');
     }
     assert_eq!(copy, whole, "copied records");
     let mut offsets = Vec::new();
-    pieces.offsets(data, &mut offsets);
+    pieces.offsets(Piece::Lines(data), &mut offsets);
     assert_eq!(offsets.len(), records.len(), "offsets");
     for (offset, record) in offsets.iter().zip(records) {
         assert!(data[*offset as usize..].starts_with(record), "offsets");
@@ -107,7 +107,7 @@ pub(crate) fn shapes(data: &[u8]) {
     let shape = if flags & 1 > 0 { Shape::Elements } else { Shape::Value };
     let options = ReadOptions { shape, on_error: OnError::Skip, ..ReadOptions::default() };
     let pieces = Pieces::new(PathBuf::from("in.jsonl"), options);
-    let batch = pieces.decode(data, 1, &|_| true).expect("bad records are skipped");
+    let batch = pieces.decode(Piece::Lines(data), 1, &|_| true).expect("bad records are skipped");
     batch.bad.iter().for_each(check_message);
     let lines: Vec<&[u8]> =
         data.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();

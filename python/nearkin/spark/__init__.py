@@ -52,7 +52,7 @@ def _found(
     _rust.misses_none(encoded(given))  # what contradicts itself is told before anything runs
     if chains is not None:
         given["chains"] = chains
-    texts = FrameTexts(frame, **reading)
+    texts = FrameTexts(frame, **reading, most=_rust.item_bytes(encoded(given)))
     return texts, Found(texts, given, heavy)
 
 
@@ -65,7 +65,7 @@ def pairs(frame: DataFrame, **options: Any) -> DataFrame:
         Has a column `text` (or the one named by `text=`) of strings, or of arrays of strings with `as_="set"`.
     **options
         The command's options, with `_` for `-`: `threshold`, `within`, `recall`, `exact`, `approximate`,
-        `bands`, `rows`, `shingle`, `measure`, `seed`, `text`, `id`, `positions`, `on_error`, …; and `order`,
+        `bands`, `rows`, `shingle`, `measure`, `seed`, `text`, `id`, `positions`, `on_error`, `max_item`, …; and `order`,
         a column (or several) that says which row comes first where the order of rows does not.
 
     Returns

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 
 from nearkin import FileError, ParameterError
 from nearkin.spark import _rust
-from nearkin.spark._stages import to_partitions, unpacked
+from nearkin.spark._stages import encoded, to_partitions, unpacked
 from nearkin.spark._texts import KEYS, ROW_BITS, key_rows
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ class Split:
             yield reading, (self.start, self.end)
             return
         with gzip.open(self.path, "rb") as packed, tempfile.NamedTemporaryFile() as plain:
-            shutil.copyfileobj(packed, plain)
+            while some := packed.read(1 << 20):
+                if plain.tell() + len(some) > ROWS:
+                    raise FileError(f"{self.path}: has more than 8 GiB unpacked, which one task cannot read; cut it, or unpack it")
+                plain.write(some)
             plain.flush()
-            if plain.tell() > ROWS:
-                raise FileError(f"{self.path}: has more than 8 GiB unpacked, which one task cannot read; cut it, or unpack it")
-            yield reading | {"path": plain.name}, (_after_mark(plain.name), plain.tell())
+            yield reading | {"path": plain.name, "name": self.path}, (_after_mark(plain.name), plain.tell())
 
     def column(self, name: str) -> pa.Array:
         """A column of a row group."""
@@ -111,6 +112,7 @@ class FileTexts:
         positions: bool = False,
         skip: bool = False,
         format: str | None = None,
+        limits: dict[str, Any] | None = None,
     ) -> None:
         self.session = session
         total = sum(os.path.getsize(path) for path in paths)
@@ -130,8 +132,9 @@ class FileTexts:
         self.partitions = len(self.splits)
         self.starts: dict[int, int] = {}
         self.text = text
+        self.limits = encoded(limits or {})
         self.id = None if positions else id or self._usual_id()
-        self.reading = {"text": text, "id": self.id, "skip": skip}
+        self.reading = {"text": text, "id": self.id, "skip": skip, "options": self.limits}
         self._check_columns()
 
     def _usual_id(self) -> str | None:
@@ -144,7 +147,8 @@ class FileTexts:
         opened = gzip.open if first.kind.endswith(".gz") else open
         with opened(first.path, "rb") as file:
             file.seek(first.start)
-            for line in file:
+            # A longer line is no record.
+            while line := file.readline(_rust.item_bytes(self.limits)):
                 with contextlib.suppress(ValueError):
                     record = json.loads(line)
                     if isinstance(record, dict):

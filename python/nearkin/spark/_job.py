@@ -124,7 +124,8 @@ def _files(
     if search.get("as_") in ("set", "bag") or (skip and tables):
         return None
     text, id = search.get("text", "text"), search.get("id")
-    return FileTexts(session, inputs, text, id, bool(search.get("positions")), skip, format)
+    limits = {name: search[name] for name in ("max_item", "normal_form") if name in search}
+    return FileTexts(session, inputs, text, id, bool(search.get("positions")), skip, format, limits)
 
 
 def _kind(path: str, search: dict[str, Any]) -> str:

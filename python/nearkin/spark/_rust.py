@@ -22,6 +22,7 @@ clusters = _nearkin.spark.clusters
 components = _nearkin.spark.components
 copy_lines = _nearkin.spark.copy_lines
 frequent = _nearkin.spark.frequent
+item_bytes = _nearkin.spark.item_bytes
 meet = _nearkin.spark.meet
 misses_none = _nearkin.spark.misses_none
 pairs = _nearkin.spark.pairs

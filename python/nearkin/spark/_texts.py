@@ -56,6 +56,15 @@ def broadcast(frame: DataFrame, rows: int | None) -> DataFrame:
     return frame if rows is None or rows > BROADCAST else F.broadcast(frame)
 
 
+def _size(text: Column, is_list: bool) -> Column:
+    """The bytes of a text. A list is read as a text that has the length of each element before it, after a first byte."""
+    if not is_list:
+        return F.octet_length(text)
+    known = F.filter(text, lambda element: element.isNotNull())
+    sizes = F.transform(known, lambda element: F.octet_length(element))
+    return F.aggregate(sizes, F.lit(1), lambda sum, size: sum + size + F.length(size.cast("string")) + 1)
+
+
 class FrameTexts:
     """The rows of a DataFrame with their positions: partition, then row."""
 
@@ -67,6 +76,7 @@ class FrameTexts:
         positions: bool = False,
         skip: bool = False,
         order: Any = None,
+        most: int = 1 << 30,
     ) -> None:
         if text not in frame.columns:
             raise ParameterError(f"there is no column {text!r}; name the texts' column with text=")
@@ -99,8 +109,11 @@ class FrameTexts:
         self.text: Column = F.col(f"`{text}`")
         if self.is_list:
             self.text = self.text.cast(ArrayType(StringType()))
+        if skip:
+            # One that is too large is as none.
+            self.text = F.when(_size(self.text, self.is_list) <= most, self.text)
         #: The rows that have a text, or all where that is asked of them.
-        self.rows = self.frame.where(F.col(f"`{text}`").isNotNull()) if skip else self.frame
+        self.rows = self.frame.where(self.text.isNotNull()) if skip else self.frame
         self.skip = skip
         self.starts: dict[int, int] = {}
 

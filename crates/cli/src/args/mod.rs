@@ -74,6 +74,11 @@ fn number(text: &str) -> Result<f64, String> {
     })
 }
 
+/// A seed.
+fn whole_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("it must be a whole number from 0 to {}", u64::MAX))
+}
+
 /// The name of a shingling.
 fn shingle(text: &str) -> Result<String, String> {
     parsed::<Shingling>(text).map(|_| text.to_owned())

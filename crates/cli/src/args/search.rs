@@ -7,7 +7,7 @@ use nearkin_engine::join::sets::Filters;
 use nearkin_engine::options::{MeasureName, Options};
 use nearkin_engine::shingle::{HashBits, NormalForm, Whitespace};
 
-use super::{Fill, keyword_parser, number, parsed, shingle};
+use super::{Fill, keyword_parser, number, parsed, shingle, whole_number};
 
 /// What counts as similar.
 #[derive(Debug, Args)]
@@ -121,7 +121,7 @@ pub(crate) struct WayArgs {
     #[arg(long, value_name = "N")]
     audit: Option<usize>,
     /// Seed of all random choices and of the key of all hashes [default: 1]
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Number of bands, with --rows, instead of those chosen for --recall
     #[arg(long, value_name = "N")]

@@ -28,3 +28,4 @@ mod sets;
 mod shards;
 mod short_texts;
 mod signals;
+mod stats;

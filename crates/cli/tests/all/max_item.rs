@@ -77,6 +77,23 @@ fn a_small_file_that_unpacks_to_a_giant_line_is_refused_without_holding_it() {
     assert!(peak(&place) < (16 << 20) * 5 / 4 + 32_000_000);
 }
 
+/// U+FDFA has three bytes, and 33 as the 18 letters that it stands for.
+#[test]
+fn a_text_that_its_normal_form_makes_too_long_is_refused_without_holding_it() {
+    let place = Place::new();
+    let words = "\u{fdfa} ".repeat(300_000);
+    place.write("in.jsonl", record("a", "a text of a few words") + &record("b", &words));
+    let line = "pairs in.jsonl --memory 16M --normal-form";
+    let too_long = "in.jsonl:2: has 10,200,000 bytes in its normal form, and an item may have ";
+    place.fails(&format!("{line} nfkc"), &[too_long, "with --memory", "skip"]);
+    place.ok(&format!("{line} nfc"));
+    let skipped = place.ok(&format!("{line} nfkc --on-error skip --stats stats.json"));
+    assert!(skipped.stderr.contains("1  records skipped"), "{}", skipped.stderr);
+    assert!(peak(&place) < (16 << 20) * 5 / 4 + 32_000_000);
+    place.ok("pairs in.jsonl --memory 300M --normal-form nfkc");
+    place.fails("pairs in.jsonl --max-item 4M --normal-form nfkc", &[too_long, "--max-item"]);
+}
+
 #[test]
 fn a_sparse_file_in_a_folder_is_refused_by_its_size() {
     let place = Place::new();

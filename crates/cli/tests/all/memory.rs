@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::common::{Place, record};
+use crate::common::{Outcome, Place, record};
 use crate::data::skipped;
 
 /// Some megabytes of texts: families of near copies, and copies.
@@ -174,28 +174,71 @@ fn kill_when(place: &Place, line: &str, name: &str) {
     child.wait().expect("the command ends");
 }
 
-/// A file system of two megabytes, where this user may mount one.
+/// Runs a line whose folder for temporary files is a file system of this size, where this user may mount one.
+#[cfg(target_os = "linux")]
+fn run_on_small_disk(place: &Place, size: &str, line: &str) -> Option<Outcome> {
+    fs::create_dir_all(place.path("small")).unwrap();
+    let small = place.path("small").into_os_string().into_string().unwrap();
+    let size = format!("size={size}");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs", &small]).output();
+    if !mount.is_ok_and(|output| output.status.success()) {
+        skipped("this user may not mount a small file system");
+        return None;
+    }
+    let outcome = place.run(&format!("{line} --temp small"));
+    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    Some(outcome)
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_too_small_for_temporary_files_is_told_with_what_is_needed() {
     let place = Place::new();
     place.write("in.jsonl", collection(12_000));
-    fs::create_dir(place.path("small")).unwrap();
-    let small = place.path("small").into_os_string().into_string().unwrap();
-    let mount =
-        Command::new("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs", &small]).output();
-    if !mount.is_ok_and(|output| output.status.success()) {
-        skipped("this user may not mount a small file system");
-        return;
-    }
-    let line = "dedup in.jsonl -o kept.jsonl --memory 16M --temp small";
-    let outcome = place.run(line);
-    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    let line = "dedup in.jsonl -o kept.jsonl --memory 16M";
+    let Some(outcome) = run_on_small_disk(&place, "2m", line) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     for part in ["small", "free", "MiB are needed", "--temp"] {
         assert!(outcome.stderr.contains(part), "{part} is not in {}", outcome.stderr);
     }
     assert!(!place.exists("kept.jsonl"));
+}
+
+/// A text of this many words that it has in common with others of its family, and one of its own.
+#[cfg(target_os = "linux")]
+fn member(family: u32, own: u32, words: u32) -> String {
+    let text: String = (0..words).map(|i| format!("w{family}x{i} ")).collect();
+    record(&format!("{family}-{own}"), &format!("{text} own{own}"))
+}
+
+/// It was taken for granted that a tenth of the texts are compared: here that would be more than 5 MB.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_compares_few_texts_needs_little_disk() {
+    let place = Place::new();
+    let unlike: String = (0..40).map(|family| member(family, 0, 100_000)).collect();
+    place.write("in.jsonl", unlike + &member(39, 1, 100_000));
+    let line = "dedup in.jsonl --clusters clusters.csv --memory 16M --approximate";
+    let Some(outcome) = run_on_small_disk(&place, "600k", line) else { return };
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let clusters = place.read("clusters.csv");
+    assert!(clusters.lines().any(|line| line.starts_with("39-1,39-0,false,0.9999")), "{clusters}");
+}
+
+/// On average texts are short, and those that are compared are long. What they need is known when some are read.
+#[cfg(target_os = "linux")]
+#[test]
+fn texts_that_are_longer_than_others_do_not_fill_the_disk() {
+    let place = Place::new();
+    let short: String = (1..12_000).map(|family| member(family, 0, 60)).collect();
+    let long: String = (0..40).map(|own| member(0, own, 50_000)).collect();
+    place.write("in.jsonl", short + &long);
+    let line = "dedup in.jsonl --clusters clusters.csv --memory 16M --approximate";
+    let Some(outcome) = run_on_small_disk(&place, "8m", line) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    for part in ["free, and about ", "MiB are needed", "--temp"] {
+        assert!(outcome.stderr.contains(part), "{part} is not in {}", outcome.stderr);
+    }
 }
 
 #[test]

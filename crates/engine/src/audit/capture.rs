@@ -13,7 +13,7 @@
 
 use nearkin_kernels::with_small_product;
 
-use crate::candidates::KEY_BITS;
+use crate::candidates::{KEY_BITS, KEY_PARTS};
 use crate::family::hash::mix64;
 use crate::join::make_room;
 use crate::verify::Overlap;
@@ -71,6 +71,25 @@ impl Capture {
 
     pub(crate) fn from_parts([order, keys, kept, twos]: [u64; 4]) -> Self {
         Self { order, keys, kept: kept as usize, twos: twos.checked_sub(1).map(|it| it as usize) }
+    }
+
+    /// How many partitions its keys have: a power of two. One partition at a time is in a thread's memory, and there are as many
+    /// keys in it as in one of a table of the run, which has one key of each set: with 15 keys of each of 10^8 texts in 32
+    /// partitions, a thread took more than 1 GB.
+    pub(crate) fn partitions(self) -> usize {
+        /// Of sets whose elements are all kept, about.
+        const ALL: usize = 256;
+        let keys = match (self.kept, self.twos) {
+            (usize::MAX, _) => ALL,
+            (kept, Some(_)) => kept * (kept - 1) / 2,
+            (kept, None) => kept,
+        };
+        KEY_PARTS * keys.next_power_of_two()
+    }
+
+    /// The partition of a key: its first bits. With it, the key's last 32 bits say all.
+    pub(crate) fn partition_of(self, key: u64) -> usize {
+        (key >> (KEY_BITS - self.partitions().ilog2())) as usize
     }
 
     /// Appends the keys, of [`KEY_BITS`] bits, of a set, whose elements come in any order and may come several times. How
@@ -206,6 +225,26 @@ mod tests {
         capture.keys(b, &mut scratch, &mut keys);
         let (a, b) = keys.split_at(count);
         a.iter().any(|key| b.contains(key))
+    }
+
+    #[test]
+    fn partitions_of_keys_are_as_small_as_those_of_a_table() {
+        let set: Vec<u64> = (0..200).map(|x| mix64(x, 5)).collect();
+        let captures = (2..100).map(|percent| Capture::new(7, f64::from(percent) / 100.0));
+        for capture in captures.chain([Capture::everything(7)]) {
+            let mut keys = Vec::new();
+            capture.keys(&set, &mut CaptureScratch::default(), &mut keys);
+            assert!(keys.len() * KEY_PARTS <= capture.partitions(), "{capture:?}");
+            // Keys of one partition differ in their last 32 bits.
+            for (i, a) in keys.iter().enumerate() {
+                for b in keys[..i].iter().filter(|&b| *b as u32 == *a as u32 && b != a) {
+                    assert_ne!(capture.partition_of(*a), capture.partition_of(*b));
+                }
+                assert!(capture.partition_of(*a) < capture.partitions());
+            }
+        }
+        let last = Capture::new(7, 0.5).partition_of((1 << KEY_BITS) - 1);
+        assert_eq!(last + 1, Capture::new(7, 0.5).partitions());
     }
 
     fn keeping(seed: u64, kept: usize, twos: Option<usize>) -> Capture {

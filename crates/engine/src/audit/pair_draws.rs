@@ -3,6 +3,8 @@
 //! The buckets of each partition are gone through in order. Draws are spread evenly over all that they count, so the draws
 //! of a partition are known without those of others, and partitions are gone through side by side.
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use crate::Result;
@@ -299,9 +301,108 @@ impl Drawing<'_> {
         }
     }
 
-    /// The buckets of drawn groups, which say what each drawn pair stands for.
-    pub(super) fn shared(&self, drawn: &[(u32, u32)]) -> Result<SharedBuckets> {
-        SharedBuckets::new(self.buckets, self.counts.left.len(), drawn, self.totals())
+    /// The buckets of drawn groups, which say what each drawn pair stands for, in `room` bytes. Where they need more, only
+    /// the first draws are left.
+    pub(super) fn shared(&self, drawn: &mut Vec<(u32, u32)>, room: usize) -> Result<SharedBuckets> {
+        loop {
+            let groups = DrawnGroups::new(self.counts.left.len(), drawn);
+            let counts = BucketCounts::new(self.buckets, &groups)?;
+            let fit = counts.first_fitting(drawn, &groups, room);
+            if fit == drawn.len() {
+                return SharedBuckets::new(self.buckets, &groups, &counts, self.totals());
+            }
+            drawn.truncate(fit);
+        }
+    }
+}
+
+/// For each number the sum of those before it.
+fn sums_before(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut sum = 0;
+    let add = |number| {
+        sum += number;
+        sum - number
+    };
+    numbers.map(add).collect()
+}
+
+/// Groups that were drawn, and their numbers in ascending order: a bit for each group, and how many come before each 64.
+struct DrawnGroups {
+    bits: Vec<u64>,
+    before: Vec<u32>,
+    drawn: Vec<u32>,
+}
+
+impl DrawnGroups {
+    fn new(groups: usize, pairs: &[(u32, u32)]) -> Self {
+        let drawn = distinct_groups(pairs.iter().copied());
+        let mut bits = vec![0u64; groups.div_ceil(64)];
+        drawn.iter().for_each(|&group| bits[group as usize / 64] |= 1 << (group % 64));
+        let before = sums_before(bits.iter().map(|word| word.count_ones()));
+        Self { bits, before, drawn }
+    }
+
+    fn number(&self, group: u32) -> Option<u32> {
+        let (word, bit) = (group as usize / 64, 1 << (group % 64));
+        let is_drawn = self.bits[word] & bit != 0;
+        is_drawn.then(|| self.before[word] + (self.bits[word] & (bit - 1)).count_ones())
+    }
+
+    /// Calls `each` with the drawn members of each bucket that has two or more, by their numbers, and with its size.
+    /// Returns how many such buckets there are.
+    fn in_buckets(&self, list: &[u32], mut each: impl FnMut(&[u32], u32, u32)) -> u32 {
+        let (mut found, mut count) = (Vec::new(), 0);
+        for members in each_bucket(list) {
+            found.clear();
+            found.extend(members.iter().filter_map(|&group| self.number(group)));
+            if found.len() > 1 {
+                each(&found, count, members.len() as u32);
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
+/// How many buckets each drawn group has in common with another one, and how many such buckets each partition has.
+struct BucketCounts {
+    of_groups: Vec<AtomicU32>,
+    of_partitions: Vec<u32>,
+}
+
+impl BucketCounts {
+    fn new(buckets: &Lists<u32>, groups: &DrawnGroups) -> Result<Self> {
+        let of_groups: Vec<AtomicU32> = groups.drawn.iter().map(|_| AtomicU32::new(0)).collect();
+        let add = |number: &u32| {
+            of_groups[*number as usize].fetch_add(1, Ordering::Relaxed);
+        };
+        let of_partitions = each_partition(buckets, |_, list| {
+            groups.in_buckets(list, |found, _, _| found.iter().for_each(add))
+        })?;
+        Ok(Self { of_groups, of_partitions })
+    }
+
+    fn of(&self, number: u32) -> u32 {
+        self.of_groups[number as usize].load(Ordering::Relaxed)
+    }
+
+    /// How many of the first draws have no more buckets than there is room for; a few in any case. Their groups have these
+    /// in common with groups of later draws too, so they may need less.
+    fn first_fitting(&self, drawn: &[(u32, u32)], groups: &DrawnGroups, room: usize) -> usize {
+        /// Draws that are made in any case, so that there is something to compare.
+        const FEW: usize = 1 << 10;
+        let mut is_counted = vec![false; self.of_groups.len()];
+        let mut left = room / size_of::<AtomicU64>();
+        let mut fits = |&(a, b): &(u32, u32)| {
+            let new = [a, b].into_iter().filter_map(|group| groups.number(group)).map(|number| {
+                let was_counted = std::mem::replace(&mut is_counted[number as usize], true);
+                if was_counted { 0 } else { self.of(number) as usize }
+            });
+            let rest = left.checked_sub(new.sum());
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        drawn.iter().take_while(|pair| fits(pair)).count().max(FEW.min(drawn.len()))
     }
 }
 
@@ -310,7 +411,7 @@ impl Drawing<'_> {
 pub(super) struct SharedBuckets {
     /// The drawn groups, ascending.
     groups: Vec<u32>,
-    /// Where the buckets of each start.
+    /// Where the buckets of each start, and the last's end.
     starts: Vec<u32>,
     /// The number of a bucket, ascending, and its size.
     buckets: Vec<(u32, u32)>,
@@ -321,49 +422,40 @@ pub(super) struct SharedBuckets {
 impl SharedBuckets {
     fn new(
         buckets: &Lists<u32>,
-        groups: usize,
-        drawn: &[(u32, u32)],
+        groups: &DrawnGroups,
+        counts: &BucketCounts,
         totals: [f64; 2],
     ) -> Result<Self> {
-        let drawn = distinct_groups(drawn.iter().copied());
-        // By group, its number among those that were drawn, from 1.
-        let mut numbers = vec![0u32; groups];
-        for (number, &group) in (1..).zip(&drawn) {
-            numbers[group as usize] = number;
-        }
-        let found = each_partition(buckets, |_, list| {
-            let (mut found, mut count) = (Vec::new(), 0u32);
-            for members in each_bucket(list) {
-                let before = found.len();
-                let those = members.iter().map(|&group| numbers[group as usize]);
-                let size = members.len() as u32;
-                found.extend(those.filter(|&it| it > 0).map(|it| (it, count, size)));
-                match found.len() - before {
-                    0 | 1 => found.truncate(before),
-                    _ => count += 1,
+        let numbers = 0..groups.drawn.len() as u32;
+        let mut starts = sums_before(numbers.map(|number| counts.of(number)));
+        let end = starts.last().map_or(0, |start| start + counts.of(starts.len() as u32 - 1));
+        starts.push(end);
+        let all: Vec<AtomicU64> = (0..end).map(|_| AtomicU64::new(0)).collect();
+        let next: Vec<AtomicU32> = starts.iter().map(|&start| AtomicU32::new(start)).collect();
+        let firsts = sums_before(counts.of_partitions.iter().copied());
+        each_partition(buckets, |partition, list| {
+            groups.in_buckets(list, |found, bucket, size| {
+                let entry = u64::from(firsts[partition] + bucket) << 32 | u64::from(size);
+                for &number in found {
+                    let at = next[number as usize].fetch_add(1, Ordering::Relaxed);
+                    all[at as usize].store(entry, Ordering::Relaxed);
                 }
-            }
-            (found, count)
+            })
         })?;
-        let mut starts = vec![0u32; drawn.len() + 2];
-        for &(number, ..) in found.iter().flat_map(|(found, _)| found) {
-            starts[number as usize + 1] += 1;
-        }
-        for number in 1..starts.len() {
-            starts[number] += starts[number - 1];
-        }
-        let mut all = vec![(0, 0); starts[drawn.len() + 1] as usize];
-        let mut next = starts.clone();
-        let mut first = 0;
-        for (found, count) in found {
-            for (number, bucket, size) in found {
-                all[next[number as usize] as usize] = (first + bucket, size);
-                next[number as usize] += 1;
-            }
-            first += count;
-        }
-        starts.remove(0);
-        Ok(Self { groups: drawn, starts, buckets: all, totals })
+        let mut all: Vec<(u32, u32)> = all
+            .into_iter()
+            .map(AtomicU64::into_inner)
+            .map(|entry| ((entry >> 32) as u32, entry as u32))
+            .collect();
+        // Partitions came in any order.
+        starts.windows(2).for_each(|ends| all[ends[0] as usize..ends[1] as usize].sort_unstable());
+        Ok(Self { groups: groups.drawn.clone(), starts, buckets: all, totals })
+    }
+
+    /// Bytes of the buckets.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.buckets.len() * size_of::<(u32, u32)>()
     }
 
     fn of(&self, group: u32) -> &[(u32, u32)] {

@@ -211,6 +211,15 @@ impl<'a> SimilarGroupsBuilder<'a> {
         self.pairs.load(Ordering::Relaxed)
     }
 
+    /// Refuses pairs, none of which came twice, for whose lists the disk has no room. The partitions are there until the
+    /// lists are complete.
+    pub(crate) fn check_space(&self) -> Result<()> {
+        /// Bytes of a pair in the lists of both its groups.
+        const PAIR: u64 = 2 * 3 * 4;
+        let room = self.budget.share(2) as u64;
+        self.budget.check_space((PAIR * self.pairs()).saturating_sub(room))
+    }
+
     /// Sorts them, and keeps each once.
     pub(crate) fn finish(self, copies: CopyValues, threads: usize) -> Result<SimilarGroups> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).split_off(0);

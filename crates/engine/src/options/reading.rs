@@ -38,6 +38,11 @@ impl Options {
         }
     }
 
+    /// How large an item may be for a task on another machine, which does not know what memory there is.
+    pub fn limit_of_task(&self) -> ItemLimit {
+        self.item_limit(usize::MAX, 1)
+    }
+
     /// How large an item may be in a run with this much memory, and on so many threads at a time.
     fn item_limit(&self, memory: usize, threads: usize) -> ItemLimit {
         /// The most that an item may have unless the user says otherwise.
@@ -50,7 +55,7 @@ impl Options {
             ItemKind::Text | ItemKind::Set | ItemKind::Bag => 12,
             _ => 8,
         };
-        ItemLimit::new(self.max_item.unwrap_or(MOST), memory, each, threads)
+        ItemLimit::new(self.max_item.unwrap_or(MOST), memory, each, threads).of(self.normal_form)
     }
 
     /// How items are read.

@@ -10,7 +10,11 @@ use crate::{Error, Result};
 pub fn memory_size(text: &str) -> Result<usize> {
     let bytes = size("memory", text)?;
     if bytes < LEAST_MEMORY as f64 {
-        let must = format!("at least {} MiB, which any run takes", LEAST_MEMORY >> 20);
+        let mut must = format!("at least {} MiB, which any run takes", LEAST_MEMORY >> 20);
+        if text.ends_with(|c: char| c.is_ascii_digit()) {
+            let units = if bytes < 16.0 { "GiB" } else { "MiB" };
+            must += &format!("; a number alone is bytes: write {text}{} for {units}", &units[..1]);
+        }
         return Err(Error::parameter("memory", text, must));
     }
     Ok(bytes as usize)
@@ -68,6 +72,11 @@ mod tests {
         for wrong in ["", "G", "4X", "-4G", "1..5G", "4 G G", "NaN", "1M", "0"] {
             assert!(memory_size(wrong).is_err(), "{wrong}");
         }
+        for (text, advice) in [("4", "write 4G for GiB"), ("512", "write 512M for MiB")] {
+            let error = memory_size(text).unwrap_err().to_string();
+            assert!(error.ends_with(advice), "{error}");
+        }
+        assert!(!memory_size("4M").unwrap_err().to_string().contains("write"));
         assert_eq!(item_size("1k").unwrap(), 1024);
         assert!(item_size("1000").is_err());
     }

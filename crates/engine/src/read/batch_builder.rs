@@ -30,7 +30,7 @@ impl ReadRequest<'_> {
         let mut bad = Vec::new();
         for (index, item) in batch.items.iter().enumerate() {
             let text = batch.text(index);
-            let checked = limit.check(text.len() as u64);
+            let checked = limit.check_text(text);
             let checked =
                 checked.and_then(|()| if has_counts { limit.check_counts(text) } else { Ok(()) });
             if let Err(problem) = checked {

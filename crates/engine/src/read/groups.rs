@@ -8,10 +8,10 @@
 //! The table is read once and held in memory: four bytes per row, four more with counts, and each name once.
 
 use super::{
-    Chunk as FileChunk, Input, OnError, Place, ReadOptions, batch_builder::ReadRequest, rows,
-    rows::Row, shape,
+    Chunk as FileChunk, Input, Kind, OnError, Place, ReadOptions, Syntax,
+    batch_builder::ReadRequest, csv, rows, rows::Row, shape,
 };
-use crate::error::{Error, Problem, Result};
+use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{
     Batch, ChunkNumber, Id, Interner, Item, Lanes, SkipChunk, Source, TextColumn, Values, one_lane,
 };
@@ -173,6 +173,28 @@ impl Groups {
     /// The files behind it.
     pub fn input(&self) -> &Input {
         &self.input
+    }
+
+    /// What the user should look at: columns that were asked for by number in a file that seems to have names. A first row
+    /// of values would be left out.
+    pub fn warning(&self) -> Option<Problem> {
+        let asked = &self.input.options.columns;
+        let is_numbered = |header: &csv::Header| {
+            !header.row.is_empty() && asked.iter().any(|name| !header.has(name))
+        };
+        self.input.sources.iter().find_map(|source| match &source.kind {
+            Kind::Text { syntax: Syntax::Csv(header), .. } if is_numbered(header) => {
+                let row = String::from_utf8_lossy(&header.row);
+                let row = row.trim_end();
+                let what = format!(
+                    "{}: columns are asked for by number, and the first row, `{row}`, is taken for their names and not \
+                     for a record",
+                    source.name.display()
+                );
+                Some(Problem::new(what).or(Advice::turn_on("no_header")).or("name the columns"))
+            }
+            _ => None,
+        })
     }
 
     /// Whether a row of the table, by its number over all files, belongs to groups that are all kept.

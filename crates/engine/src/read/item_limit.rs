@@ -4,6 +4,7 @@
 //! that is more than the run may use is refused before it is held.
 
 use crate::error::{Advice, Problem};
+use crate::shingle::NormalForm;
 use crate::shingle::elements::each_element;
 
 /// How large a line, record, cell or document may be.
@@ -19,6 +20,8 @@ pub struct ItemLimit {
     room: usize,
     /// Whether an element takes memory each time that it is counted.
     copies: bool,
+    /// What texts become before they are cut.
+    form: Option<NormalForm>,
 }
 
 impl Default for ItemLimit {
@@ -29,6 +32,7 @@ impl Default for ItemLimit {
             by_memory: None,
             room: usize::MAX,
             copies: true,
+            form: None,
         }
     }
 }
@@ -46,7 +50,8 @@ impl ItemLimit {
         let room = (memory / SHARE.1).saturating_mul(SHARE.0).saturating_add(BESIDE);
         let bytes = most.min(room / each);
         let by_memory = (room / each < most).then_some(each);
-        Self { bytes, alone: bytes / threads.max(1), by_memory, room, copies: true }
+        let alone = bytes / threads.max(1);
+        Self { bytes, alone, by_memory, room, copies: true, form: None }
     }
 
     /// Whether an element takes memory each time that it is counted, so that its counts are limited.
@@ -54,9 +59,37 @@ impl ItemLimit {
         Self { copies, ..self }
     }
 
+    /// How many bytes an item may have.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The same limit for texts that become this normal form.
+    #[must_use]
+    pub fn of(self, form: Option<NormalForm>) -> Self {
+        Self { form, ..self }
+    }
+
     /// What is wrong with an item of this many bytes, if it has too many.
     pub(super) fn check(&self, bytes: u64) -> Result<(), Problem> {
         if bytes <= self.bytes as u64 { Ok(()) } else { Err(self.problem(bytes, "has", "bytes")) }
+    }
+
+    /// What is wrong with a text that has too many bytes, as it is or in the normal form.
+    ///
+    /// # Errors
+    /// When it has too many.
+    pub fn check_text(&self, text: &str) -> Result<(), Problem> {
+        self.check(text.len() as u64)?;
+        let Some(form) = self.form else { return Ok(()) };
+        if text.is_ascii() || text.len().saturating_mul(form.growth()) <= self.bytes {
+            return Ok(());
+        }
+        let bytes = form.bytes_of(text);
+        if bytes <= self.bytes as u64 {
+            return Ok(());
+        }
+        Err(self.problem(bytes, "has", "bytes in its normal form"))
     }
 
     /// What is wrong with a list whose elements occur so often that they take too much memory; nothing unless it has

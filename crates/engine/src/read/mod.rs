@@ -45,6 +45,7 @@ mod shape;
 mod source;
 mod table;
 mod text;
+mod thrift;
 mod times;
 mod vector_files;
 
@@ -61,7 +62,7 @@ pub use load::{load_bits, load_directions, load_strings, load_vectors};
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use parquet::hide_caught_panics;
-pub use pieces::Pieces;
+pub use pieces::{Piece, Pieces};
 pub use place::{InputCopy, MemoryTable, Place};
 pub use records::load_records;
 pub(crate) use rows::ALL as ALL_COLUMNS;

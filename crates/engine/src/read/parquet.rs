@@ -5,6 +5,7 @@
 use super::RecordFilter;
 use super::rereadable::{FileCursor, Rereadable};
 use super::table::Stretch;
+use super::thrift;
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -22,7 +23,7 @@ use parquet::{
 use std::{
     cell::Cell,
     fs::File,
-    io::{self, BufReader, Read},
+    io::{self, BufReader, Read, Seek, SeekFrom},
     sync::{Arc, Once},
 };
 
@@ -34,7 +35,7 @@ pub(super) struct Parquet {
 
 impl Parquet {
     pub(super) fn open(stored: &Rereadable) -> Result<Self> {
-        let reader = SharedFile::open(stored)?;
+        let reader = Footer(SharedFile::open(stored)?);
         let metadata = guarded(|| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()))
             .map_err(|error| corrupt(stored, &error))?;
         if !is_sound(&metadata, stored.len()) {
@@ -209,12 +210,18 @@ impl Length for SharedFile {
     }
 }
 
-impl ChunkReader for SharedFile {
-    type T = BufReader<BeforeEnd>;
+impl SharedFile {
+    fn from(&self, start: u64) -> BeforeEnd {
+        BeforeEnd(FileCursor { file: Arc::clone(&self.file), offset: start })
+    }
+}
 
+impl ChunkReader for SharedFile {
+    type T = PageHeader;
+
+    /// The decoder reads nothing this way but the headers of pages.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        let file = FileCursor { file: Arc::clone(&self.file), offset: start };
-        Ok(BufReader::new(BeforeEnd(file)))
+        Ok(PageHeader { bytes: BufReader::new(self.from(start)), is_checked: false })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
@@ -223,11 +230,50 @@ impl ChunkReader for SharedFile {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} are missing")));
         }
         let mut buffer = Vec::with_capacity(length);
-        let mut at = FileCursor { file: Arc::clone(&self.file), offset: start }.take(length as u64);
-        match at.read_to_end(&mut buffer)? {
+        match self.from(start).take(length as u64).read_to_end(&mut buffer)? {
             read if read == length => Ok(buffer.into()),
             read => Err(ParquetError::EOF(format!("{read} bytes where {length} were expected"))),
         }
+    }
+}
+
+/// The end of a file: its length, and then the metadata.
+struct Footer(SharedFile);
+
+impl Length for Footer {
+    fn len(&self) -> u64 {
+        self.0.len
+    }
+}
+
+impl ChunkReader for Footer {
+    type T = BeforeEnd;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(self.0.from(start))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
+        let metadata = self.0.get_bytes(start, length)?;
+        thrift::footer(&metadata)?;
+        Ok(metadata)
+    }
+}
+
+/// A page header, which is looked over before the decoder sees it.
+struct PageHeader {
+    bytes: BufReader<BeforeEnd>,
+    is_checked: bool,
+}
+
+impl Read for PageHeader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.is_checked {
+            let length = thrift::page_header(&mut self.bytes)?;
+            self.bytes.seek_relative(-length)?;
+            self.is_checked = true;
+        }
+        self.bytes.read(buffer)
     }
 }
 
@@ -241,5 +287,14 @@ impl Read for BeforeEnd {
             0 if !buffer.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
             count => Ok(count),
         }
+    }
+}
+
+impl Seek for BeforeEnd {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Current(step) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        let offset = self.0.offset.checked_add_signed(step);
+        self.0.offset = offset.ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(self.0.offset)
     }
 }

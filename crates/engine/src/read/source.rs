@@ -2,6 +2,7 @@
 
 use super::{Chunk, Groups, Input};
 use crate::Result;
+use crate::error::Problem;
 use crate::item::{Batch, ChunkNumber, Lane, Lanes, SkipChunk, Source};
 
 impl Source for Input {
@@ -47,6 +48,14 @@ impl AnyInput {
         match self {
             Self::Records(input) => input,
             Self::Groups(groups) => groups.input(),
+        }
+    }
+
+    /// What the user should look at.
+    pub fn warning(&self) -> Option<Problem> {
+        match self {
+            Self::Records(_) => None,
+            Self::Groups(groups) => groups.warning(),
         }
     }
 

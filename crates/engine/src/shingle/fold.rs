@@ -36,6 +36,26 @@ pub enum NormalForm {
     Nfkc,
 }
 
+impl NormalForm {
+    /// How many times as many bytes a text may have in this form, by the tables of Unicode: NFC turns U+0390 and its
+    /// kind from two bytes to six at most, NFKC U+FDFA from three to 33.
+    pub(crate) fn growth(self) -> usize {
+        match self {
+            Self::Nfc => 3,
+            Self::Nfkc => 11,
+        }
+    }
+
+    /// How many bytes a text has in this form, which is not held.
+    pub(crate) fn bytes_of(self, text: &str) -> u64 {
+        let bytes = |c: char| c.len_utf8() as u64;
+        match self {
+            Self::Nfc => text.nfc().map(bytes).sum(),
+            Self::Nfkc => text.nfkc().map(bytes).sum(),
+        }
+    }
+}
+
 /// `text` in the normal form asked for, put into `buffer` only when it is not already in it.
 pub(super) fn normalized<'a>(
     text: &'a str,
@@ -184,6 +204,16 @@ mod tests {
         }
         for c in [' ', '-', '\'', '’', '。', '—', '😀', '\u{301}', '\u{93e}', '€', '\0'] {
             assert!(!is_word_character(c), "{c}");
+        }
+    }
+
+    #[test]
+    fn normal_forms_grow_no_more_than_they_say() {
+        for form in [NormalForm::Nfc, NormalForm::Nfkc] {
+            let growth =
+                |c: char| form.bytes_of(c.encode_utf8(&mut [0; 4])) as f64 / c.len_utf8() as f64;
+            let most = ('\0'..=char::MAX).map(growth).fold(0.0, f64::max);
+            assert_eq!(most, form.growth() as f64, "{form:?}");
         }
     }
 

@@ -101,6 +101,11 @@ impl<const W: usize> Partitions<W> {
         }
     }
 
+    /// Bytes of all entries.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.held as u64 + self.file.as_ref().map_or(0, TempFile::len)
+    }
+
     /// Takes a block.
     pub(crate) fn push(&mut self, block: Block<W>) -> Result<()> {
         self.held += block.bytes();
@@ -146,7 +151,7 @@ impl<const W: usize> Partitions<W> {
         /// Bytes of the partitions that a thread takes on together, about, and into how many portions all are cut.
         const TOGETHER: u64 = 1 << 20;
         const PORTIONS: usize = 16;
-        let bytes = self.held as u64 + self.file.as_ref().map_or(0, TempFile::len);
+        let bytes = self.bytes();
         let few = (self.partitions as u64 * TOGETHER).div_ceil(bytes.max(1));
         let few = usize::try_from(few).unwrap_or(usize::MAX);
         let together = self.partitions.div_ceil(PORTIONS * threads.max(1)).min(few).max(1);

@@ -1,9 +1,15 @@
 //! What bad input gets: one line that says where it is, what is wrong and what to do.
 #![cfg(feature = "files")]
 
-use crate::common::files::{all, failure, files, gz, options, parquet, paths, read_with, zst};
+use crate::common::files::{
+    all, failure, files, gz, options, parquet, parquet_with, paths, read_with, zst,
+};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use nearkin_engine::read::{Format, Input, OnError, ReadOptions, load_answers, load_records};
+use parquet::{
+    basic::Compression,
+    file::properties::{EnabledStatistics, WriterProperties},
+};
 use std::{fs, path::PathBuf, sync::Arc};
 
 /// The error for a file with this content.
@@ -469,6 +475,57 @@ fn rows_that_a_parquet_file_claims_and_does_not_hold_are_an_error() {
 fn a_damaged_page_header_was_read_for_hours() {
     let error = of("x.parquet", include_bytes!("../fixtures/endless.parquet"));
     assert!(error.ends_with("; get the file again"), "{error}");
+}
+
+/// A field of a type that nobody knows with 2^31 - 1 booleans, by Thrift's compact protocol: field 15 more than the last, of
+/// this type (9 a list, 10 a set, 11 a map); then the number, and the type of elements (2).
+fn endless(kind: u8) -> Vec<u8> {
+    let count = [0xff, 0xff, 0xff, 0xff, 0x07];
+    match kind {
+        11 => [&[0xfb], &count[..], &[0x22]].concat(),
+        _ => [&[0xf0 | kind, 0xf2], &count[..]].concat(),
+    }
+}
+
+/// The decoder counts to 2^31 without a byte: for a list in one header 25 s.
+#[test]
+fn booleans_without_bytes_in_a_parquet_header_took_half_a_minute() {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a longer text", "another one"]));
+    let good = parquet(vec![("text", text)], 2);
+    let end = good.len() - 8;
+    let footer = u32::from_le_bytes(good[end..end + 4].try_into().unwrap());
+    let claim = "a header has a list of more elements than there can be; get the file again";
+    for kind in [9, 10, 11] {
+        let endless = endless(kind);
+        let mut page = good.clone();
+        page[4..4 + endless.len()].copy_from_slice(&endless);
+        let mut metadata = good.clone();
+        let length = footer + endless.len() as u32;
+        metadata.splice(end..end + 4, length.to_le_bytes());
+        let start = end - footer as usize;
+        metadata.splice(start..start, endless);
+        for bad in [page, metadata] {
+            let error = of("x.parquet", bad);
+            assert!(error.ends_with(claim), "{kind}: {error}");
+        }
+    }
+}
+
+/// A page header may hold whole texts as its smallest and largest: more than is read at once.
+#[test]
+fn a_parquet_page_header_of_many_bytes_is_read() {
+    let texts = ["x".repeat(20_000), "y".repeat(30_000)];
+    let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+    let properties = WriterProperties::builder()
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_statistics_truncate_length(None)
+        .set_write_page_header_statistics(true)
+        .set_compression(Compression::SNAPPY);
+    let bytes = parquet_with(vec![("text", column)], properties.build());
+    // The texts of the page are packed. In its header and in the metadata they stand as they are.
+    assert!(bytes.len() > 100_000, "{}", bytes.len());
+    let read = read_with(&files(&[("x.parquet", &bytes)]), &["x.parquet"], options()).unwrap();
+    assert!(read.iter().map(|item| &item.2).eq(&texts));
 }
 
 #[test]

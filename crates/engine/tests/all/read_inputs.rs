@@ -9,7 +9,7 @@ use arrow_array::{
     StringViewArray, UInt64Array, types::Int32Type,
 };
 use nearkin_engine::item::{ChunkNumber, Id, Source, Value};
-use nearkin_engine::read::{Chunk, Format, Input, ItemLimit, OnError, ReadOptions};
+use nearkin_engine::read::{Chunk, Format, Input, ItemLimit, OnError, Piece, Pieces, ReadOptions};
 use proptest::prelude::*;
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -427,6 +427,65 @@ fn records_longer_than_items_may_be_are_passed_over_at_any_chunk_size() {
             let line = if name.contains("csv") { 4 } else { 2 };
             let place = if name.contains("zst") { name } else { &format!("{name}:{line}: has ") };
             assert!(said.contains(place), "{chunk_bytes}: {said}");
+        }
+    }
+}
+
+/// A part of a file is read as the whole is: the same items, and lines that are too long left out and counted.
+#[test]
+fn pieces_leave_out_the_long_lines_that_whole_files_leave_out() {
+    let sizes = [2000, 10, 5, 1500, 984, 985, 986, 20, 9, 40_000, 3000, 7, 999, 1000, 1001, 2500];
+    let text = |(number, size): (usize, &usize)| format!("{number:<size$}", size = *size);
+    let texts: Vec<String> = sizes.iter().enumerate().map(text).collect();
+    let json: String = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n")).collect();
+    let lines = texts.join("\n");
+    let dir = files(&[("a.jsonl", json.trim_end().as_bytes()), ("b.txt", lines.as_bytes())]);
+    for (name, format) in [("a.jsonl", Format::Jsonl), ("b.txt", Format::Txt)] {
+        for most in [1000, 1200, 5000, 1 << 20] {
+            for chunk_bytes in [1, 7, 100, 999, 1000, 1001, 3000, 1 << 20] {
+                let max_item = ItemLimit::new(most, usize::MAX, 1, 1);
+                let format = Some(format);
+                let reading = ReadOptions { max_item, chunk_bytes, format, ..options() };
+                let skip = ReadOptions { on_error: OnError::Skip, ..reading.clone() };
+                let input = Input::open(&paths(&dir, &[name]), skip.clone()).unwrap();
+                let expected: Vec<(u64, String)> =
+                    all(&input).unwrap().into_iter().map(|seen| (seen.0, seen.2)).collect();
+                let path = dir.path().join(name);
+                let end = fs::metadata(&path).unwrap().len();
+                let pieces = Pieces::new(path.clone(), skip);
+                let (mut seen, mut records, mut next) = (Vec::new(), 0, 0);
+                let mut offsets = Vec::new();
+                pieces
+                    .each(0..end, |piece, start| {
+                        assert_eq!(start, next);
+                        next += match piece {
+                            Piece::Lines(lines) => lines.len() as u64,
+                            Piece::TooLong(bytes) => bytes,
+                        };
+                        let batch = pieces.decode(piece, records + 1, &|_| true)?;
+                        pieces.offsets(piece, &mut offsets);
+                        assert_eq!(offsets.len(), batch.records as usize);
+                        for (at, item) in batch.items.iter().enumerate() {
+                            let position = records + u64::from(item.ordinal);
+                            seen.push((position, batch.text(at).to_owned()));
+                        }
+                        records += u64::from(batch.records);
+                        Ok(())
+                    })
+                    .unwrap();
+                let about = format!("{name} {most} {chunk_bytes}");
+                assert_eq!((next, records), (end, 16), "{about}");
+                assert!(seen == expected, "{about}");
+                let pieces = Pieces::new(path, reading).copied_from(PathBuf::from("given"));
+                let decode = |piece: Piece<'_>| pieces.decode(piece, 1, &|_| true).map(drop);
+                let stopped = pieces.each(0..end, |piece, _| decode(piece));
+                assert_eq!(stopped.is_err(), expected.len() < 16, "{about}");
+                if let Err(error) = stopped {
+                    let error = error.to_string();
+                    assert!(error.starts_with("given:"), "{error}");
+                    assert!(error.contains("bytes, and an item may have "), "{error}");
+                }
+            }
         }
     }
 }

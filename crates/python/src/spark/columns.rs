@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use nearkin_engine::error::{Advice, Error, Result};
+use nearkin_engine::read::ItemLimit;
 use nearkin_engine::shingle::elements::{push_element, push_plain, start_list};
 
 /// A batch of these columns.
@@ -68,4 +69,11 @@ pub(super) fn texts(batch: &RecordBatch, of_elements: bool) -> Result<Vec<Cow<'_
         }
     }
     Ok(all)
+}
+
+/// Refuses texts of a DataFrame that are larger than items may be.
+pub(super) fn check_sizes(texts: &[Cow<'_, str>], limit: ItemLimit) -> Result<()> {
+    texts.iter().zip(1..).try_for_each(|(text, row)| {
+        limit.check_text(text).map_err(|problem| Error::input("DataFrame", row, problem))
+    })
 }

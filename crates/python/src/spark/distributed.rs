@@ -7,15 +7,16 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
 use nearkin_engine::distributed::{self, Meeting};
+use nearkin_engine::read::ItemLimit;
 use nearkin_engine::settings::Settings;
 use nearkin_engine::shingle::Unit;
 use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::columns::{batch, longs, numbers, texts};
+use super::columns::{batch, check_sizes, longs, numbers, texts};
 use super::lines::pieces;
-use super::settings::settings;
+use super::settings::{row_limit, settings};
 use crate::error::Raise;
 
 /// The keys of a partition's texts, in blocks for those who gather them.
@@ -26,6 +27,7 @@ pub(crate) struct Keys {
     gatherers: usize,
     keys: distributed::Keys,
     of_elements: bool,
+    limit: ItemLimit,
 }
 
 /// Whether these options, or the measure they name, ask for the exact way.
@@ -52,6 +54,7 @@ impl Keys {
         gatherers: usize,
         frequent: Option<PyArrowType<RecordBatch>>,
     ) -> PyResult<Self> {
+        let limit = row_limit(py, options)?;
         let settings = settings(py, options)?;
         let counts = frequent.map_or_else(HashMap::new, |table| {
             let counts = |name: &str| table.0.column_by_name(name).cloned();
@@ -71,13 +74,14 @@ impl Keys {
         });
         let of_elements = of_elements(&settings);
         let keys = distributed::Keys::new(&settings, gatherers, counts).raise(py)?;
-        Ok(Self { gatherers, keys, of_elements })
+        Ok(Self { gatherers, keys, of_elements, limit })
     }
 
     /// Takes up a batch of `position` and `text`.
     fn add(&mut self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<()> {
         let work = || -> Result<()> {
             let texts = texts(&batch.0, self.of_elements)?;
+            check_sizes(&texts, self.limit)?;
             for (position, text) in longs(&batch.0, "position")?.values().iter().zip(&texts) {
                 self.keys.add(*position as u64, text);
             }

@@ -9,20 +9,23 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::StringBuilder;
 use arrow_pyarrow::PyArrowType;
 use nearkin_engine::item::Id;
-use nearkin_engine::read::{Format, OnError, Pieces, ReadOptions};
+use nearkin_engine::read::{Format, OnError, Piece, Pieces, ReadOptions};
 use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::columns::{batch, numbers};
 use crate::error::Raise;
+use crate::run::parse_options;
 
-/// How lines are read: `path`, `text`, `id` (a field's name or none), `format`, `skip` (bad records).
+/// How lines are read: `path`, `name` (what the file is called, if `path` is a copy of it), `text`, `id` (a field's name or
+/// none), `format`, `skip` (bad records), `options` (those that say how large an item may be).
 pub(super) fn pieces(reading: &Bound<'_, PyDict>) -> PyResult<Pieces> {
     let text = |name: &str| -> PyResult<Option<String>> {
         reading.get_item(name)?.map_or(Ok(None), |value| value.extract())
     };
     let skip = reading.get_item("skip")?.map_or(Ok(false), |value| value.is_truthy())?;
+    let limits = text("options")?.map(|json| parse_options(reading.py(), &json)).transpose()?;
     let options = ReadOptions {
         text: text("text")?.unwrap_or_else(|| "text".to_owned()),
         id: text("id")?,
@@ -33,9 +36,12 @@ pub(super) fn pieces(reading: &Bound<'_, PyDict>) -> PyResult<Pieces> {
             Format::Jsonl
         }),
         on_error: if skip { OnError::Skip } else { OnError::Stop },
+        max_item: limits.unwrap_or_default().limit_of_task(),
         ..ReadOptions::default()
     };
-    Ok(Pieces::new(text("path")?.unwrap_or_default().into(), options))
+    let path = text("path")?.unwrap_or_default();
+    let name = text("name")?.unwrap_or_else(|| path.clone());
+    Ok(Pieces::new(path.into(), options).copied_from(name.into()))
 }
 
 /// Records as columns.
@@ -84,7 +90,7 @@ pub(crate) fn read_lines(
             let (file, mut line) = (pieces.open()?, Vec::new());
             for offset in offsets {
                 pieces.line_at(&file, bytes.0 + offset, &mut line)?;
-                let batch = pieces.decode(&line, 1, &|_| true)?;
+                let batch = pieces.decode(Piece::Lines(&line), 1, &|_| true)?;
                 let Some(item) = batch.items.first() else { continue };
                 columns.push(position + offset, 0, batch.text(0), item.id.as_ref());
             }

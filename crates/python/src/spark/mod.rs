@@ -11,3 +11,4 @@ pub(crate) use distributed::{Keys, meet, misses_none};
 pub(crate) use groups::{Groups, components};
 pub(crate) use lines::{copy_lines, read_lines, starts};
 pub(crate) use search::{Likeness, Stars, clusters, frequent, pairs, sketches};
+pub(crate) use settings::item_bytes;

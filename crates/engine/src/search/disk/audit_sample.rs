@@ -8,10 +8,12 @@ use crate::Result;
 use crate::audit::capture::Capture;
 use crate::audit::drawn_pairs::{DrawSize, DrawnPairs};
 use crate::audit::true_partners::AuditScale;
+use crate::candidates::KEY_PARTS;
 use crate::family::hash::mix64;
 use crate::item::Source;
 use crate::matches::{Collection, Stats};
 use crate::observe::{Clock, Stage};
+use crate::spill::Block;
 use crate::verify::Overlap;
 
 use super::DiskRun;
@@ -37,6 +39,16 @@ pub(super) fn capture<S: Source>(run: &DiskRun<'_, S>) -> Option<Capture> {
     }
 }
 
+/// The keys of elements kept for the audit, and whose they are, by their partition.
+pub(super) fn captured_block(
+    capture: Option<Capture>,
+    keys: impl Iterator<Item = (u64, u64)> + Clone,
+) -> Block<1> {
+    let partitions = capture.map_or(KEY_PARTS, Capture::partitions);
+    let partition = |key| capture.map_or(0, |capture| capture.partition_of(key));
+    Block::new(partitions, keys.map(|(key, of)| (partition(key), [key << 32 | of])))
+}
+
 /// Draws pairs of the texts whose elements were kept.
 pub(super) fn draw<S: Source>(
     run: &DiskRun<'_, S>,
@@ -54,7 +66,7 @@ pub(super) fn draw<S: Source>(
         identical: settings.measure.similarity(Overlap::identical(1)),
     };
     let buckets = all_buckets(run, collection, &sketches.captured, 1)?;
-    let size = DrawSize::new(sketches.bytes, settings.audit);
+    let size = DrawSize::new(sketches.bytes, settings.audit, run.budget.share(1));
     let drawn = DrawnPairs::draw(&buckets, collection.copies(), capture, (size, seed(run)), scale)?;
     stats.stages.push(clock.stop(0));
     Ok(Some(drawn))

@@ -192,6 +192,7 @@ impl BucketJoin {
         let overlap = Overlap::identical(1);
         let are_similar = self.verifier.limit().reached(self.verifier.measure(), overlap);
         let copies = CopyValues::Same(are_similar.then(|| self.verifier.value(overlap)));
+        builder.check_space()?;
         builder.finish(copies, self.threads)
     }
 

@@ -1,11 +1,13 @@
 //! Who may be similar to whom? The stage from the input to buckets, or to the decision that all are compared.
 
+use std::collections::HashSet;
+
 use crate::Result;
 use crate::amplify::Bands;
 use crate::audit::capture::Capture;
 use crate::audit::drawn_pairs::DrawnPairs;
 use crate::candidates::buckets;
-use crate::item::{Sides, Source};
+use crate::item::{Batch, Sides, Source};
 use crate::matches::{Collection, NOWHERE, Stats};
 use crate::observe::{Clock, Stage};
 use crate::plan::Plan;
@@ -17,6 +19,7 @@ use crate::spill::{Budget, Cache, Concatenation, Lists, Loader, Partitions, Save
 use rayon::prelude::*;
 
 use super::audit_sample;
+use super::buffers::with_buffers;
 use super::first_pass::{Sketches, first_pass};
 use super::fold::fold;
 use super::record_cache::{Need, RecordCache};
@@ -80,8 +83,8 @@ impl Candidates {
         lengths: bool,
         stats: &mut Stats,
     ) -> Result<Self> {
-        check_space(run)?;
         let capture = audit_sample::capture(run);
+        check_space(run, capture)?;
         let (collection, mut sketches) = read(run, lengths, capture, stats)?;
         let places = sketches.cache.places(&collection);
         if run.strategy == SetStrategy::Cheapest && sketches.bytes <= SMALL {
@@ -122,8 +125,11 @@ fn read<S: Source>(
     };
     run.search.observer.stage(stage, Some(run.bytes()));
     let clock = Clock::start(stage);
-    let (mut collection, sketches) = first_pass(run, lengths, capture)?;
+    let (mut collection, mut sketches) = first_pass(run, lengths, capture)?;
     fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
+    // Hashes are not needed any more.
+    let none = || Partitions::new(1, 0, &run.budget.temp);
+    (sketches.prints, sketches.ids) = (none(), none());
     collection.count(stats);
     stats.stages.push(clock.stop(run.bytes()));
     Ok((collection, sketches))
@@ -281,8 +287,10 @@ fn read_some<S: Source>(
     Ok(texts)
 }
 
-/// Refuses a run for whose temporary files there is no room, as far as the first records tell.
-fn check_space<S: Source>(run: &DiskRun<'_, S>) -> Result<()> {
+/// Refuses a run for whose temporary files there is surely no room, as far as the first records tell: for keys and hashes,
+/// and for all records where all are compared. How many others are compared, and what these need, is checked when it is
+/// known.
+fn check_space<S: Source>(run: &DiskRun<'_, S>, capture: Option<Capture>) -> Result<()> {
     let (bytes, memory) = (run.bytes(), run.settings().memory as u64);
     if bytes < memory / 4 {
         return Ok(());
@@ -292,13 +300,53 @@ fn check_space<S: Source>(run: &DiskRun<'_, S>) -> Result<()> {
     };
     let (_, of) = run.sources[0].place(&chunk);
     let batch = run.sources[0].decode(&chunk, &|_| true)?;
-    let records = batch.records as f64 / of.max(1) as f64 * bytes as f64;
-    // Two hashes per record and one key per band; a tenth of the records are candidates, with a shingle every six bytes.
-    // How many candidates there really are is checked again when they are known.
-    let keys = records * (32.0 + 8.0 * run.tables() as f64);
-    let loaded = records * 8.0 * run.layout.words(0) as f64 + bytes as f64 * 8.0 / 6.0;
-    let loaded = if run.banding.is_some() { loaded / 10.0 } else { loaded };
-    let beyond =
-        |needed: f64, share: usize| (needed as u64).saturating_sub(run.budget.share(share) as u64);
-    run.budget.check_space(beyond(keys, 6).max(beyond(loaded, 4)))
+    let needs = FirstNeeds::of(run, &batch, capture);
+    let beyond = |needed: u64, share: usize| {
+        let all = needed as f64 / of.max(1) as f64 * bytes as f64;
+        (all as u64).saturating_sub(run.budget.share(share) as u64)
+    };
+    let keys = beyond(needs.keys, 4) + beyond(needs.captured, 1);
+    let hashes = beyond(needs.prints, 1) + beyond(needs.ids, 1);
+    run.budget.check_space((keys + hashes).max(beyond(needs.records, 4)))
+}
+
+/// Bytes of what is kept of some texts.
+#[derive(Default)]
+struct FirstNeeds {
+    keys: u64,
+    captured: u64,
+    prints: u64,
+    ids: u64,
+    /// Their elements, where those of all texts are loaded.
+    records: u64,
+}
+
+impl FirstNeeds {
+    fn of<S: Source>(run: &DiskRun<'_, S>, batch: &Batch<'_>, capture: Option<Capture>) -> Self {
+        /// Bytes of a hash and whose it is, and of a key.
+        const HASH: u64 = 24;
+        const KEY: u64 = 8;
+        let mut needs = Self::default();
+        // Copies have no keys of their own.
+        let mut seen = HashSet::new();
+        with_buffers(|buffers| {
+            for (at, item) in batch.items.iter().enumerate() {
+                needs.prints += HASH;
+                needs.ids += if item.id.is_some() { HASH } else { 0 };
+                if !seen.insert(batch.text(at)) {
+                    continue;
+                }
+                buffers.take(batch.text(at), run.settings());
+                needs.keys += KEY * run.tables() as u64;
+                if let Some(capture) = capture {
+                    let mut keys = Vec::new();
+                    needs.captured += KEY * buffers.captured(capture, &mut keys) as u64;
+                }
+                if run.banding.is_none() {
+                    needs.records += 8 * run.layout.words(buffers.elements().len()) as u64;
+                }
+            }
+        });
+        needs
+    }
 }

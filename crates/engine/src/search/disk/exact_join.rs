@@ -70,6 +70,7 @@ impl ExactJoin {
             builder.add(found.iter().map(value))
         })?;
         self.count(stats, counts, builder.pairs());
+        builder.check_space()?;
         builder.finish(self.copy_values()?, self.threads)
     }
 

@@ -20,6 +20,7 @@ use crate::shingle::Unit;
 use crate::spill::{Block, Budget, Partitions};
 use crate::{Error, Result};
 
+use super::audit_sample::captured_block;
 use super::buffers::{TextBuffers, with_buffers};
 use super::record_cache::{CacheRoom, RecordCache, RecordPiece, TextPlace};
 use super::{DiskRun, Sketching};
@@ -45,8 +46,9 @@ pub(super) struct Sketches {
 }
 
 impl Sketches {
-    /// None yet, with the keys in this many partitions.
-    fn new(partitions: usize, budget: &Budget) -> Self {
+    /// None yet, with the keys in this many partitions, and those of the audit.
+    fn new(partitions: usize, capture: Option<Capture>, budget: &Budget) -> Self {
+        let captured = capture.map_or(KEY_PARTS, Capture::partitions);
         Self {
             keys: Partitions::new(partitions, budget.share(4), &budget.temp),
             prints: Partitions::new(PRINTS, budget.share(1), &budget.temp),
@@ -55,8 +57,14 @@ impl Sketches {
             elements: (0, 0),
             bytes: 0,
             overflowed: false,
-            captured: Partitions::new(KEY_PARTS, budget.share(1), &budget.temp),
+            captured: Partitions::new(captured, budget.share(1), &budget.temp),
         }
+    }
+
+    /// Bytes of all that may go to temporary files.
+    fn spilled_bytes(&self) -> u64 {
+        let Self { keys, prints, ids, captured, .. } = self;
+        keys.bytes() + prints.bytes() + ids.bytes() + captured.bytes()
     }
 
     /// Adds those of a chunk whose first record has the position `start`.
@@ -94,7 +102,8 @@ pub(super) fn first_pass<S: Source>(
     let most = if banding.is_some() { KEPT } else { usize::MAX };
     let room = CacheRoom::new(budget.share(4).min(most), settings.threads);
     let mut collection = Collection::new(budget.share(1), &budget.temp);
-    let mut sketches = Sketches::new(run.tables() * KEY_PARTS, budget);
+    let mut sketches = Sketches::new(run.tables() * KEY_PARTS, capture, budget);
+    let mut watch = budget.watch(run.bytes(), 7);
     for (input, source) in sources.iter().enumerate() {
         collection.begin_input();
         let mut first_ids = FirstIds::new();
@@ -124,7 +133,8 @@ pub(super) fn first_pass<S: Source>(
                 search.observer.advance(bytes);
                 let first_ids = (!settings.skip_duplicate_ids).then_some(&mut first_ids);
                 let start = chunk.put_items(*source, number, &mut collection, first_ids)?;
-                sketches.add(chunk, start)
+                sketches.add(chunk, start)?;
+                watch.done(bytes, || sketches.spilled_bytes())
             },
         )?;
     }
@@ -368,10 +378,9 @@ impl FirstPassWorker<'_> {
         });
         let entries = entries.collect();
         let keys = self.key_block(&sketches);
-        let captured = sketches.captured_of.iter().zip(&sketches.captured);
-        let captured = captured
-            .map(|(&ordinal, &key)| (partition_of_key(0, key), [key << 32 | u64::from(ordinal)]));
-        let captured = Block::new(KEY_PARTS, captured);
+        let captured = sketches.captured.iter().zip(&sketches.captured_of);
+        let captured =
+            captured_block(self.capture, captured.map(|(&key, &ordinal)| (key, ordinal.into())));
         let prints = Block::new(PRINTS, sketches.prints.iter().copied());
         let ids = Block::new(PRINTS, ids.iter().copied());
         let totals = sketches.totals;

@@ -203,10 +203,16 @@ impl<'a, S: Source> DiskRun<'a, S> {
                 };
                 let compared = needs.iter().filter(|&&need| need != Need::Nothing).count();
                 audited.iter().for_each(|&group| needs[group as usize] = Need::Elements);
-                let count = needs.iter().filter(|&&need| need != Need::Nothing).count();
-                let words = count as u64 * self.layout.words(elements) as u64;
-                let limit = self.budget.share(4) as u64;
-                self.budget.check_space((8 * words).saturating_sub(limit))?;
+                // Those that were kept stay in memory.
+                let is_read = |(need, place): &(&Need, &(u32, u32))| {
+                    **need != Need::Nothing && place.1 == NOWHERE
+                };
+                let count = needs.iter().zip(&places).filter(is_read).count() as u64;
+                let beyond = |words: usize, share: usize| {
+                    (8 * count * words as u64).saturating_sub(self.budget.share(share) as u64)
+                };
+                let records = beyond(self.layout.words(elements), 4);
+                self.budget.check_space(records + beyond(self.layout.head_words(), 2))?;
                 let mut store = second_pass::load(self, collection, needs, cache, &places)?;
                 store.compared = compared;
                 stats.stages.push(clock.stop(self.bytes()));

@@ -42,6 +42,8 @@ pub(super) fn load<S: Source>(
         return Ok(CandidateStore::new(records, heads, places, layout));
     }
     let mut heads = heads_of_kept(&records, layout, budget)?;
+    let count = wanted.iter().filter(|&&need| need != Need::Nothing).count() as u64;
+    let (mut watch, mut words) = (budget.watch(count, 4), 0);
     for (input, source) in sources.iter().enumerate() {
         let skip = |number| !collection.chunk(input, number).any(is_wanted);
         in_lanes(
@@ -64,6 +66,8 @@ pub(super) fn load<S: Source>(
             |(bytes, firsts, batch)| {
                 search.go_on()?;
                 search.observer.advance(bytes);
+                words += batch.words.len() as u64;
+                watch.done(firsts.len() as u64, || 8 * words)?;
                 for (i, position) in firsts.into_iter().enumerate() {
                     let group = collection.group_of(position).expect("a wanted item has a group");
                     places[group as usize] = (records.len() + i) as u32;

@@ -9,6 +9,7 @@ use crate::parallel::in_order;
 use crate::spill::{Block, Partitions};
 
 use super::DiskRun;
+use super::audit_sample::captured_block;
 use super::buffers::with_buffers;
 use super::record_cache::RecordCache;
 
@@ -46,10 +47,8 @@ pub(super) fn sketch_cached<S: Source>(
             }
         });
         let entries = entries.iter().map(|&(partition, entry)| (partition as usize, entry));
-        let kept = kept.iter().map(|&(key, position): &(u64, u64)| {
-            (partition_of_key(0, key), [key << 32 | position])
-        });
-        Ok((Block::new(run.tables() * KEY_PARTS, entries), Block::new(KEY_PARTS, kept)))
+        let kept = captured_block(capture, kept.iter().copied());
+        Ok((Block::new(run.tables() * KEY_PARTS, entries), kept))
     };
     let portions = RecordPortions::of(&mut records, run.settings().threads);
     in_order(run.settings().threads, portions.map(Ok), sketch, |(block, kept)| {

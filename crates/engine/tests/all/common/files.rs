@@ -5,6 +5,7 @@ use nearkin_engine::{
     item::{Id, Source},
     read::{Chunk, Input, ReadOptions},
 };
+use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 use std::{fs, path::PathBuf};
 use tempfile::TempDir;
 
@@ -100,9 +101,16 @@ pub fn zst(bytes: &[u8]) -> Vec<u8> {
 
 /// A Parquet file with these columns, in row groups of `group` rows.
 pub fn parquet(columns: Vec<(&str, arrow_array::ArrayRef)>, group: usize) -> Vec<u8> {
-    use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group));
+    parquet_with(columns, properties.build())
+}
+
+/// A Parquet file with these columns and properties.
+pub fn parquet_with(
+    columns: Vec<(&str, arrow_array::ArrayRef)>,
+    properties: WriterProperties,
+) -> Vec<u8> {
     let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
     let mut out = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
