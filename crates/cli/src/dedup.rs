@@ -287,8 +287,8 @@ impl KeptItems {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
-                let (input, threads) = (source.input(), self.settings.threads);
-                write::records(input, output, &kept, formulas, threads, advance)
+                let resources = (&self.settings).into();
+                write::records(source.input(), output, &kept, formulas, resources, advance)
             }
             RecordSource::Vectors(files) => {
                 let count = self.result.stats.kept.unwrap_or(0);
@@ -332,7 +332,7 @@ impl KeptItems {
             Column { name: "kept", kind: ColumnKind::Bool },
             Column { name: self.subject.value_name(), kind: ColumnKind::Float },
         ];
-        let mut table = target.create(&columns)?;
+        let mut table = target.create(&columns)?.with_resources((&self.settings).into());
         let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
         for (position, cluster) in (0u32..).zip(result.clusters()) {
             let Some((kept, similarity)) = cluster else { continue };

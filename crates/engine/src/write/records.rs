@@ -3,6 +3,7 @@
 use super::{
     formulas::Formulas,
     output::{CompleteOutput, Output},
+    packers::{Resources, Turns},
     parquet::ParquetWriter,
     table::output_format,
 };
@@ -15,22 +16,25 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use std::{path::Path, sync::Arc};
 
-/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
-/// threads; `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the copying. The file is
-/// then complete, but does not appear yet.
+/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with these resources;
+/// `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the
+/// copying. The file is then complete, but does not appear yet.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: PositionFilter,
     formulas: Formulas,
-    threads: usize,
+    resources: Resources,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<CompleteOutput> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format, formulas)?;
-    each_kept(input, &format, kept, threads, |body, chunk| {
+    writer.share(resources);
+    let turns = writer.turns();
+    let copies = Copies { input, format: &format, kept, turns: turns.as_ref() };
+    copies.each(resources.threads, |body, chunk| {
         writer.write(&body, chunk)?;
         progress(chunk.bytes)
     })?;
@@ -46,7 +50,8 @@ pub fn batches(
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let format = input.record_format(Format::Parquet, kept)?;
     let mut batches = Vec::new();
-    each_kept(input, &format, kept, threads, |body, chunk| {
+    let copies = Copies { input, format: &format, kept, turns: None };
+    copies.each(threads, |body, chunk| {
         progress(chunk.bytes)?;
         batches.extend(match body {
             RecordBody::Batch(batch) if batch.num_rows() > 0 => Some(batch),
@@ -61,38 +66,49 @@ pub fn batches(
     Ok((schema, batches))
 }
 
-/// Hands over the kept records of each chunk in order.
-fn each_kept(
-    input: &Input,
-    format: &RecordFormat,
-    kept: PositionFilter,
-    threads: usize,
-    mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
-) -> Result<()> {
-    let known = input.positions();
-    let nothing_kept = |number: usize| match known.get(number..number + 2) {
-        Some(&[start, end]) => !(start..end).any(kept),
-        _ => false,
-    };
-    let mut positions = known.clone();
-    let chunks = input.scan(Some(&nothing_kept))?.map(|chunk| {
-        let chunk = chunk?;
-        let start = positions[chunk.number];
-        if positions.len() == chunk.number + 1 {
-            let records = input.decode(&chunk, &|_| false)?.records;
-            positions.push(start + u64::from(records));
-        }
-        Ok((start, chunk))
-    });
-    in_order(
-        threads,
-        chunks,
-        |(start, chunk)| {
-            let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-            Ok((input.copy(&chunk, &wanted, format)?.body, chunk))
-        },
-        |(body, chunk)| take(body, &chunk),
-    )
+/// The kept records of an input.
+struct Copies<'a> {
+    input: &'a Input,
+    format: &'a RecordFormat,
+    kept: PositionFilter<'a>,
+    /// Those of the threads that copy, where others pack what they copied.
+    turns: Option<&'a Turns>,
+}
+
+impl Copies<'_> {
+    /// Hands over the kept records of each chunk in order.
+    fn each(
+        self,
+        threads: usize,
+        mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
+    ) -> Result<()> {
+        let Self { input, format, kept, turns } = self;
+        let known = input.positions();
+        let nothing_kept = |number: usize| match known.get(number..number + 2) {
+            Some(&[start, end]) => !(start..end).any(kept),
+            _ => false,
+        };
+        let mut positions = known.clone();
+        let chunks = input.scan(Some(&nothing_kept))?.map(|chunk| {
+            let chunk = chunk?;
+            let start = positions[chunk.number];
+            if positions.len() == chunk.number + 1 {
+                let records = input.decode(&chunk, &|_| false)?.records;
+                positions.push(start + u64::from(records));
+            }
+            Ok((start, chunk))
+        });
+        in_order(
+            threads,
+            chunks,
+            |(start, chunk)| {
+                let _turn = turns.map(Turns::wait);
+                let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
+                Ok((input.copy(&chunk, &wanted, format)?.body, chunk))
+            },
+            |(body, chunk)| take(body, &chunk),
+        )
+    }
 }
 
 /// One file of records.
@@ -114,6 +130,21 @@ impl RecordWriter {
             _ => {}
         }
         Ok(Self::Bytes(Box::new(output)))
+    }
+
+    fn share(&mut self, resources: Resources) {
+        match self {
+            Self::Bytes(output) => output.share(resources),
+            Self::Parquet(writer) => writer.share(resources),
+        }
+    }
+
+    /// If threads pack: the turns of those that copy.
+    fn turns(&self) -> Option<Turns> {
+        match self {
+            Self::Bytes(output) => output.turns(),
+            Self::Parquet(writer) => writer.turns(),
+        }
     }
 
     fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {
