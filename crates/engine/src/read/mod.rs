@@ -32,6 +32,7 @@ mod load;
 mod named;
 mod numbers;
 mod open;
+mod pages;
 mod parquet;
 mod pieces;
 mod place;
