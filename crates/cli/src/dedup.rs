@@ -337,12 +337,16 @@ impl KeptItems {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
-                let (input, threads) = (source.input(), self.settings.threads);
+                let input = source.input();
                 match target {
                     KeptTarget::Shards(folder) => {
+                        let threads = self.settings.threads;
                         write::shards(input, folder, &kept, formulas, threads, advance)
                     }
-                    _ => write::records(input, target.file(), &kept, formulas, threads, advance),
+                    _ => {
+                        let resources = (&self.settings).into();
+                        write::records(input, target.file(), &kept, formulas, resources, advance)
+                    }
                 }
             }
             RecordSource::Vectors(files) => {
@@ -390,7 +394,7 @@ impl KeptItems {
             Column { name: "kept", kind: ColumnKind::Bool },
             Column { name: self.subject.value_name(), kind: ColumnKind::Float },
         ];
-        let mut table = target.create(&columns)?;
+        let mut table = target.create(&columns)?.with_resources((&self.settings).into());
         let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
         for (position, cluster) in (0u32..).zip(result.clusters()) {
             let Some((kept, similarity)) = cluster else { continue };

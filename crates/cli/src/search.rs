@@ -17,7 +17,8 @@ use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
 use nearkin_engine::space::Form;
 use nearkin_engine::write::{
-    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, RowFormat, TableWriter,
+    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, Resources, RowFormat, TableWriter,
+    Turns,
 };
 use nearkin_engine::{Error, with_threads};
 
@@ -228,7 +229,7 @@ pub(crate) fn find(
     };
     observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = write_rows(&similar, request.rows()?, settings.threads, target, observer);
+    let written = write_rows(&similar, request.rows()?, (&settings).into(), target, observer);
     let written = report::unless_closed(written)?;
     similar.stats.stages.push(clock.stop(0));
     let (count, written) = written.unzip();
@@ -303,7 +304,7 @@ pub(crate) fn columns(numbers: [bool; 2], value: &str) -> [Column<'_>; 3] {
 fn write_rows(
     similar: &Matches,
     rows: Rows,
-    threads: usize,
+    resources: Resources,
     target: Target<'_>,
     observer: &dyn Observer,
 ) -> nearkin_engine::Result<(u64, OutputTable)> {
@@ -315,7 +316,8 @@ fn write_rows(
         Form::Distance => "distance",
     };
     let columns = columns(numbers, value);
-    let mut table = target.create(&columns)?;
+    let mut table = target.create(&columns)?.with_resources(resources);
+    let threads = resources.threads;
     let rows = PairRows { kind: rows, matches: similar, found: similar.rows(), start, observer };
     let count = match table.row_format().filter(|_| rows.found.are_short()) {
         Some(format) => rows.write_formatted(threads, &format, &mut table)?,
@@ -377,10 +379,12 @@ impl<'a> PairRows<'a> {
         // What a thread has at hand of ids that are on disk serves the next portion too.
         let free = Mutex::new(Vec::new());
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = table.turns();
         let mut count = 0;
         self.found.in_order(
             threads,
             |items| {
+                let _turn = turns.as_ref().map(Turns::wait);
                 let mut own = lock().pop().unwrap_or_else(|| self.ids(threads));
                 let mut bytes = Vec::with_capacity(PORTION);
                 let count = self.each(items, &mut own, &mut |cells| {

@@ -97,6 +97,10 @@ impl<S: Source> Source for ObservedSource<'_, S> {
         self.source.skips()
     }
 
+    fn is_cheap_to_reread(&self) -> bool {
+        self.source.is_cheap_to_reread()
+    }
+
     fn place(&self, chunk: &S::Chunk) -> (ChunkNumber, u64) {
         self.source.place(chunk)
     }

@@ -37,6 +37,11 @@ pub trait Source: Sync {
         true
     }
 
+    /// Whether reading a text again takes less than keeping its elements: not where it has to be unpacked.
+    fn is_cheap_to_reread(&self) -> bool {
+        true
+    }
+
     /// A chunk's number, from 0, and the bytes it stands for.
     fn place(&self, chunk: &Self::Chunk) -> (ChunkNumber, u64);
 

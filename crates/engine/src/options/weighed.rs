@@ -115,6 +115,10 @@ impl<S: Source> Source for WatchedBags<'_, S> {
         self.source.skips()
     }
 
+    fn is_cheap_to_reread(&self) -> bool {
+        self.source.is_cheap_to_reread()
+    }
+
     fn place(&self, chunk: &Self::Chunk) -> (ChunkNumber, u64) {
         self.source.place(chunk)
     }

@@ -33,6 +33,7 @@ mod load;
 mod named;
 mod numbers;
 mod open;
+mod pages;
 mod parquet;
 mod pieces;
 mod place;
@@ -279,6 +280,12 @@ impl Input {
     pub(crate) fn is_compressed(&self) -> bool {
         let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
         self.sources.iter().any(is)
+    }
+
+    /// Whether most of the work of reading some file is unpacking it.
+    pub(crate) fn is_packed(&self) -> bool {
+        let is_table = |source: &InputFile| matches!(&source.kind, Kind::Table { stored, .. } if stored.is_on_disk());
+        self.is_compressed() || self.sources.iter().any(is_table)
     }
 
     /// Takes the wanted records of a chunk apart. The lines of a file that is cut at fixed places are counted from the chunk's

@@ -20,6 +20,10 @@ impl Source for Input {
         !self.is_compressed()
     }
 
+    fn is_cheap_to_reread(&self) -> bool {
+        !self.is_packed()
+    }
+
     fn place(&self, chunk: &Chunk) -> (ChunkNumber, u64) {
         (chunk.number, chunk.bytes)
     }
@@ -103,6 +107,13 @@ impl Source for AnyInput {
     fn skips(&self) -> bool {
         match self {
             Self::Records(input) => input.skips(),
+            Self::Groups(_) => true,
+        }
+    }
+
+    fn is_cheap_to_reread(&self) -> bool {
+        match self {
+            Self::Records(input) => input.is_cheap_to_reread(),
             Self::Groups(_) => true,
         }
     }

@@ -10,6 +10,7 @@ use super::{
     convert::{self, without_dictionary},
     csv::{columns, no_column, not_a_number},
     item,
+    pages::{MOST_ROWS, lengths},
     parquet::{Parquet, corrupt},
     place::{self, MemoryTable},
     rereadable::Rereadable,
@@ -98,7 +99,7 @@ impl ArrowTable {
     ) -> Result<()> {
         if !options.columns.is_empty() {
             self.bind_cells(stored, options, ids)?;
-            self.stretches = self.cut(stored.len(), options.chunk_bytes);
+            self.stretches = self.cut(stored, options.chunk_bytes);
             return Ok(());
         }
         let schema = Arc::clone(self.schema());
@@ -134,7 +135,7 @@ impl ArrowTable {
             let advice = "name another column".into();
             self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
         }
-        self.stretches = self.cut(stored.len(), options.chunk_bytes);
+        self.stretches = self.cut(stored, options.chunk_bytes);
         Ok(())
     }
 
@@ -148,7 +149,8 @@ impl ArrowTable {
         columns
     }
 
-    fn cut(&self, all_bytes: u64, chunk_bytes: usize) -> Vec<Stretch> {
+    fn cut(&self, stored: &Rereadable, chunk_bytes: usize) -> Vec<Stretch> {
+        let all_bytes = stored.len();
         let columns = self.read_columns();
         let (groups, chunk_bytes) = match &self.rows {
             TableRows::File(file) => (file.groups(&columns), WIDER * chunk_bytes),
@@ -161,11 +163,16 @@ impl ArrowTable {
         for (group, (rows, bytes)) in groups.into_iter().enumerate() {
             let a_row = (bytes as usize / rows.max(1)).max(1);
             let step = (chunk_bytes / a_row).clamp(1, MOST_ROWS);
-            for start in (0..rows).step_by(step) {
-                let rows = step.min(rows - start);
+            let pages = match &self.rows {
+                TableRows::File(file) if rows > step => file.pages(stored, group, &columns),
+                _ => None,
+            };
+            let mut start = 0;
+            for rows in lengths(rows, step, pages.as_deref()) {
                 let bytes = share(first + rows as u64) - share(first);
                 stretches.push(Stretch { group, start, rows, first, bytes });
                 first += rows as u64;
+                start += rows;
             }
         }
         stretches
@@ -404,9 +411,6 @@ pub(super) struct TextCells {
     /// Whether they are whole numbers.
     pub(super) whole: bool,
 }
-
-/// No more rows than this in a chunk, however short they are.
-const MOST_ROWS: usize = 1 << 16;
 
 fn parts(
     asked: ReadRequest,

@@ -2,9 +2,11 @@
 //!
 //! Files appear whole or not at all: see [`Output`].
 
+mod blocks;
 mod disk_sync;
 mod formulas;
 mod output;
+mod packers;
 mod parquet;
 mod records;
 mod shard_folder;
@@ -17,6 +19,7 @@ pub use output::{
     CompleteOutput, Output, check, check_stdout, check_table, is_partly_written,
     remove_temporary_files,
 };
+pub use packers::{Resources, Turn, Turns};
 pub use records::{batches, records};
 pub use shard_folder::check_folder;
 pub use shards::shards;

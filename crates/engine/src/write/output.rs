@@ -1,6 +1,6 @@
 //! A file that appears whole or not at all.
 //!
-//! Bytes go to a temporary file beside the target, packed where the target's name ends in `.gz` or
+//! Bytes go to a temporary file beside the target, packed in blocks where the target's name ends in `.gz` or
 //! `.zst`; [`Output::finish`] writes it to disk and renames it. What is not a regular file (standard
 //! output, a pipe, `/dev/null`) is written directly.
 
@@ -8,7 +8,6 @@ use crate::{
     Error, Result,
     read::format::{Compression, by_extension},
 };
-use flate2::write::GzEncoder;
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
@@ -21,8 +20,10 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::{
+    blocks::{Block, Method},
     disk_sync::DiskSync,
     formulas::{FormulaMarker, Formulas},
+    packers::{Packers, Resources, Turns},
     shard_folder::ShardFolder,
     table::output_format,
 };
@@ -40,8 +41,19 @@ pub struct Output {
 
 enum Sink {
     Plain(BufWriter<RawSink>),
-    Gzip(GzEncoder<BufWriter<RawSink>>),
-    Zstd(zstd::Encoder<'static, BufWriter<RawSink>>),
+    Packed(PackedSink),
+}
+
+/// Blocks that are packed, and then written in order.
+struct PackedSink {
+    raw: RawSink,
+    method: Method,
+    /// The block that is being filled.
+    open: Block,
+    packers: Packers<Block, io::Result<Block>>,
+    /// Blocks that were written.
+    spare: Vec<Block>,
+    is_empty: bool,
 }
 
 enum RawSink {
@@ -64,9 +76,12 @@ impl Output {
         // Through a link, so that the link stays and its file is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let raw = open(&target).map_err(|error| cannot_create(path, &target, &error))?;
-        let sink = Sink::new(raw, by_extension(path).1);
-        let sink = sink.map_err(|error| cannot_create(path, &target, &error))?;
-        Ok(Self { name: path.to_path_buf(), target, sink, formulas: None })
+        Ok(Self {
+            name: path.to_path_buf(),
+            target,
+            sink: Sink::new(raw, by_extension(path).1),
+            formulas: None,
+        })
     }
 
     /// Creates a file in a folder of shards.
@@ -76,11 +91,24 @@ impl Output {
         compression: Compression,
     ) -> Result<Self> {
         let name = folder.name_of(path);
-        let file = folder.file(path);
-        let sink =
-            file.and_then(|file| Sink::new(RawSink::Shard(file, DiskSync::default()), compression));
-        let sink = sink.map_err(|error| cannot_write(&name, &error))?;
+        let file = folder.file(path).map_err(|error| cannot_write(&name, &error))?;
+        let sink = Sink::new(RawSink::Shard(file, DiskSync::default()), compression);
         Ok(Self { target: name.clone(), name, sink, formulas: None })
+    }
+
+    /// Packs on several threads. To be said before the first byte.
+    pub fn share(&mut self, resources: Resources) {
+        if let Sink::Packed(sink) = &mut self.sink {
+            sink.packers.share(resources, sink.method.most_memory());
+        }
+    }
+
+    /// If threads pack: the turns of whoever makes what is written.
+    pub(super) fn turns(&self) -> Option<Turns> {
+        match &self.sink {
+            Sink::Plain(_) => None,
+            Sink::Packed(sink) => sink.packers.turns(),
+        }
     }
 
     /// Writes everything to disk, under a temporary name still.
@@ -90,12 +118,11 @@ impl Output {
         }
         let Self { name, target, sink, .. } = self;
         let flush = || -> io::Result<Option<NamedTempFile>> {
-            let buffered = match sink {
-                Sink::Plain(plain) => plain,
-                Sink::Gzip(gzip) => gzip.finish()?,
-                Sink::Zstd(zstd) => zstd.finish()?,
+            let raw = match sink {
+                Sink::Plain(plain) => plain.into_inner().map_err(io::IntoInnerError::into_error)?,
+                Sink::Packed(packed) => packed.finish()?,
             };
-            match buffered.into_inner().map_err(io::IntoInnerError::into_error)? {
+            match raw {
                 RawSink::Temporary(file, early) => {
                     early.finish()?;
                     file.as_file().sync_all()?;
@@ -146,8 +173,10 @@ impl Output {
 /// An output that is complete and only has to appear: with several outputs, none appears before all are
 /// complete.
 #[must_use = "the output does not appear without a call to appear"]
+#[derive(Debug)]
 pub struct CompleteOutput(Complete);
 
+#[derive(Debug)]
 enum Complete {
     /// It was written in its place.
     Written,
@@ -242,38 +271,67 @@ pub fn remove_temporary_files() {
     }
 }
 
+impl PackedSink {
+    fn new(raw: RawSink, method: Method) -> Self {
+        let (open, packers) = (Block::new(method), Packers::new(Block::pack));
+        Self { raw, method, open, packers, spare: Vec::new(), is_empty: true }
+    }
+
+    fn pack_open(&mut self) -> io::Result<()> {
+        let next = self.spare.pop().unwrap_or_else(|| Block::new(self.method));
+        self.packers.give(std::mem::replace(&mut self.open, next));
+        self.is_empty = false;
+        while let Some(block) = self.packers.take() {
+            let block = block?;
+            self.raw.write_all(block.packed())?;
+            self.spare.push(block);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<RawSink> {
+        // Nothing, too, is a file that can be unpacked. The last block is packed here, while threads pack those before it.
+        let last =
+            (!self.open.is_empty() || self.is_empty).then(|| self.open.pack()).transpose()?;
+        while let Some(block) = self.packers.take_last() {
+            self.raw.write_all(block?.packed())?;
+        }
+        if let Some(block) = last {
+            self.raw.write_all(block.packed())?;
+        }
+        Ok(self.raw)
+    }
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
             Sink::Plain(sink) => sink.write(bytes),
-            Sink::Gzip(sink) => sink.write(bytes),
-            Sink::Zstd(sink) => sink.write(bytes),
+            Sink::Packed(sink) => {
+                let count = sink.open.fill(bytes);
+                if sink.open.is_full() {
+                    sink.pack_open()?;
+                }
+                Ok(count)
+            }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
             Sink::Plain(sink) => sink.flush(),
-            Sink::Gzip(sink) => sink.flush(),
-            Sink::Zstd(sink) => sink.flush(),
+            // A block that is cut here would make the bytes depend on when that is.
+            Sink::Packed(_) => Ok(()),
         }
     }
 }
 
 impl Sink {
-    fn new(raw: RawSink, compression: Compression) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::Plain => Self::Plain(buffered(raw)),
-            Compression::Gzip => {
-                Self::Gzip(GzEncoder::new(buffered(raw), flate2::Compression::default()))
-            }
-            Compression::Zstd => {
-                let level = zstd::DEFAULT_COMPRESSION_LEVEL;
-                let mut zstd = zstd::Encoder::new(buffered(raw), level)?;
-                zstd.include_checksum(true)?;
-                Self::Zstd(zstd)
-            }
-        })
+    fn new(raw: RawSink, compression: Compression) -> Self {
+        match Method::of(compression) {
+            None => Self::Plain(buffered(raw)),
+            Some(method) => Self::Packed(PackedSink::new(raw, method)),
+        }
     }
 }
 

@@ -1,24 +1,31 @@
 //! A Parquet file whose bytes depend on its rows alone, not on the batches in which they come.
 //!
-//! Rows are written in pieces that end where the bytes of their values say so, and a row group ends when it has taken
-//! [`GROUP`] bytes: the writer holds a whole row group in memory, and a million rows of documents are gigabytes.
+//! Rows are written in pieces, and pieces in row groups. Both end where the bytes of their values say so. If there is memory
+//! for several row groups, threads encode them side by side; each is in memory as a whole, and a million rows of documents
+//! are gigabytes.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 
 use super::output::{CompleteOutput, Output, cannot_write};
+use super::packers::{Packers, Resources, Turns};
 use crate::Result;
 
-/// Bytes of a row group, packed, from which on it ends. Groups of a million rows took 30 MB more for 70 MB of texts.
-const GROUP: usize = 8 << 20;
+/// Bytes of values after which a row group ends: about 6 MB of texts when packed.
+const GROUP: usize = 16 << 20;
 /// Bytes of values, and rows, after which a piece ends.
 const PIECE: usize = 1 << 20;
 const ROWS: usize = 1 << 13;
@@ -26,12 +33,35 @@ const ROWS: usize = 1 << 13;
 /// A writer of Parquet files, packed with zstd.
 pub(super) struct ParquetWriter {
     name: PathBuf,
-    schema: SchemaRef,
-    writer: ArrowWriter<Output>,
-    /// Rows of the piece that has not ended, and what is in them.
-    open: Vec<RecordBatch>,
+    file: SerializedFileWriter<Output>,
+    encoder: Arc<Encoder>,
+    encoders: Packers<Vec<Piece>, Result<Vec<ArrowColumnChunk>, ParquetError>>,
+    group: OpenGroup,
+    piece: Piece,
+}
+
+/// The row group that has not ended.
+#[derive(Default)]
+struct OpenGroup {
+    /// Its pieces, if another thread is to encode them.
+    pieces: Vec<Piece>,
+    /// Its columns with what is encoded, otherwise: that takes less memory.
+    columns: Vec<ArrowColumnWriter>,
+    bytes: usize,
+}
+
+/// Rows that are encoded at once, and what is in them.
+#[derive(Default)]
+struct Piece {
+    batches: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
+}
+
+/// What is known of the columns.
+struct Encoder {
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
 }
 
 impl ParquetWriter {
@@ -40,49 +70,134 @@ impl ParquetWriter {
         let properties = WriterProperties::builder()
             .set_compression(parquet::basic::Compression::ZSTD(Default::default()))
             .build();
-        let writer = ArrowWriter::try_new(output, schema.clone(), Some(properties))
+        let (file, factory) = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties))
+            .and_then(ArrowWriter::into_serialized_writer)
             .map_err(|error| failed(&name, error))?;
-        Ok(Self { name, schema, writer, open: Vec::new(), rows: 0, bytes: 0 })
+        let encoder = Arc::new(Encoder { factory, schema });
+        let others = Arc::clone(&encoder);
+        let encoders = Packers::new(move |pieces| others.group(pieces));
+        let (group, piece) = (OpenGroup::default(), Piece::default());
+        Ok(Self { name, file, encoder, encoders, group, piece })
     }
 
-    /// Writes these rows, or keeps them until a piece is full.
+    /// Encodes on several threads. To be said before the first row.
+    pub(super) fn share(&mut self, resources: Resources) {
+        // The values, and what they become.
+        self.encoders.share(resources, GROUP + GROUP / 2);
+    }
+
+    /// If threads encode: the turns of whoever makes what is written.
+    pub(super) fn turns(&self) -> Option<Turns> {
+        self.encoders.turns()
+    }
+
+    /// Writes these rows, or keeps them until a row group is full.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut start = 0;
         for row in 0..batch.num_rows() {
-            self.rows += 1;
-            self.bytes +=
+            self.piece.rows += 1;
+            self.piece.bytes +=
                 batch.columns().iter().map(|it| bytes_of(it, row, row + 1)).sum::<usize>();
-            if self.rows >= ROWS || self.bytes >= PIECE {
-                self.open.push(batch.slice(start, row + 1 - start));
-                self.write_piece()?;
+            if self.piece.rows >= ROWS || self.piece.bytes >= PIECE {
+                self.piece.batches.push(batch.slice(start, row + 1 - start));
                 start = row + 1;
+                self.end_piece().map_err(|error| failed(&self.name, error))?;
             }
         }
         if start < batch.num_rows() {
-            self.open.push(batch.slice(start, batch.num_rows() - start));
+            self.piece.batches.push(batch.slice(start, batch.num_rows() - start));
         }
         Ok(())
     }
 
-    fn write_piece(&mut self) -> Result<()> {
-        let Self { name, schema, writer, open, .. } = self;
-        let mut write = || -> Result<(), ParquetError> {
-            let piece = concat_batches(schema, &*open).map_err(arrow)?;
-            writer.write(&piece)?;
-            if writer.in_progress_size() >= GROUP { writer.flush() } else { Ok(()) }
-        };
-        write().map_err(|error| failed(name, error))?;
-        self.open.clear();
-        (self.rows, self.bytes) = (0, 0);
+    fn end_piece(&mut self) -> Result<(), ParquetError> {
+        let piece = std::mem::take(&mut self.piece);
+        self.group.bytes += piece.bytes;
+        if self.turns().is_some() {
+            self.group.pieces.push(piece);
+        } else {
+            self.encoder.piece(&piece, &mut self.group.columns)?;
+        }
+        if self.group.bytes >= GROUP { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        let OpenGroup { pieces, columns, .. } = std::mem::take(&mut self.group);
+        if !columns.is_empty() {
+            append(&mut self.file, chunks(columns)?)?;
+        }
+        if !pieces.is_empty() {
+            self.encoders.give(pieces);
+        }
+        while let Some(columns) = self.encoders.take() {
+            append(&mut self.file, columns?)?;
+        }
         Ok(())
     }
 
     /// Writes what is left and the footer.
     pub(super) fn ready(mut self) -> Result<CompleteOutput> {
-        self.write_piece()?;
-        let Self { name, writer, .. } = self;
-        writer.into_inner().map_err(|error| failed(&name, error))?.ready()
+        let mut write = || -> Result<(), ParquetError> {
+            if self.piece.rows > 0 {
+                self.end_piece()?;
+            }
+            self.end_group()?;
+            while let Some(columns) = self.encoders.take_last() {
+                append(&mut self.file, columns?)?;
+            }
+            Ok(())
+        };
+        let written = write();
+        let Self { name, file, .. } = self;
+        written.and_then(|()| file.into_inner()).map_err(|error| failed(&name, error))?.ready()
     }
+}
+
+impl Encoder {
+    /// Encodes a whole row group.
+    fn group(&self, pieces: Vec<Piece>) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+        let mut columns = Vec::new();
+        // Each piece goes when it is encoded.
+        pieces.into_iter().try_for_each(|piece| self.piece(&piece, &mut columns))?;
+        chunks(columns)
+    }
+
+    /// Adds a piece to the columns of a row group, of which there are none before the first.
+    fn piece(
+        &self,
+        piece: &Piece,
+        columns: &mut Vec<ArrowColumnWriter>,
+    ) -> Result<(), ParquetError> {
+        if columns.is_empty() {
+            *columns = self.factory.create_column_writers(0)?;
+        }
+        let rows = concat_batches(&self.schema, &piece.batches).map_err(arrow)?;
+        let mut columns = columns.iter_mut();
+        for (field, values) in self.schema.fields().iter().zip(rows.columns()) {
+            for leaf in compute_leaves(field, values)? {
+                columns.next().ok_or_else(other_columns)?.write(&leaf)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn other_columns() -> ParquetError {
+    ParquetError::General("rows have other columns than the file; please report this".to_owned())
+}
+
+fn chunks(columns: Vec<ArrowColumnWriter>) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+    columns.into_iter().map(ArrowColumnWriter::close).collect()
+}
+
+/// Writes a row group.
+fn append(
+    file: &mut SerializedFileWriter<Output>,
+    columns: Vec<ArrowColumnChunk>,
+) -> Result<(), ParquetError> {
+    let mut group = file.next_row_group()?;
+    columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut group))?;
+    group.close().map(drop)
 }
 
 fn arrow(error: ArrowError) -> ParquetError {

@@ -3,6 +3,7 @@
 use super::{
     formulas::Formulas,
     output::{CompleteOutput, Output},
+    packers::{Resources, Turns},
     parquet::ParquetWriter,
     table::output_format,
 };
@@ -15,22 +16,26 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use std::{path::Path, sync::Arc};
 
-/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with this many
-/// threads; `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the copying. The file is
-/// then complete, but does not appear yet.
+/// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with these resources;
+/// `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the
+/// copying. The file is then complete, but does not appear yet.
 pub fn records(
     input: &Input,
     target: Option<&Path>,
     kept: PositionFilter,
     formulas: Formulas,
-    threads: usize,
+    resources: Resources,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<CompleteOutput> {
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
     let format = input.record_format(format, kept)?;
     let mut writer = RecordWriter::new(output, &format, formulas)?;
-    each_kept(input, &format, kept, threads, progress, |body, chunk| writer.write(&body, chunk))?;
+    writer.share(resources);
+    let turns = writer.turns();
+    let room = (resources.memory / 16).min(MOST_WAITING);
+    let copies = Copies { input, format: &format, kept, turns: turns.as_ref(), room };
+    copies.each(resources.threads, progress, |body, chunk| writer.write(&body, chunk))?;
     writer.ready()
 }
 
@@ -43,7 +48,8 @@ pub fn batches(
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let format = input.record_format(Format::Parquet, kept)?;
     let mut batches = Vec::new();
-    each_kept(input, &format, kept, threads, progress, |body, _| {
+    let copies = Copies { input, format: &format, kept, turns: None, room: WAITING };
+    copies.each(threads, progress, |body, _| {
         batches.extend(match body {
             RecordBody::Batch(batch) if batch.num_rows() > 0 => Some(batch),
             _ => None,
@@ -57,41 +63,55 @@ pub fn batches(
     Ok((schema, batches))
 }
 
-/// Hands over the kept records of each chunk in order.
-fn each_kept(
-    input: &Input,
-    format: &RecordFormat,
-    kept: PositionFilter,
-    threads: usize,
-    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
-    mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
-) -> Result<()> {
-    let mut rest = input.bytes();
-    let (starts, end) = input.counted(threads)?;
-    let nothing_kept = |number| !starts.range(number, end).any(kept);
-    in_lanes(
-        threads,
-        LaneRoom { weight: WAITING, lanes: threads },
-        input.lanes(&nothing_kept),
-        |chunk| {
-            let start = starts.range(chunk.number, end).start;
-            let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-            let body = input.copy(&chunk, &wanted, format)?.body;
-            Ok(body.apart(chunk))
-        },
-        |(body, chunk)| body.bytes(chunk),
-        |(body, chunk)| {
-            take(body, &chunk)?;
-            rest = rest.saturating_sub(chunk.bytes);
-            progress(chunk.bytes)
-        },
-    )?;
-    // The last chunks of a file may have been passed over.
-    progress(rest)
+/// The kept records of an input.
+struct Copies<'a> {
+    input: &'a Input,
+    format: &'a RecordFormat,
+    kept: PositionFilter<'a>,
+    /// Those of the threads that copy, where others pack what they copied.
+    turns: Option<&'a Turns>,
+    /// Bytes of later files that may wait for earlier ones.
+    room: usize,
 }
 
-/// Bytes of later files that may wait for earlier ones while they are copied.
+impl Copies<'_> {
+    /// Hands over the kept records of each chunk in order.
+    fn each(
+        self,
+        threads: usize,
+        progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
+        mut take: impl FnMut(RecordBody, &Chunk) -> Result<()> + Send,
+    ) -> Result<()> {
+        let Self { input, format, kept, turns, room } = self;
+        let mut rest = input.bytes();
+        let (starts, end) = input.counted(threads)?;
+        let nothing_kept = |number| !starts.range(number, end).any(kept);
+        in_lanes(
+            threads,
+            LaneRoom { weight: room, lanes: threads },
+            input.lanes(&nothing_kept),
+            |chunk| {
+                let _turn = turns.map(Turns::wait);
+                let start = starts.range(chunk.number, end).start;
+                let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
+                let body = input.copy(&chunk, &wanted, format)?.body;
+                Ok(body.apart(chunk))
+            },
+            |(body, chunk)| body.bytes(chunk),
+            |(body, chunk)| {
+                take(body, &chunk)?;
+                rest = rest.saturating_sub(chunk.bytes);
+                progress(chunk.bytes)
+            },
+        )?;
+        // The last chunks of a file may have been passed over.
+        progress(rest)
+    }
+}
+
+/// Bytes of later files that may wait for earlier ones, where the memory is not known, and in any case.
 const WAITING: usize = 64 << 20;
+const MOST_WAITING: usize = 4 << 30;
 
 /// One file of records.
 pub(super) enum RecordWriter {
@@ -116,6 +136,21 @@ impl RecordWriter {
             _ => {}
         }
         Ok(Self::Bytes(Box::new(output)))
+    }
+
+    fn share(&mut self, resources: Resources) {
+        match self {
+            Self::Bytes(output) => output.share(resources),
+            Self::Parquet(writer) => writer.share(resources),
+        }
+    }
+
+    /// If threads pack: the turns of those that copy.
+    fn turns(&self) -> Option<Turns> {
+        match self {
+            Self::Bytes(output) => output.turns(),
+            Self::Parquet(writer) => writer.turns(),
+        }
     }
 
     pub(super) fn write(&mut self, body: &RecordBody, chunk: &Chunk) -> Result<()> {

@@ -10,6 +10,7 @@ use std::{
 use tempfile::TempDir;
 
 /// A folder that is being filled under a temporary name.
+#[derive(Debug)]
 pub(super) struct ShardFolder {
     name: PathBuf,
     target: PathBuf,

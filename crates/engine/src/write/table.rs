@@ -2,6 +2,7 @@
 
 use super::formulas::Formulas;
 use super::output::{CompleteOutput, Output};
+use super::packers::{Resources, Turns};
 use super::parquet::{ParquetWriter, failed};
 use crate::item::{Id, IdRef};
 use crate::{
@@ -166,6 +167,26 @@ impl TableWriter {
             output.put_rows(*delimiter, formulas);
         }
         self
+    }
+
+    /// Packs on several threads, if it goes to a file. To be said before the first row.
+    #[must_use]
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        match &mut self.body {
+            TableSink::Text(output, ..) => output.share(resources),
+            TableSink::Parquet(writer, _) => writer.share(resources),
+            TableSink::Memory(..) => {}
+        }
+        self
+    }
+
+    /// If threads pack: the turns of those that format rows.
+    pub fn turns(&self) -> Option<Turns> {
+        match &self.body {
+            TableSink::Text(output, ..) => output.turns(),
+            TableSink::Parquet(writer, _) => writer.turns(),
+            TableSink::Memory(..) => None,
+        }
     }
 
     /// A table that stays in memory.

@@ -641,3 +641,35 @@ fn a_cell_lost_its_byte_order_mark_where_a_chunk_began() {
         assert_eq!(texts(seen), ["a", "\u{feff}b", "\u{feff}\"c\"", "\u{feff}"], "{chunk_bytes}");
     }
 }
+
+#[test]
+fn a_page_was_decompressed_for_each_of_the_chunks_that_shared_it() {
+    const PAGE: usize = 1000;
+    let texts: ArrayRef =
+        Arc::new(StringArray::from_iter_values((0..10 * PAGE).map(|row| format!("{row:0100}"))));
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(PAGE)
+        .set_write_batch_size(PAGE);
+    let batch = arrow_array::RecordBatch::try_from_iter([("text", texts)]).unwrap();
+    let mut file = Vec::new();
+    let properties = Some(properties.build());
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut file, batch.schema(), properties).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let dir = files(&[("x.parquet", &file)]);
+    // Chunks of eight times as many bytes: a fifth of a page, a third, two and a half, more than five.
+    for (chunk_bytes, expected) in [(2500, 500), (4800, 1000), (32_000, 2000), (70_000, 5000)] {
+        let options = ReadOptions { chunk_bytes, ..options() };
+        let input = Input::open(&paths(&dir, &["x.parquet"]), options).unwrap();
+        let mut rows = Vec::new();
+        for chunk in input.scan() {
+            let batch = input.decode(&chunk.unwrap(), &|_| true).unwrap();
+            assert_eq!(batch.text(0), format!("{:0100}", rows.iter().sum::<u32>()));
+            rows.push(batch.records);
+        }
+        assert_eq!(rows.iter().sum::<u32>(), 10 * PAGE as u32);
+        assert!(rows.iter().all(|&rows| rows == expected), "{chunk_bytes}: {rows:?}");
+    }
+}

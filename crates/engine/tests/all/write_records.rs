@@ -7,11 +7,15 @@ use arrow_array::{
     StructArray, Time64MicrosecondArray, TimestampMillisecondArray, new_null_array,
 };
 use arrow_schema::Field;
-use nearkin_engine::write::{self, Formulas};
+use nearkin_engine::write::{self, Formulas, Resources};
 use nearkin_engine::{read::Input, read::ReadOptions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::{fs, fs::File, sync::Arc};
+use std::{fs, fs::File, io::Read, sync::Arc};
 use tempfile::TempDir;
+
+fn resources(threads: usize) -> Resources {
+    Resources { threads, memory: 1 << 30 }
+}
 
 /// Copies all records but the second, at several chunk sizes, and returns where they went.
 fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, String> {
@@ -25,7 +29,7 @@ fn copy(dir: &TempDir, names: &[&str], to: &str) -> Result<std::path::PathBuf, S
             Some(&target),
             &|position| position != 1,
             Formulas::Kept,
-            threads,
+            resources(threads),
             &mut |n| {
                 bytes += n;
                 Ok(())
@@ -231,11 +235,17 @@ fn what_was_read_before_is_copied_alike_at_any_number_of_threads() {
         }
         let target = dir.path().join("y.jsonl");
         let mut chunks = 0;
-        let written =
-            write::records(&input, Some(&target), &kept, Formulas::Kept, threads, &mut |_| {
+        let written = write::records(
+            &input,
+            Some(&target),
+            &kept,
+            Formulas::Kept,
+            resources(threads),
+            &mut |_| {
                 chunks += 1;
                 Ok(())
-            });
+            },
+        );
         written.unwrap().appear().unwrap();
         assert_eq!(fs::read_to_string(target).unwrap(), expected);
         assert!((40..80).contains(&chunks), "{chunks} chunks were read");
@@ -252,7 +262,7 @@ fn an_input_can_be_replaced_by_its_kept_records() {
         Some(&path),
         &|position| position != 1,
         Formulas::Kept,
-        1,
+        resources(1),
         &mut |_| Ok(()),
     )
     .unwrap();
@@ -312,4 +322,91 @@ fn characters_escaped_in_pairs_became_others_in_parquet() {
     let texts = batch.column(0).as_any().downcast_ref::<StringArray>().unwrap();
     let texts: Vec<_> = texts.iter().flatten().collect();
     assert_eq!(texts, ["\u{2a6b2} \u{1f600} \\ud869", "\\\\\u{20000} \n"]);
+}
+
+/// Lines of JSON with words from a fixed sequence (xorshift), about so many bytes.
+fn many_lines(bytes: usize) -> String {
+    let (mut state, mut lines) = (1u64, String::new());
+    while lines.len() < bytes {
+        lines += "{\"text\":\"";
+        for _ in 0..60 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            lines += &format!("{:x} ", state >> 40);
+        }
+        lines += "\"}\n";
+    }
+    lines
+}
+
+#[test]
+fn packed_records_have_the_same_bytes_at_any_number_of_threads_and_memory() {
+    const BYTES: usize = 40 << 20;
+    let lines = many_lines(BYTES);
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    let written = |name: &str, chunk_bytes: usize, resources: Resources| {
+        let target = dir.path().join(name);
+        let options = ReadOptions { chunk_bytes, ..options() };
+        let input = Input::open(&paths(&dir, &["x.jsonl"]), options).unwrap();
+        let nothing = &mut |_| Ok(());
+        write::records(&input, Some(&target), &|_| true, Formulas::Kept, resources, nothing)
+            .and_then(write::CompleteOutput::appear)
+            .unwrap();
+        fs::read(target).unwrap()
+    };
+    for name in ["y.jsonl.gz", "y.jsonl.zst", "y.parquet"] {
+        let alone = written(name, 512 << 10, resources(1));
+        for (chunk_bytes, threads, memory) in
+            [(512 << 10, 2, 8 << 30), (100 << 10, 3, 1 << 30), (512 << 10, 8, 16 << 20)]
+        {
+            let bytes = written(name, chunk_bytes, Resources { threads, memory });
+            assert!(bytes == alone, "{name} with {threads} threads and {memory} bytes");
+        }
+        // Several parts, so that there is something to do side by side, which other readers put together.
+        match name {
+            "y.parquet" => {
+                let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(alone));
+                let reader = reader.unwrap();
+                assert!(reader.metadata().num_row_groups() > 1);
+                let batches = reader.build().unwrap().map(Result::unwrap);
+                let shown: String = batches.map(|batch| shown(&batch)).collect();
+                assert!(shown == lines);
+            }
+            "y.jsonl.gz" => {
+                let mut back = String::new();
+                flate2::read::MultiGzDecoder::new(&alone[..]).read_to_string(&mut back).unwrap();
+                assert!(back == lines);
+                let mut first = flate2::bufread::GzDecoder::new(&alone[..]);
+                assert!(std::io::copy(&mut first, &mut std::io::sink()).unwrap() < BYTES as u64);
+            }
+            _ => {
+                assert!(zstd::decode_all(&alone[..]).unwrap() == lines.as_bytes());
+                let first = zstd::zstd_safe::find_frame_compressed_size(&alone).unwrap();
+                assert!(first < alone.len() / 4);
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_threads_that_pack() {
+    let lines = many_lines(24 << 20);
+    let dir = files(&[("x.jsonl", lines.as_bytes())]);
+    for name in ["y.jsonl.gz", "y.jsonl.zst", "y.parquet"] {
+        let target = dir.path().join(name);
+        std::os::unix::fs::symlink("/dev/full", &target).unwrap();
+        for threads in [1, 3] {
+            let input = Input::open(&paths(&dir, &["x.jsonl"]), options()).unwrap();
+            let (to, nothing) = (Some(&*target), &mut |_| Ok(()));
+            let kept = Formulas::Kept;
+            let error = write::records(&input, to, &|_| true, kept, resources(threads), nothing);
+            let what = format!(
+                "{}: cannot write: No space left on device; make room or choose another place",
+                target.display()
+            );
+            assert_eq!(error.unwrap_err().to_string(), what);
+        }
+    }
 }

@@ -81,7 +81,8 @@ impl Sketches {
     }
 }
 
-/// Bytes of records kept from the first pass: beyond, reading again is faster than finding so much memory.
+/// Bytes of records kept from the first pass, unless texts have to be unpacked again: beyond, reading again is faster than
+/// finding so much memory.
 const KEPT: usize = 256 << 20;
 
 /// Partitions of fingerprints: by their first byte.
@@ -99,7 +100,8 @@ pub(super) fn first_pass<S: Source>(
     let (settings, layout) = (search.settings, *layout);
     let recent = RecentTexts::new(budget.share(1));
     // Where all texts are compared, all of them are wanted again.
-    let most = if banding.is_some() { KEPT } else { usize::MAX };
+    let reread = banding.is_some() && sources.iter().all(|source| source.is_cheap_to_reread());
+    let most = if reread { KEPT } else { usize::MAX };
     let room = CacheRoom::new(budget.share(4).min(most), settings.threads);
     let mut collection = Collection::new(budget.share(1), &budget.temp);
     let mut sketches = Sketches::new(run.tables() * KEY_PARTS, capture, budget);
