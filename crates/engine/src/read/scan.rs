@@ -7,6 +7,7 @@ use super::{
     Cuts, Input, InputFile, ItemLimit, Kind, Syntax,
     buffer::{Buffer, BufferPool},
     chunker::{Chunker, LongRecord, NextChunk},
+    format::Compression,
     ranges::{RangeText, Ranges, UnreadText},
     rereadable::Rereadable,
     table::Stretch,
@@ -201,6 +202,15 @@ impl<'a> FileScan<'a> {
             }
             Cuts::Marks(marks) => marks,
         };
+        let wanted = |&number: &u32| !(self.skip)(ChunkNumber { chunk: number, ..self.number });
+        let count = marks.get().map(|marks| match *compression {
+            Compression::Plain => marks.len(),
+            // Nothing is unpacked behind the last chunk that is wanted.
+            _ => (0..marks.len() as u32).rev().find(wanted).map_or(0, |last| last as usize + 1),
+        });
+        if count == Some(0) {
+            return Ok(Cursor::Nothing);
+        }
         let mut text = TextReader::open(stored, *compression)?;
         let mut line = 1;
         if let Syntax::Csv(header) = syntax {
@@ -210,7 +220,16 @@ impl<'a> FileScan<'a> {
         let pool = self.pool.clone();
         Ok(match marks.get() {
             Some(marks) => {
-                Cursor::Replay(Replay { stored, text, pool, marks, taken: 0, limit: self.limit })
+                let count = count.unwrap_or(0);
+                Cursor::Replay(Replay {
+                    stored,
+                    text,
+                    pool,
+                    marks,
+                    count,
+                    taken: 0,
+                    limit: self.limit,
+                })
             }
             None => Cursor::Cut(Box::new(FirstScan {
                 stored,
@@ -245,6 +264,7 @@ enum Cursor<'a> {
     Ranges { ranges: &'a Ranges, file: Arc<File>, pool: BufferPool },
     Rows,
     Files,
+    Nothing,
 }
 
 /// The bytes a chunk took, and its data unless it is skipped.
@@ -289,13 +309,15 @@ struct Replay<'a> {
     text: TextReader<'a>,
     pool: BufferPool,
     marks: &'a [Mark],
+    /// How many of them are gone through.
+    count: usize,
     taken: u64,
     limit: ItemLimit,
 }
 
 impl Replay<'_> {
     fn next(&mut self, at: usize, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        let Some(mark) = self.marks.get(at).copied() else { return Ok(None) };
+        let Some(mark) = self.marks[..self.count].get(at).copied() else { return Ok(None) };
         let is_skipped = skipped();
         let data = if is_skipped || mark.is_too_long {
             self.text.skip(mark.bytes)?;
