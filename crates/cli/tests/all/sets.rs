@@ -423,7 +423,7 @@ fn which_bags_are_searched_by_their_counts_does_not_depend_on_where_these_are() 
     let all = (0..1500).map(|at| ((2 * at).to_string(), (2 * at + 1).to_string(), 1.0));
     let all: Pairs = all.map(|(a, b, value)| ((a, b), value)).collect();
     for name in ["first.jsonl", "last.jsonl", "- --format jsonl"] {
-        for options in ["", "--threads 1 --memory 24M", "--temp jobs"] {
+        for options in ["", "--threads 1 --memory 24M", "--temp ."] {
             let line = format!("pairs {name} --as bag {options} --stats s.json");
             let input = if name.starts_with('-') { last.as_bytes() } else { b"" };
             let outcome = place.run_with(&line, input);
