@@ -1,7 +1,9 @@
 //! What a run found and took: the funnel for people, `--stats` for programs.
 
 use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use nearkin_engine::audit::{Audit, Recall};
 use nearkin_engine::error::{Advice, Problem};
@@ -530,7 +532,15 @@ impl RunReport {
         let short = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
         let warnings = [nothing(stats), not_audited(stats, subject), short];
         let warnings = warnings.into_iter().flatten().collect();
-        Self { warnings, ..Self::new(json, funnel, collection.skipped.iter()) }
+        let report = Self::new(json, funnel, collection.skipped.iter());
+        Self { warnings, ..report.skipped_in(&collection.skipped_in) }
+    }
+
+    /// With the number of records that were skipped of each file.
+    fn skipped_in(mut self, counts: &BTreeMap<PathBuf, u64>) -> Self {
+        let count = |(path, count): (&PathBuf, &u64)| (path.display().to_string(), json!(count));
+        self.stats["skipped_in"] = Value::Object(counts.iter().map(count).collect());
+        self
     }
 
     /// With these warnings before others.
@@ -566,6 +576,7 @@ impl RunReport {
             if others > 0 {
                 tell(format_args!("skipped: and {} more", grouped(others)));
             }
+            self.tell_skipped_in();
             tell(format_args!("{}", self.funnel));
             for warning in &self.warnings {
                 tell(format_args!(
@@ -578,6 +589,24 @@ impl RunReport {
             job.finish();
         }
         Ok(())
+    }
+}
+
+impl RunReport {
+    /// Says how many records were skipped of each file, if there are several and not all of them were named.
+    fn tell_skipped_in(&self) {
+        let Some(counts) = self.stats["skipped_in"].as_object().filter(|counts| counts.len() > 1)
+        else {
+            return;
+        };
+        for (path, count) in counts.iter().take(SHOWN) {
+            let count = grouped(count.as_u64().unwrap_or(0));
+            tell(format_args!("skipped: {count} in {}", harmless(path, false)));
+        }
+        if counts.len() > SHOWN {
+            let others = grouped((counts.len() - SHOWN) as u64);
+            tell(format_args!("skipped: and some in {others} other files; --stats has all"));
+        }
     }
 }
 

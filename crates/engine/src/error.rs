@@ -353,6 +353,14 @@ impl Error {
         Self::Input { path: path.into(), line, problem: problem.into() }
     }
 
+    /// The file in which something is wrong, if it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Input { path, .. } | Self::File { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The line is this many lines further down, if the error has one.
     pub(crate) fn move_down(&mut self, lines: u64) {
         if let Self::Input { line, .. } = self {

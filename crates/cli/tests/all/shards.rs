@@ -147,6 +147,14 @@ fn a_broken_shard_is_named_and_nothing_is_written() {
     let outcome = place.ok("dedup in -o kept/ --on-error skip");
     assert!(outcome.stderr.contains("in/b/b.jsonl.gz:2:"), "{}", outcome.stderr);
     assert_eq!(unpacked(&place, "kept/b/b.jsonl.gz"), "{\"id\":\"x\",\"text\":\"fine\"}\n");
+    place.write("in/z/z.jsonl", "rubbish\n".repeat(12));
+    let outcome = place.ok("dedup in -o again/ --on-error skip --stats s.json");
+    for count in ["skipped: 1 in in/b/b.jsonl.gz\n", "skipped: 12 in in/z/z.jsonl\n"] {
+        assert!(outcome.stderr.contains(count), "{}", outcome.stderr);
+    }
+    let stats: serde_json::Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    let counts = serde_json::json!({ "in/b/b.jsonl.gz": 1, "in/z/z.jsonl": 12 });
+    assert_eq!(stats["skipped_in"], counts);
 }
 
 #[test]

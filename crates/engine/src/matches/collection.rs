@@ -1,5 +1,8 @@
 //! The items of one or two inputs: what they are called, what decides which of them is kept, and which are copies.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use crate::error::{Error, Problem, Result};
 use crate::item::{ChunkNumber, ChunkStarts, Copies, Id, IdRef, Value};
 use crate::spill::{Cache, Loader, Saver, Temp};
@@ -19,6 +22,8 @@ pub struct Collection {
     lengths: Vec<u32>,
     /// Messages for records that were skipped, the first few.
     pub skipped: Vec<Error>,
+    /// How many were skipped of each file.
+    pub skipped_in: BTreeMap<PathBuf, u64>,
     skipped_count: u64,
     empty: u64,
     /// Which texts are one shingle, and which have none and are compared as a whole; known while a collection is read.
@@ -87,6 +92,7 @@ impl Collection {
             values: PagedColumn::new(limit, temp),
             lengths: Vec::new(),
             skipped: Vec::new(),
+            skipped_in: BTreeMap::new(),
             skipped_count: 0,
             empty: 0,
             short: BitSet::default(),
@@ -281,6 +287,11 @@ impl Collection {
             save.number(line)?;
             save.text(&problem)?;
         }
+        save.number(self.skipped_in.len() as u64)?;
+        for (path, &count) in &self.skipped_in {
+            save.text(&path.to_string_lossy())?;
+            save.number(count)?;
+        }
         Ok(())
     }
 
@@ -293,6 +304,7 @@ impl Collection {
             values: PagedColumn::from_pages(load.lists(limit)?),
             lengths: load.numbers()?,
             skipped: Vec::new(),
+            skipped_in: BTreeMap::new(),
             skipped_count: load.number()?,
             empty: load.number()?,
             short: BitSet::default(),
@@ -309,11 +321,18 @@ impl Collection {
             let (path, line, text) = (load.text()?, load.number()?, load.text()?);
             collection.skipped.push(Error::input(path, line, Problem::from_text(&text)));
         }
+        for _ in 0..load.number()? {
+            let (path, count) = (load.text()?, load.number()?);
+            collection.skipped_in.insert(path.into(), count);
+        }
         Some(collection)
     }
 
     /// Keeps the message for a record that was skipped.
     pub(crate) fn skip(&mut self, error: Error) {
+        if let Some(path) = error.path() {
+            *self.skipped_in.entry(path.to_path_buf()).or_default() += 1;
+        }
         if self.skipped.len() < Self::MESSAGES {
             self.skipped.push(error);
         }

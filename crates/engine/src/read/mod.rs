@@ -23,6 +23,7 @@ mod element_lists;
 mod fields;
 mod folder;
 pub(crate) mod format;
+mod frames;
 mod groups;
 mod item;
 mod item_limit;

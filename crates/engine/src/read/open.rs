@@ -6,6 +6,7 @@ use super::{
     chunker::{Chunker, Ends, NextChunk},
     csv, folder,
     format::{Compression, by_extension},
+    frames::Frames,
     lines,
     place::{self, MemoryTable, Place},
     ranges::Ranges,
@@ -259,15 +260,34 @@ fn file_source(
         }
     };
     let name = stored.name.clone();
-    let cuts = match (compression, syntax.ends()) {
-        (Compression::Plain, Ends::Lines) => {
-            let start = TextReader::open(&stored, compression)?.text_start();
-            Cuts::Ranges(Ranges::new(&stored, start, options.chunk_bytes, options.max_item))
-        }
-        _ => Cuts::Marks(OnceLock::new()),
+    let cuts = match syntax.ends() {
+        Ends::Lines => ranges(&stored, compression, options)?.map(Cuts::Ranges),
+        Ends::Quoted(_) => None,
     };
+    let cuts = cuts.unwrap_or_else(|| Cuts::Marks(OnceLock::new()));
     let kind = Kind::Text { stored, compression, syntax, cuts };
     Ok(InputFile { name, kind })
+}
+
+/// Where a file of lines is cut, if that is known before it is read.
+fn ranges(
+    stored: &Rereadable,
+    compression: Compression,
+    options: &ReadOptions,
+) -> Result<Option<Ranges>> {
+    /// Bytes of text that are unpacked at once, at most.
+    const MOST: usize = 64 << 20;
+    let ReadOptions { chunk_bytes, max_item, .. } = *options;
+    if compression == Compression::Plain {
+        let start = TextReader::mark(stored, compression)?;
+        return Ok(Some(Ranges::new(stored, start, chunk_bytes, max_item)));
+    }
+    let most = max_item.alone.min(MOST);
+    let Some(frames) = Frames::find(stored, compression, chunk_bytes, most)? else {
+        return Ok(None);
+    };
+    let start = TextReader::mark(stored, compression)?;
+    Ok(Some(Ranges::of_frames(frames, start, max_item)))
 }
 
 fn header(

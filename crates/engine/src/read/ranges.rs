@@ -1,32 +1,43 @@
-//! Plain files of lines, cut at fixed places, so that many threads read and cut one file side by side.
+//! Files of lines, cut at fixed places, so that many threads read and cut one file side by side: plain ones every so many
+//! bytes, packed ones where their frames end.
 //!
-//! A chunk has the records that begin in its range of bytes. Who reads it looks for the first line end before it and behind
-//! it, so no thread waits for another. Lines are counted in each chunk: the number of a line in its file is known when
+//! A chunk has the records that begin behind the first byte of its range and up to the first byte behind it. Who reads it
+//! looks for the first line end in it and the first behind it, so no thread waits for another. Lines are counted in each chunk: the number of a line in its file is known when
 //! somebody asks for it, which errors do.
 
 use super::{
     buffer::{Buffer, BufferPool},
     chunker::LongRecord,
+    format::Compression,
+    frames::Frames,
     item_limit::ItemLimit,
     rereadable::{FileCursor, Rereadable},
+    text::{Unpacker, broken},
 };
-use crate::Result;
+use crate::{Error, Result};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::{
     fs::File,
-    ops::Range,
+    io,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 /// Where the chunks of a file lie.
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// Where the text begins, after a byte-order mark, and ends.
-    text: Range<u64>,
-    /// Bytes of a chunk's range.
-    step: u64,
+    /// Where the text begins, after a byte-order mark.
+    start: u64,
+    cuts: RangeCuts,
     limit: ItemLimit,
     lines: Mutex<LineCounts>,
+}
+
+#[derive(Debug)]
+enum RangeCuts {
+    /// Up to this byte, a chunk of so many.
+    Plain { end: u64, step: u64 },
+    /// A chunk for each group of frames.
+    Frames(Frames),
 }
 
 /// Line ends of chunks.
@@ -47,7 +58,7 @@ pub(super) struct RangeText {
 }
 
 impl Ranges {
-    /// Cuts a file whose text begins at the byte `start`.
+    /// Cuts a plain file whose text begins at the byte `start`.
     pub(super) fn new(
         stored: &Rereadable,
         start: u64,
@@ -56,19 +67,58 @@ impl Ranges {
     ) -> Self {
         // A record that is too long is the last of its chunk.
         let step = chunk_bytes.min(limit.bytes).max(2) as u64;
-        let text = start.min(stored.len())..stored.len();
-        Self { text, step, limit, lines: Mutex::default() }
+        let start = start.min(stored.len());
+        let cuts = RangeCuts::Plain { end: stored.len(), step };
+        Self { start, cuts, limit, lines: Mutex::default() }
+    }
+
+    /// Cuts a packed file whose text begins at the byte `start` of what it becomes.
+    pub(super) fn of_frames(frames: Frames, start: u64, limit: ItemLimit) -> Self {
+        Self { start, cuts: RangeCuts::Frames(frames), limit, lines: Mutex::default() }
     }
 
     /// How many chunks there are.
     pub(super) fn count(&self) -> u32 {
-        (self.text.end - self.text.start).div_ceil(self.step) as u32
+        match &self.cuts {
+            RangeCuts::Plain { end, step } => (end - self.start).div_ceil(*step) as u32,
+            RangeCuts::Frames(frames) => frames.count(),
+        }
     }
 
-    /// The bytes in which the records of a chunk begin.
-    pub(super) fn of(&self, chunk: u32) -> Range<u64> {
-        let start = self.text.start + u64::from(chunk) * self.step;
-        start..(start + self.step).min(self.text.end)
+    /// Bytes of a chunk in the file.
+    pub(super) fn bytes(&self, chunk: u32) -> u64 {
+        match &self.cuts {
+            RangeCuts::Plain { .. } => self.size(chunk) as u64,
+            RangeCuts::Frames(frames) => frames.packed(chunk),
+        }
+    }
+
+    /// Bytes of a chunk's range, unpacked.
+    fn size(&self, chunk: u32) -> usize {
+        match &self.cuts {
+            RangeCuts::Plain { end, step } => {
+                (end - self.start - u64::from(chunk) * step).min(*step) as usize
+            }
+            RangeCuts::Frames(frames) => frames.size(chunk),
+        }
+    }
+
+    /// The bytes from a chunk's first on.
+    fn reader(&self, chunk: u32, file: &Arc<File>) -> io::Result<Unpacker> {
+        match &self.cuts {
+            RangeCuts::Plain { step, .. } => {
+                let offset = self.start + u64::from(chunk) * step;
+                Ok(Unpacker::plain(FileCursor { file: Arc::clone(file), offset }))
+            }
+            RangeCuts::Frames(frames) => frames.unpack_from(file, chunk),
+        }
+    }
+
+    fn compression(&self) -> Compression {
+        match &self.cuts {
+            RangeCuts::Plain { .. } => Compression::Plain,
+            RangeCuts::Frames(frames) => frames.compression(),
+        }
     }
 
     /// Reads a chunk.
@@ -95,35 +145,41 @@ impl Ranges {
     ) -> Result<RangeText> {
         /// Bytes that are read on to find the end of the last record.
         const BEHIND: usize = 4 << 10;
-        let range = self.of(chunk);
-        // The byte before says whether a record begins with the range.
-        let lead = u64::from(range.start > self.text.start);
-        let mut at = FileCursor { file: Arc::clone(file), offset: range.start - lead };
+        let broken = |at: u64, error: &io::Error| broken(stored, self.compression(), at, error);
+        let mut reader = self.reader(chunk, file).map_err(|error| broken(0, &error))?;
         let mut bytes = pool.take();
         let mut fill = |bytes: &mut Buffer, count: usize| {
-            bytes.read_from(&mut at, count).map_err(|error| stored.unreadable(&error))
+            let read = bytes.read_from(&mut reader, count);
+            read.map_err(|error| broken(reader.taken(), &error))
         };
-        let within = (lead + range.end - range.start) as usize;
-        let is_last = range.end == self.text.end;
-        let read = fill(&mut bytes, within + if is_last { 0 } else { BEHIND })?;
-        if read < within {
-            return Err(stored.changed());
+        let within = self.size(chunk);
+        let is_last = chunk + 1 == self.count();
+        // Behind the last, too, where a checksum may be wrong.
+        let read = fill(&mut bytes, within + BEHIND)?;
+        if read < within || is_last && read > within {
+            return Err(self.of_wrong_size(stored));
         }
-        let first =
-            if lead == 0 { Some(0) } else { memchr(b'\n', &bytes[..within - 1]).map(|at| at + 1) };
+        let first = match (chunk, &self.cuts) {
+            (0, RangeCuts::Plain { .. }) => Some(0),
+            (0, RangeCuts::Frames(_)) => Some(self.start as usize),
+            _ => memchr(b'\n', &bytes[..within]).map(|at| at + 1),
+        };
         let Some(first) = first else {
             bytes.truncate(0);
             return Ok(RangeText { bytes, long: None });
         };
-        let mut scanned = within - 1;
+        let mut scanned = within;
         let mut step = BEHIND;
         let mut long = None;
         let end = loop {
+            if is_last {
+                break bytes.len();
+            }
             if let Some(at) = memchr(b'\n', &bytes[scanned..]) {
                 break scanned + at + 1;
             }
             scanned = bytes.len();
-            let last = memrchr(b'\n', &bytes[first..within - 1]).map_or(first, |at| first + at + 1);
+            let last = memrchr(b'\n', &bytes[first..within]).map_or(first, |at| first + at + 1);
             if bytes.len() - last > self.limit.bytes {
                 long = Some(self.pass_over(&mut bytes, last, &mut fill)?);
                 break last;
@@ -151,6 +207,17 @@ impl Ranges {
         Ok(RangeText { bytes, long })
     }
 
+    fn of_wrong_size(&self, stored: &Rereadable) -> Error {
+        match &self.cuts {
+            RangeCuts::Plain { .. } => stored.changed(),
+            RangeCuts::Frames(frames) => {
+                let kind = frames.compression().name();
+                let what = format!("corrupt {kind} data: a part of it is not as long as it says");
+                stored.error(format!("{what}; get the file again"))
+            }
+        }
+    }
+
     /// Finds the end of the record that begins at `start`, without holding it.
     fn pass_over(
         &self,
@@ -158,11 +225,12 @@ impl Ranges {
         start: usize,
         fill: &mut impl FnMut(&mut Buffer, usize) -> Result<usize>,
     ) -> Result<LongRecord> {
+        const STEP: usize = 512 << 10;
         let mut record = LongRecord { bytes: (bytes.len() - start) as u64, lines: 0 };
         let kept = bytes.len();
         loop {
             bytes.truncate(kept);
-            if fill(bytes, self.step as usize)? == 0 {
+            if fill(bytes, STEP)? == 0 {
                 return Ok(record);
             }
             if let Some(at) = memchr(b'\n', &bytes[kept..]) {

@@ -285,9 +285,8 @@ impl Cursor<'_> {
                 if number.chunk >= ranges.count() {
                     return Ok(None);
                 }
-                let range = ranges.of(number.chunk);
                 let data = (!skipped()).then(|| Data::Unread(UnreadText::new(file, pool)));
-                Ok(Some((range.end - range.start, data)))
+                Ok(Some((ranges.bytes(number.chunk), data)))
             }
             (Self::Rows, Kind::Table { table, .. }) => {
                 let stretch = table.stretches.get(at).copied();

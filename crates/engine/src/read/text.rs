@@ -29,19 +29,58 @@ pub(super) struct TextReader<'a> {
 
 enum Bytes {
     Plain(FileCursor),
-    Packed { reader: Box<dyn Read + Send>, taken: Arc<AtomicU64> },
+    Packed(Unpacker),
+}
+
+/// Unpacks a file from some place on.
+pub(super) struct Unpacker {
+    reader: Box<dyn Read + Send>,
+    /// Where in the file its next bytes are.
+    taken: Arc<AtomicU64>,
+}
+
+impl Unpacker {
+    pub(super) fn new(at: FileCursor, compression: Compression) -> io::Result<Self> {
+        let taken = Arc::new(AtomicU64::new(at.offset));
+        let counted = CountingReader { inner: at, taken: Arc::clone(&taken) };
+        let buffered = || BufReader::with_capacity(PACKED_BUFFER, counted);
+        let reader: Box<dyn Read + Send> = match compression {
+            Compression::Plain => Box::new(buffered()),
+            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered())),
+            Compression::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(buffered())?;
+                decoder.window_log_max(31)?; // what `zstd --long=31` writes
+                Box::new(decoder)
+            }
+        };
+        Ok(Self { reader, taken })
+    }
+
+    /// Gives the bytes as they are.
+    pub(super) fn plain(at: FileCursor) -> Self {
+        let taken = Arc::new(AtomicU64::new(at.offset));
+        Self { reader: Box::new(at), taken }
+    }
+
+    /// How far into the file it has taken bytes.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+}
+
+impl Read for Unpacker {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
 }
 
 impl<'a> TextReader<'a> {
     /// Opens a file that is no text, to be read in small pieces. A byte-order mark is part of it.
     pub(super) fn bytes(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let mut bytes = Self::from_start(stored, compression)?;
-        if let Bytes::Plain(FileCursor { file, offset }) = bytes.bytes {
-            let taken = Arc::new(AtomicU64::new(0));
-            let counted =
-                CountingReader { inner: FileCursor { file, offset }, taken: Arc::clone(&taken) };
-            let reader = Box::new(BufReader::with_capacity(PACKED_BUFFER, counted));
-            bytes.bytes = Bytes::Packed { reader, taken };
+        if let Bytes::Plain(at) = bytes.bytes {
+            let unpacker = Unpacker::new(at, Compression::Plain);
+            bytes.bytes = Bytes::Packed(unpacker.map_err(|error| stored.unreadable(&error))?);
         }
         Ok(bytes)
     }
@@ -101,15 +140,18 @@ impl<'a> TextReader<'a> {
                 at.offset += rest;
                 rest
             }
-            Bytes::Packed { reader, .. } => io::copy(&mut reader.take(rest), &mut io::sink())
+            Bytes::Packed(unpacker) => io::copy(&mut unpacker.take(rest), &mut io::sink())
                 .map_err(|error| self.broken(&error))?,
         };
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
     }
 
-    /// Where the text of a plain file begins, just after it was opened.
-    pub(super) fn text_start(&self) -> u64 {
-        self.taken() - self.ahead.len() as u64
+    /// Bytes of the byte-order mark with which a file begins.
+    pub(super) fn mark(stored: &'a Rereadable, compression: Compression) -> Result<u64> {
+        let mut text = Self::from_start(stored, compression)?;
+        let mut start = BufferPool::default().take();
+        text.fill(&mut start, BYTE_ORDER_MARK.len())?;
+        Ok(if *start == *BYTE_ORDER_MARK { start.len() as u64 } else { 0 })
     }
 
     /// Fails if the file has changed.
@@ -121,52 +163,52 @@ impl<'a> TextReader<'a> {
     pub(super) fn taken(&self) -> u64 {
         match &self.bytes {
             Bytes::Plain(at) => at.offset,
-            Bytes::Packed { taken, .. } => taken.load(Ordering::Relaxed),
+            Bytes::Packed(unpacker) => unpacker.taken(),
         }
     }
 
     fn broken(&self, error: &io::Error) -> Error {
-        // The operating system's errors have a number; the decompressors' do not.
-        if self.compression == Compression::Plain || error.raw_os_error().is_some() {
-            return self.stored.unreadable(error);
-        }
-        let (kind, length) = (self.compression.name(), self.stored.len());
-        let what = match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                format!(
-                    "truncated: the file ends after {length} bytes, in the middle of its {kind} data"
-                )
-            }
-            // The decoder has taken some bytes beyond those that are wrong.
-            _ => format!("corrupt {kind} data within the first {} of {length} bytes", self.taken()),
-        };
-        self.stored.error(format!("{what}; get the file again"))
+        broken(self.stored, self.compression, self.taken(), error)
     }
+}
+
+/// The error for a file that cannot be read or unpacked, of which the decoder has taken this many bytes.
+pub(super) fn broken(
+    stored: &Rereadable,
+    compression: Compression,
+    taken: u64,
+    error: &io::Error,
+) -> Error {
+    // The operating system's errors have a number; the decompressors' do not.
+    if compression == Compression::Plain || error.raw_os_error().is_some() {
+        return stored.unreadable(error);
+    }
+    let (kind, length) = (compression.name(), stored.len());
+    let what = match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            format!(
+                "truncated: the file ends after {length} bytes, in the middle of its {kind} data"
+            )
+        }
+        // The decoder has taken some bytes beyond those that are wrong.
+        _ => format!("corrupt {kind} data within the first {taken} of {length} bytes"),
+    };
+    stored.error(format!("{what}; get the file again"))
 }
 
 impl Bytes {
     fn new(file: &Arc<File>, compression: Compression) -> io::Result<Self> {
         let at = FileCursor { file: Arc::clone(file), offset: 0 };
-        if compression == Compression::Plain {
-            return Ok(Self::Plain(at));
-        }
-        let taken = Arc::new(AtomicU64::new(0));
-        let counted = CountingReader { inner: at, taken: Arc::clone(&taken) };
-        let reader: Box<dyn Read + Send> = if compression == Compression::Gzip {
-            let buffered = BufReader::with_capacity(PACKED_BUFFER, counted);
-            Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
-        } else {
-            let mut decoder = zstd::Decoder::new(counted)?;
-            decoder.window_log_max(31)?; // what `zstd --long=31` writes
-            Box::new(decoder)
-        };
-        Ok(Self::Packed { reader, taken })
+        Ok(match compression {
+            Compression::Plain => Self::Plain(at),
+            _ => Self::Packed(Unpacker::new(at, compression)?),
+        })
     }
 
     fn reader(&mut self) -> &mut dyn Read {
         match self {
             Self::Plain(at) => at,
-            Self::Packed { reader, .. } => reader,
+            Self::Packed(unpacker) => unpacker,
         }
     }
 }
