@@ -6,7 +6,7 @@ use clap::Args;
 use nearkin_engine::cluster::{Deduplication, GiantCluster, Keep};
 use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::item::Source;
-use nearkin_engine::observe::{Clock, Observer, Stage};
+use nearkin_engine::observe::{Clock, Observer, Stage, Traffic};
 use nearkin_engine::options::{Goal, Options, RunFiles};
 use nearkin_engine::read::{AnyInput, Place, VectorFiles};
 use nearkin_engine::search::{Job, Search};
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         stats: args.run.stats.as_deref(),
     };
     let mut found = find(&args.options(), &args.input.inputs, outputs, &progress)?;
-    let clock = Clock::start(Stage::Write);
+    let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
         progress.stage(Stage::Write, Some(found.source.bytes()));
@@ -188,7 +188,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
             ready.insert(0, clusters);
         }
     }
-    found.result.stats.stages.push(clock.stop(found.source.bytes()));
+    let traffic = found.source.traffic() - before;
+    found.result.stats.stages.push(clock.stop_with(traffic));
     progress.finish();
     found.into_report()?.finish(&args.run, ready)
 }
@@ -210,6 +211,13 @@ pub(crate) enum RecordSource {
 }
 
 impl RecordSource {
+    pub(crate) fn traffic(&self) -> Traffic {
+        match self {
+            Self::Records(source) => source.traffic(),
+            Self::Vectors(_) => Traffic::default(),
+        }
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Records(source) => source.bytes(),

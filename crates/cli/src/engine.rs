@@ -121,14 +121,15 @@ pub fn dedup(
     let target = output.map(KeptTarget::of).unwrap_or_default();
     let mut found = dedup::find(options, inputs, DedupOutputs::of(target), observer)?;
     if output.is_some() {
-        let clock = Clock::start(Stage::Write);
+        let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
         observer.stage(Stage::Write, Some(found.source.bytes()));
         let mut advance = |bytes| {
             observer.advance(bytes);
             go_on(observer)
         };
         found.write_kept(target, Formulas::Kept, &mut advance)?.appear()?;
-        found.result.stats.stages.push(clock.stop(found.source.bytes()));
+        let traffic = found.source.traffic() - before;
+        found.result.stats.stages.push(clock.stop_with(traffic));
     }
     let account = found.report()?.into();
     found.finish_job();

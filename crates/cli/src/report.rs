@@ -1,7 +1,7 @@
 //! What a run found and took: the funnel for people, `--stats` for programs.
 
-use std::fmt::Write as _;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -483,7 +483,14 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
 /// What each stage took.
 pub(crate) fn stages_json(stages: &[StageTime]) -> Value {
     let stage = |stage: &StageTime| {
-        (stage.stage.name().into(), json!({ "seconds": stage.seconds, "bytes": stage.bytes }))
+        (
+            stage.stage.name().into(),
+            json!({
+                "seconds": stage.seconds,
+                "bytes": stage.traffic.read,
+                "unpacked": stage.traffic.unpacked,
+            }),
+        )
     };
     Value::Object(stages.iter().map(stage).collect())
 }

@@ -116,6 +116,10 @@ impl<S: Source> Source for ObservedSource<'_, S> {
     fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
         self.source.lines_before(chunk)
     }
+
+    fn traffic(&self) -> Traffic {
+        self.source.traffic()
+    }
 }
 
 /// Nobody.
@@ -131,8 +135,33 @@ pub struct StageTime {
     pub stage: Stage,
     /// Wall time.
     pub seconds: f64,
-    /// Bytes of input gone through.
-    pub bytes: u64,
+    /// Bytes of input that were read, and those that were unpacked from them.
+    pub traffic: Traffic,
+}
+
+/// Bytes of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Taken from files, as they are there.
+    pub read: u64,
+    /// What packed files became.
+    pub unpacked: u64,
+}
+
+impl std::ops::Add for Traffic {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { read: self.read + other.read, unpacked: self.unpacked + other.unpacked }
+    }
+}
+
+impl std::ops::Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { read: self.read - other.read, unpacked: self.unpacked - other.unpacked }
+    }
 }
 
 /// Times a stage.
@@ -150,6 +179,11 @@ impl Clock {
 
     /// It ends now, having gone through this many bytes.
     pub fn stop(self, bytes: u64) -> StageTime {
-        StageTime { stage: self.stage, seconds: self.start.elapsed().as_secs_f64(), bytes }
+        self.stop_with(Traffic { read: bytes, unpacked: 0 })
+    }
+
+    /// It ends now, having read this much.
+    pub fn stop_with(self, traffic: Traffic) -> StageTime {
+        StageTime { stage: self.stage, seconds: self.start.elapsed().as_secs_f64(), traffic }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::observe::Traffic;
 use crate::{Error, Result};
 
 use super::{ChunkNumber, Id, Lanes, Value, one_lane};
@@ -56,6 +57,11 @@ pub trait Source: Sync {
     /// somebody asks.
     fn lines_before(&self, _chunk: ChunkNumber) -> Result<u64> {
         Ok(0)
+    }
+
+    /// What was read so far; nothing of what is in memory.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
 }
 

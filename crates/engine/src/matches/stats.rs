@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::audit::Audit;
-use crate::observe::{Stage, StageTime};
+use crate::observe::{Stage, StageTime, Traffic};
 use crate::plan::Plan;
 use crate::spill::{Loader, Saver};
 
@@ -67,7 +67,8 @@ impl Stats {
             self.similar,
         ];
         for time in &self.stages {
-            counts.extend([time.stage as u64, time.seconds.to_bits(), time.bytes]);
+            let Traffic { read, unpacked } = time.traffic;
+            counts.extend([time.stage as u64, time.seconds.to_bits(), read, unpacked]);
         }
         save.numbers(&counts)?;
         save.number(u64::from(self.audit.is_some()))?;
@@ -80,9 +81,10 @@ impl Stats {
         let (&counts, stages) = counts.split_first_chunk::<11>()?;
         let [items, skipped, empty, unshingled, short, identical, distinct, rest @ ..] = counts;
         let [in_candidates, candidates, verified, similar] = rest;
-        let time = |&[stage, seconds, bytes]: &[u64; 3]| {
+        let time = |&[stage, seconds, read, unpacked]: &[u64; 4]| {
             let stage = *Stage::ALL.get(stage as usize)?;
-            Some(StageTime { stage, seconds: f64::from_bits(seconds), bytes })
+            let traffic = Traffic { read, unpacked };
+            Some(StageTime { stage, seconds: f64::from_bits(seconds), traffic })
         };
         let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
         let audit = match load.number()? {

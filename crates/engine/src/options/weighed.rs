@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{ItemKind, MeasureName, Options};
 use crate::item::{Bags, Batch, ChunkNumber, Lanes, SkipChunk, Source};
-use crate::observe::{Clock, ObservedSource, Observer, Stage, StageTime};
+use crate::observe::{Clock, ObservedSource, Observer, Stage, StageTime, Traffic};
 use crate::parallel::{in_order, in_pool};
 use crate::read::load_bags;
 use crate::search::{Items, MemoryItems, SourceItems};
@@ -135,6 +135,10 @@ impl<S: Source> Source for WatchedBags<'_, S> {
 
     fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
         self.source.lines_before(chunk)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.source.traffic()
     }
 }
 

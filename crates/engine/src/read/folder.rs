@@ -144,6 +144,7 @@ pub(super) fn read(stored: &Rereadable, out: &mut String) -> Result<Result<()>> 
     let mut bytes = Vec::with_capacity(stored.len() as usize);
     let mut at = FileCursor { file: file.clone(), offset: 0 };
     at.read_to_end(&mut bytes).map_err(|error| stored.unreadable(&error))?;
+    stored.count(bytes.len() as u64, 0);
     stored.check(&file)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     Ok(match std::str::from_utf8(bytes) {

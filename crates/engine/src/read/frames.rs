@@ -7,7 +7,7 @@
 use super::{
     format::Compression,
     rereadable::{FileCursor, Rereadable},
-    text::Unpacker,
+    text::{BYTE_ORDER_MARK, Unpacker},
 };
 use crate::Result;
 use std::{fs::File, io, ops::Range, os::unix::fs::FileExt, sync::Arc};
@@ -59,7 +59,10 @@ impl Frames {
                 _ => groups.push(frame),
             }
         }
-        Ok((groups.len() > 1).then_some(Self { compression, groups }))
+        // A byte-order mark is in the first.
+        let first = groups.first().map_or(0, |group| group.size);
+        let is_fine = groups.len() > 1 && first >= BYTE_ORDER_MARK.len() as u64;
+        Ok(is_fine.then_some(Self { compression, groups }))
     }
 
     /// How many groups there are.
@@ -81,10 +84,21 @@ impl Frames {
         self.compression
     }
 
-    /// What a group and those behind it become.
+    /// What a group becomes.
+    pub(super) fn unpack(&self, file: &Arc<File>, group: u32) -> io::Result<Unpacker> {
+        let FrameGroup { offset, packed, .. } = self.groups[group as usize];
+        Unpacker::new(FileCursor { file: Arc::clone(file), offset }, packed, self.compression)
+    }
+
+    /// What a group and those behind it become; nothing behind the last.
     pub(super) fn unpack_from(&self, file: &Arc<File>, group: u32) -> io::Result<Unpacker> {
-        let at = self.groups[group as usize].offset;
-        Unpacker::new(FileCursor { file: Arc::clone(file), offset: at }, self.compression)
+        let Some(&FrameGroup { offset, .. }) = self.groups.get(group as usize) else {
+            return Ok(Unpacker::plain(FileCursor {
+                file: Arc::clone(file),
+                offset: u64::MAX >> 1,
+            }));
+        };
+        Unpacker::new(FileCursor { file: Arc::clone(file), offset }, u64::MAX, self.compression)
     }
 }
 

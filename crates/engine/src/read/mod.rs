@@ -76,6 +76,7 @@ pub use vector_files::VectorFiles;
 use crate::Result;
 use crate::error::Advice;
 use crate::item::{Batch, ChunkNumber, ChunkStarts};
+use crate::observe::Traffic;
 use crate::parallel::{LaneRoom, in_lanes};
 use batch_builder::{BatchBuilder, ReadRequest};
 use chunker::Ends;
@@ -84,7 +85,7 @@ use ranges::{RangeText, Ranges};
 use rereadable::Rereadable;
 use scan::{Data, Mark};
 use std::{
-    ops::Range,
+    ops::{Add, Range},
     path::PathBuf,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -277,6 +278,11 @@ impl Input {
         self.sources.iter().map(|source| source.bytes(self.options.max_item)).sum()
     }
 
+    /// What was read so far.
+    pub fn traffic(&self) -> Traffic {
+        self.sources.iter().map(InputFile::traffic).fold(Traffic::default(), Traffic::add)
+    }
+
     /// Whether a file must be decompressed from its start to get at what is in it.
     pub(crate) fn is_compressed(&self) -> bool {
         let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
@@ -456,6 +462,16 @@ fn too_long(
 }
 
 impl InputFile {
+    fn traffic(&self) -> Traffic {
+        match &self.kind {
+            Kind::Text { stored, .. } | Kind::Table { stored, .. } => stored.traffic(),
+            Kind::Folder { documents, .. } => {
+                let each = documents.iter().map(|document| document.stored.traffic());
+                each.fold(Traffic::default(), Traffic::add)
+            }
+        }
+    }
+
     /// How many chunks there are, once that is known.
     fn chunks(&self) -> Option<u32> {
         Some(match &self.kind {

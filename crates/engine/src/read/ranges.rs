@@ -14,7 +14,7 @@ use super::{
     rereadable::{FileCursor, Rereadable},
     text::{Unpacker, broken},
 };
-use crate::{Error, Result};
+use crate::Result;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::{
     fs::File,
@@ -103,15 +103,55 @@ impl Ranges {
         }
     }
 
-    /// The bytes from a chunk's first on.
-    fn reader(&self, chunk: u32, file: &Arc<File>) -> io::Result<Unpacker> {
+    /// Reads the bytes of a chunk's range, and hands back what gives those behind it.
+    fn read_range(
+        &self,
+        chunk: u32,
+        stored: &Rereadable,
+        file: &Arc<File>,
+        bytes: &mut Buffer,
+    ) -> Result<Unpacker> {
+        let failed = |error: io::Error| broken(stored, self.compression(), 0, &error);
+        let size = self.size(chunk);
         match &self.cuts {
             RangeCuts::Plain { step, .. } => {
                 let offset = self.start + u64::from(chunk) * step;
-                Ok(Unpacker::plain(FileCursor { file: Arc::clone(file), offset }))
+                let mut reader = Unpacker::plain(FileCursor { file: Arc::clone(file), offset });
+                match self.fill(stored, &mut reader, bytes, size)? == size {
+                    true => Ok(reader),
+                    false => Err(stored.changed()),
+                }
             }
-            RangeCuts::Frames(frames) => frames.unpack_from(file, chunk),
+            RangeCuts::Frames(frames) => {
+                let mut reader = frames.unpack(file, chunk).map_err(failed)?;
+                // Behind the last byte, too, where a checksum may be wrong.
+                if self.fill(stored, &mut reader, bytes, size + 1)? != size {
+                    let kind = frames.compression().name();
+                    let what =
+                        format!("corrupt {kind} data: a part of it is not as long as it says");
+                    return Err(stored.error(format!("{what}; get the file again")));
+                }
+                frames.unpack_from(file, chunk + 1).map_err(failed)
+            }
         }
+    }
+
+    fn fill(
+        &self,
+        stored: &Rereadable,
+        reader: &mut Unpacker,
+        bytes: &mut Buffer,
+        count: usize,
+    ) -> Result<usize> {
+        let taken = reader.taken();
+        let read = bytes.read_from(reader, count);
+        let read =
+            read.map_err(|error| broken(stored, self.compression(), reader.taken(), &error))?;
+        match self.compression() {
+            Compression::Plain => stored.count(read as u64, 0),
+            _ => stored.count(reader.taken() - taken, read as u64),
+        }
+        Ok(read)
     }
 
     fn compression(&self) -> Compression {
@@ -145,19 +185,13 @@ impl Ranges {
     ) -> Result<RangeText> {
         /// Bytes that are read on to find the end of the last record.
         const BEHIND: usize = 4 << 10;
-        let broken = |at: u64, error: &io::Error| broken(stored, self.compression(), at, error);
-        let mut reader = self.reader(chunk, file).map_err(|error| broken(0, &error))?;
         let mut bytes = pool.take();
-        let mut fill = |bytes: &mut Buffer, count: usize| {
-            let read = bytes.read_from(&mut reader, count);
-            read.map_err(|error| broken(reader.taken(), &error))
-        };
-        let within = self.size(chunk);
+        let mut reader = self.read_range(chunk, stored, file, &mut bytes)?;
+        let within = bytes.len();
         let is_last = chunk + 1 == self.count();
-        // Behind the last, too, where a checksum may be wrong.
-        let read = fill(&mut bytes, within + BEHIND)?;
-        if read < within || is_last && read > within {
-            return Err(self.of_wrong_size(stored));
+        let mut fill = |bytes: &mut Buffer, count| self.fill(stored, &mut reader, bytes, count);
+        if !is_last {
+            fill(&mut bytes, BEHIND)?;
         }
         let first = match (chunk, &self.cuts) {
             (0, RangeCuts::Plain { .. }) => Some(0),
@@ -193,8 +227,8 @@ impl Ranges {
             }
         };
         let is_long = |length: usize| length > self.limit.bytes;
-        let last =
-            memrchr(b'\n', &bytes[first..(end - 1).max(first)]).map_or(first, |at| first + at + 1);
+        let last = memrchr(b'\n', &bytes[first..end.saturating_sub(1).max(first)])
+            .map_or(first, |at| first + at + 1);
         let end = if long.is_none() && is_long(end - last) {
             let lines = lines(&bytes[last..end]);
             long = Some(LongRecord { bytes: (end - last) as u64, lines });
@@ -205,17 +239,6 @@ impl Ranges {
         bytes.truncate(end);
         bytes.pass(first);
         Ok(RangeText { bytes, long })
-    }
-
-    fn of_wrong_size(&self, stored: &Rereadable) -> Error {
-        match &self.cuts {
-            RangeCuts::Plain { .. } => stored.changed(),
-            RangeCuts::Frames(frames) => {
-                let kind = frames.compression().name();
-                let what = format!("corrupt {kind} data: a part of it is not as long as it says");
-                stored.error(format!("{what}; get the file again"))
-            }
-        }
     }
 
     /// Finds the end of the record that begins at `start`, without holding it.

@@ -4,12 +4,16 @@
 //! What cannot be read twice (standard input, a pipe) is copied once to an unnamed temporary file.
 
 use crate::error::{Advice, Error, Problem, Result};
+use crate::observe::Traffic;
 use std::{
     fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::SystemTime,
 };
 use xxhash_rust::xxh3::Xxh3Default;
@@ -21,6 +25,14 @@ pub(super) struct Rereadable {
     pub(super) name: PathBuf,
     spool: Option<Arc<File>>,
     stamp: Stamp,
+    traffic: Arc<TrafficCount>,
+}
+
+/// How much was read of a file, and unpacked.
+#[derive(Debug, Default)]
+struct TrafficCount {
+    read: AtomicU64,
+    unpacked: AtomicU64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,12 +50,12 @@ impl Stamp {
 impl Rereadable {
     /// A regular file.
     pub(super) fn new(path: PathBuf, metadata: &Metadata) -> Self {
-        Self { name: path, spool: None, stamp: Stamp::of(metadata) }
+        Self { name: path, spool: None, stamp: Stamp::of(metadata), traffic: Arc::default() }
     }
 
     /// Something in memory, which is never opened.
     pub(super) fn in_memory(name: PathBuf, len: u64) -> Self {
-        Self { name, spool: None, stamp: Stamp { len, modified: None } }
+        Self { name, spool: None, stamp: Stamp { len, modified: None }, traffic: Arc::default() }
     }
 
     /// A copy of what `from` gives until its end, in the folder `temp`.
@@ -63,7 +75,7 @@ impl Rereadable {
                 .or("give it as a file")
                 .or(Advice::with("temp", "name another folder"))
         })?;
-        Ok(Self { name, spool: Some(Arc::new(file)), stamp })
+        Ok(Self { name, spool: Some(Arc::new(file)), stamp, traffic: Arc::default() })
     }
 
     /// Its name, size, node and ages, to notice changes; `None` if it came from a pipe. What was written and given its old
@@ -98,6 +110,18 @@ impl Rereadable {
     /// Whether it is a file that has a path.
     pub(super) fn is_on_disk(&self) -> bool {
         self.spool.is_none() && self.stamp.modified.is_some()
+    }
+
+    /// So much more of it was read and unpacked.
+    pub(super) fn count(&self, read: u64, unpacked: u64) {
+        self.traffic.read.fetch_add(read, Ordering::Relaxed);
+        self.traffic.unpacked.fetch_add(unpacked, Ordering::Relaxed);
+    }
+
+    /// What was read of it so far.
+    pub(super) fn traffic(&self) -> Traffic {
+        let TrafficCount { read, unpacked } = &*self.traffic;
+        Traffic { read: read.load(Ordering::Relaxed), unpacked: unpacked.load(Ordering::Relaxed) }
     }
 
     /// Its size on disk.

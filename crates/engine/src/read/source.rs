@@ -4,6 +4,7 @@ use super::{Chunk, Groups, Input};
 use crate::Result;
 use crate::error::Problem;
 use crate::item::{Batch, ChunkNumber, Lane, Lanes, SkipChunk, Source};
+use crate::observe::Traffic;
 
 impl Source for Input {
     type Chunk = Chunk;
@@ -34,6 +35,10 @@ impl Source for Input {
 
     fn lines_before(&self, chunk: ChunkNumber) -> Result<u64> {
         Self::lines_before(self, chunk)
+    }
+
+    fn traffic(&self) -> Traffic {
+        Self::traffic(self)
     }
 }
 
@@ -143,5 +148,9 @@ impl Source for AnyInput {
             Self::Records(input) => input.lines_before(chunk),
             Self::Groups(_) => Ok(0),
         }
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.input().traffic()
     }
 }

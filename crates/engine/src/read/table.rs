@@ -188,7 +188,13 @@ impl ArrowTable {
     ) -> Result<Option<RecordBatch>> {
         let columns = (!all_columns).then(|| self.read_columns());
         match &self.rows {
-            TableRows::File(file) => file.read(stored, stretch, columns.as_deref(), wanted),
+            TableRows::File(file) => {
+                let rows = file.read(stored, stretch, columns.as_deref(), wanted)?;
+                if let Some(rows) = &rows {
+                    stored.count(stretch.bytes, rows.get_array_memory_size() as u64);
+                }
+                Ok(rows)
+            }
             TableRows::Memory(table) => table
                 .read(stretch, columns.as_deref(), wanted)
                 .map_err(|error| self.failed(stored, &error)),

@@ -40,9 +40,10 @@ pub(super) struct Unpacker {
 }
 
 impl Unpacker {
-    pub(super) fn new(at: FileCursor, compression: Compression) -> io::Result<Self> {
+    /// Of the next `limit` bytes of the file.
+    pub(super) fn new(at: FileCursor, limit: u64, compression: Compression) -> io::Result<Self> {
         let taken = Arc::new(AtomicU64::new(at.offset));
-        let counted = CountingReader { inner: at, taken: Arc::clone(&taken) };
+        let counted = CountingReader { inner: at.take(limit), taken: Arc::clone(&taken) };
         let buffered = || BufReader::with_capacity(PACKED_BUFFER, counted);
         let reader: Box<dyn Read + Send> = match compression {
             Compression::Plain => Box::new(buffered()),
@@ -79,7 +80,7 @@ impl<'a> TextReader<'a> {
     pub(super) fn bytes(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
         let mut bytes = Self::from_start(stored, compression)?;
         if let Bytes::Plain(at) = bytes.bytes {
-            let unpacker = Unpacker::new(at, Compression::Plain);
+            let unpacker = Unpacker::new(at, u64::MAX, Compression::Plain);
             bytes.bytes = Bytes::Packed(unpacker.map_err(|error| stored.unreadable(&error))?);
         }
         Ok(bytes)
@@ -106,8 +107,10 @@ impl<'a> TextReader<'a> {
         let ahead = count.min(self.ahead.len());
         buffer.append(&self.ahead[..ahead]);
         self.ahead.drain(..ahead);
+        let taken = self.taken();
         let read = buffer.read_from(self.bytes.reader(), count - ahead);
         let read = read.map_err(|error| self.broken(&error))?;
+        self.count(taken, read as u64);
         if read < count - ahead {
             self.check()?;
         }
@@ -135,15 +138,23 @@ impl<'a> TextReader<'a> {
         let ahead = count.min(self.ahead.len() as u64);
         self.ahead.drain(..ahead as usize);
         let rest = count - ahead;
+        let taken = self.taken();
         let skipped = match &mut self.bytes {
             Bytes::Plain(at) => {
                 at.offset += rest;
-                rest
+                return Ok(());
             }
             Bytes::Packed(unpacker) => io::copy(&mut unpacker.take(rest), &mut io::sink())
                 .map_err(|error| self.broken(&error))?,
         };
+        self.count(taken, skipped);
         if skipped < rest { Err(self.stored.changed()) } else { Ok(()) }
+    }
+
+    /// Counts what was read since so many bytes were taken.
+    fn count(&self, taken: u64, unpacked: u64) {
+        let is_plain = self.compression == Compression::Plain;
+        self.stored.count(self.taken() - taken, if is_plain { 0 } else { unpacked });
     }
 
     /// Bytes of the byte-order mark with which a file begins.
@@ -201,7 +212,7 @@ impl Bytes {
         let at = FileCursor { file: Arc::clone(file), offset: 0 };
         Ok(match compression {
             Compression::Plain => Self::Plain(at),
-            _ => Self::Packed(Unpacker::new(at, compression)?),
+            _ => Self::Packed(Unpacker::new(at, u64::MAX, compression)?),
         })
     }
 
@@ -217,7 +228,7 @@ const PACKED_BUFFER: usize = 128 << 10;
 
 /// Counts what is read.
 struct CountingReader {
-    inner: FileCursor,
+    inner: io::Take<FileCursor>,
     taken: Arc<AtomicU64>,
 }
 

@@ -197,7 +197,7 @@ pub(super) fn start_of_system() -> String {
 }
 
 /// Changes when what is saved changes its meaning.
-const FORMAT: u32 = 11;
+const FORMAT: u32 = 12;
 
 /// The name of the file with the records of candidates.
 pub(super) const RECORDS: &str = "records";

@@ -43,6 +43,7 @@ mod vectors;
 
 // Files in, files out.
 mod read_errors;
+mod read_frames;
 mod read_inputs;
 mod read_items;
 mod write_files;

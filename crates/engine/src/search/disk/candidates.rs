@@ -124,14 +124,14 @@ fn read<S: Source>(
         _ => Stage::Read,
     };
     run.search.observer.stage(stage, Some(run.bytes()));
-    let clock = Clock::start(stage);
+    let (clock, before) = (Clock::start(stage), run.traffic());
     let (mut collection, mut sketches) = first_pass(run, lengths, capture)?;
     fold(run, &mut collection, &sketches.prints, &sketches.ids)?;
     // Hashes are not needed any more.
     let none = || Partitions::new(1, 0, &run.budget.temp);
     (sketches.prints, sketches.ids) = (none(), none());
     collection.count(stats);
-    stats.stages.push(clock.stop(run.bytes()));
+    stats.stages.push(clock.stop_with(run.traffic() - before));
     Ok((collection, sketches))
 }
 

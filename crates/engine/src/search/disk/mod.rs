@@ -38,6 +38,7 @@ mod sketch_cached;
 
 pub(crate) use buffers::TextBuffers;
 
+use std::ops::Add;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use nearkin_kernels::equal_bytes_of;
@@ -50,7 +51,7 @@ use crate::candidates::element_record::RecordLayout;
 use crate::cluster::{Closeness, ComparedSets, Comparison, SetCentres, stars};
 use crate::item::{Sides, Source};
 use crate::matches::{Collection, NOWHERE, SimilarGroups, Stats};
-use crate::observe::{Clock, Observer, Stage};
+use crate::observe::{Clock, Observer, Stage, Traffic};
 use crate::parallel::{LaneRoom, in_lanes};
 use crate::plan::Plan;
 use crate::settings::{Goal, SetStrategy, Settings};
@@ -129,6 +130,11 @@ impl<'a, S: Source> DiskRun<'a, S> {
         LaneRoom::within(&self.budget, self.settings().threads)
     }
 
+    /// What was read of the input so far.
+    fn traffic(&self) -> Traffic {
+        self.sources.iter().map(|source| source.traffic()).fold(Traffic::default(), Traffic::add)
+    }
+
     /// Bytes of the input.
     fn bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.bytes()).sum()
@@ -188,7 +194,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
             |load| CandidateStore::load(load, self.layout, &self.budget),
             |stats| {
                 self.search.observer.stage(Stage::Load, Some(self.bytes()));
-                let clock = Clock::start(Stage::Load);
+                let (clock, before) = (Clock::start(Stage::Load), self.traffic());
                 let places = places.unwrap_or_else(|| cache.places(collection));
                 let mut needs = match &buckets {
                     Some(buckets) => needs(
@@ -215,7 +221,7 @@ impl<'a, S: Source> DiskRun<'a, S> {
                 self.budget.check_space(records + beyond(self.layout.head_words(), 2))?;
                 let mut store = second_pass::load(self, collection, needs, cache, &places)?;
                 store.compared = compared;
-                stats.stages.push(clock.stop(self.bytes()));
+                stats.stages.push(clock.stop_with(self.traffic() - before));
                 Ok(store)
             },
         )?;
