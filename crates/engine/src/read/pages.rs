@@ -2,13 +2,16 @@
 
 /// No more rows than this in a chunk, however short they are.
 pub(super) const MOST_ROWS: usize = 1 << 16;
-/// A page that is longer than so many chunks is cut, though each part decompresses all of it.
-const LONG: usize = 4;
 
-/// The lengths of the stretches of a row group: about `step` rows, and whole pages if their rows are known.
-pub(super) fn lengths(rows: usize, step: usize, pages: Option<&[usize]>) -> Vec<usize> {
+/// The lengths of the stretches of a row group: about `step` rows, and whole pages if their rows are known. A page of
+/// more than `most` rows is cut into equal parts, though each decompresses all of it.
+pub(super) fn lengths(
+    rows: usize,
+    step: usize,
+    most: usize,
+    pages: Option<&[usize]>,
+) -> Vec<usize> {
     let Some(pages) = pages else { return parts_of(rows, step).collect() };
-    let most = MOST_ROWS.min(LONG * step);
     let (mut lengths, mut open) = (Vec::new(), 0);
     for &page in pages {
         if open + page > step {
@@ -36,10 +39,11 @@ mod tests {
     #[test]
     fn stretches_end_where_pages_do() {
         // By hand: pages are put together up to ten rows, longer ones are alone, and those of more than forty are halved.
-        assert_eq!(lengths(25, 10, None), [10, 10, 5]);
-        assert_eq!(lengths(30, 10, Some(&[3, 3, 3, 3, 9, 9])), [9, 3, 9, 9]);
-        assert_eq!(lengths(64, 10, Some(&[2, 12, 40, 10])), [2, 12, 40, 10]);
-        assert_eq!(lengths(50, 10, Some(&[4, 45, 1])), [4, 23, 22, 1]);
-        assert!(lengths(0, 10, Some(&[])).is_empty());
+        assert_eq!(lengths(25, 10, 40, None), [10, 10, 5]);
+        assert_eq!(lengths(30, 10, 40, Some(&[3, 3, 3, 3, 9, 9])), [9, 3, 9, 9]);
+        assert_eq!(lengths(64, 10, 40, Some(&[2, 12, 40, 10])), [2, 12, 40, 10]);
+        assert_eq!(lengths(50, 10, 40, Some(&[4, 45, 1])), [4, 23, 22, 1]);
+        assert_eq!(lengths(17, 10, 10, Some(&[4, 12, 1])), [4, 6, 6, 1]);
+        assert!(lengths(0, 10, 40, Some(&[])).is_empty());
     }
 }

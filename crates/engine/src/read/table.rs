@@ -64,6 +64,8 @@ pub(super) struct Stretch {
 /// How much larger a chunk of a file is here than of text: pages have about 1 MiB, and two chunks that share one both
 /// decompress it.
 const WIDER: usize = 8;
+/// Longer pages than so many chunks are cut. With little memory, which makes chunks small, longer ones than a chunk.
+const LONG: usize = 4;
 
 impl ArrowTable {
     pub(super) fn open(stored: &Rereadable) -> Result<Self> {
@@ -152,6 +154,7 @@ impl ArrowTable {
     fn cut(&self, stored: &Rereadable, chunk_bytes: usize) -> Vec<Stretch> {
         let all_bytes = stored.len();
         let columns = self.read_columns();
+        let is_ample = chunk_bytes >= ReadOptions::default().chunk_bytes;
         let (groups, chunk_bytes) = match &self.rows {
             TableRows::File(file) => (file.groups(&columns), WIDER * chunk_bytes),
             TableRows::Memory(table) => (table.groups(&columns), chunk_bytes),
@@ -167,8 +170,9 @@ impl ArrowTable {
                 TableRows::File(file) if rows > step => file.pages(stored, group, &columns),
                 _ => None,
             };
+            let most = if is_ample { MOST_ROWS.min(LONG * step) } else { step };
             let mut start = 0;
-            for rows in lengths(rows, step, pages.as_deref()) {
+            for rows in lengths(rows, step, most, pages.as_deref()) {
                 let bytes = share(first + rows as u64) - share(first);
                 stretches.push(Stretch { group, start, rows, first, bytes });
                 first += rows as u64;

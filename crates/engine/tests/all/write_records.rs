@@ -342,7 +342,7 @@ fn many_lines(bytes: usize) -> String {
 
 #[test]
 fn packed_records_have_the_same_bytes_at_any_number_of_threads_and_memory() {
-    const BYTES: usize = 40 << 20;
+    const BYTES: usize = 24 << 20;
     let lines = many_lines(BYTES);
     let dir = files(&[("x.jsonl", lines.as_bytes())]);
     let written = |name: &str, chunk_bytes: usize, resources: Resources| {
