@@ -16,6 +16,7 @@ use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of, parsed,
+    size,
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
@@ -70,6 +71,11 @@ pub(crate) struct DedupArgs {
     /// its format and its packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
+    /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …
+    ///
+    /// The size is that of the records before they are packed. All files of the input must have one format and packing.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Output")]
+    pub(crate) shard_size: Option<usize>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///
     /// similarity is that to the kept item; with --within it is distance. Formats: .jsonl .csv .tsv .parquet.
@@ -101,20 +107,32 @@ pub(crate) enum KeptTarget<'a> {
     Nowhere,
     Stdout,
     File(&'a Path),
-    /// A folder with a file for each of the input.
-    Shards(&'a Path),
+    /// A folder with a file for each of the input, or files of this size.
+    Shards(&'a Path, Option<usize>),
 }
 
 impl<'a> KeptTarget<'a> {
     /// A folder that is there, or a name that ends in a slash, is for shards.
     pub(crate) fn of(path: &'a Path) -> Self {
         let has_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if has_slash || path.is_dir() { Self::Shards(path) } else { Self::File(path) }
+        if has_slash || path.is_dir() { Self::Shards(path, None) } else { Self::File(path) }
+    }
+
+    /// In files of this size, if there is one.
+    fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
+        match (self, size) {
+            (_, None) => Ok(self),
+            (Self::Shards(folder, _), size) => Ok(Self::Shards(folder, size)),
+            (_, Some(size)) => {
+                let must = "left out, or -o the name of a folder, with a / at its end";
+                Err(Error::parameter("shard_size", size, must))
+            }
+        }
     }
 
     fn path(self) -> Option<&'a Path> {
         match self {
-            Self::File(path) | Self::Shards(path) => Some(path),
+            Self::File(path) | Self::Shards(path, _) => Some(path),
             Self::Nowhere | Self::Stdout => None,
         }
     }
@@ -122,13 +140,13 @@ impl<'a> KeptTarget<'a> {
     fn file(self) -> Option<&'a Path> {
         match self {
             Self::File(path) => Some(path),
-            Self::Nowhere | Self::Stdout | Self::Shards(_) => None,
+            Self::Nowhere | Self::Stdout | Self::Shards(..) => None,
         }
     }
 
     /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
     fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
-        let Self::Shards(folder) = self else { return Ok(()) };
+        let Self::Shards(folder, _) = self else { return Ok(()) };
         write::check_folder(folder)?;
         match source {
             RecordSource::Records(source) => source.input().check_shards(),
@@ -165,7 +183,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
                 KeptTarget::Stdout
             }
             (None, Some(_)) => KeptTarget::Nowhere,
-        },
+        }
+        .cut(args.shard_size)?,
         clusters: args.clusters.as_deref(),
         stats: args.run.stats.as_deref(),
     };
@@ -347,9 +366,13 @@ impl KeptItems {
             RecordSource::Records(source) => {
                 let input = source.input();
                 match target {
-                    KeptTarget::Shards(folder) => {
+                    KeptTarget::Shards(folder, None) => {
                         let threads = self.settings.threads;
                         write::shards(input, folder, &kept, formulas, threads, advance)
+                    }
+                    KeptTarget::Shards(folder, Some(size)) => {
+                        let resources = (&self.settings).into();
+                        write::even_shards(input, folder, size, &kept, formulas, resources, advance)
                     }
                     _ => {
                         let resources = (&self.settings).into();

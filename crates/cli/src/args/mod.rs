@@ -85,7 +85,7 @@ fn shingle(text: &str) -> Result<String, String> {
 }
 
 /// A number of bytes.
-fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     memory_size(text).map_err(must)
 }
 

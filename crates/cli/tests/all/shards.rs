@@ -174,3 +174,64 @@ fn lines_in_errors_are_those_of_the_file_in_any_chunk() {
         assert!(outcome.stderr.contains("in.jsonl:3001:"), "{}", outcome.stderr);
     }
 }
+
+#[test]
+fn even_shards_are_the_same_however_the_input_was_split() {
+    let place = Place::new();
+    let records: Vec<String> =
+        (0..50).map(|n| record(&n.to_string(), &words(100 * n, 20 + n % 30))).collect();
+    place.write("one/all.jsonl", records.concat());
+    for (n, part) in records.chunks(7).enumerate() {
+        // The last line of a file may have no end.
+        place.write(&format!("many/{n}.jsonl"), part.concat().trim_end());
+    }
+    place.ok("dedup one -o a/ --shard-size 2K -q");
+    place.ok("dedup many -o b/ --shard-size 2K -q --threads 3");
+    let parts = |folder: &str| {
+        let mut parts: Vec<_> = fs::read_dir(place.path(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        parts.sort();
+        parts
+    };
+    assert_eq!(parts("a"), parts("b"));
+    assert!(parts("a").len() > 4 && parts("a")[0] == "part-00000.jsonl", "{:?}", parts("a"));
+    let mut whole = String::new();
+    for part in parts("a") {
+        let text = place.read(&format!("a/{}", part.display()));
+        assert_eq!(place.read(&format!("b/{}", part.display())), text);
+        assert!(text.len() <= 2048 && text.ends_with('\n'), "{}", text.len());
+        whole += &text;
+    }
+    assert_eq!(whole, records.concat());
+}
+
+#[test]
+fn even_shards_of_tables_are_whole_rows() {
+    let place = Place::new();
+    // Line ends within quotes end no record.
+    let row = |n: usize| format!("{n},\"{}\n{}\"\n", words(100 * n, 30), words(100 * n + 50, 30));
+    place.write("in.csv", format!("id,text\n{}", (0..30).map(row).collect::<String>()));
+    place.ok("dedup in.csv -o csv/ --shard-size 1K -q");
+    place.ok("dedup in.csv -o in.parquet -q");
+    place.ok("dedup in.parquet -o parquet/ --shard-size 1K -q");
+    for (folder, kind) in [("csv", "csv"), ("parquet", "parquet")] {
+        let count = fs::read_dir(place.path(folder)).unwrap().count();
+        assert!(count > 8, "{count}");
+        let part = format!("{folder}/part-00003.{kind}");
+        let outcome = place.ok(&format!("dedup {part} -o /dev/null --format {kind}"));
+        assert!(!outcome.stderr.contains(" 0  items"), "{}", outcome.stderr);
+        place.ok(&format!("dedup {folder} -o {folder}.jsonl -q"));
+    }
+    place.ok("dedup in.csv -o in.jsonl -q");
+    assert_eq!(place.read("csv.jsonl"), place.read("in.jsonl"));
+    assert_eq!(place.read("parquet.jsonl"), place.read("in.jsonl"));
+}
+
+#[test]
+fn even_shards_need_a_folder_and_one_format() {
+    let place = corpus();
+    place.fails("dedup in -o kept/ --shard-size 1K", &["in", "has another format"]);
+    place.fails("dedup in -o kept.jsonl --shard-size 1K", &["--shard-size", "folder"]);
+}

@@ -145,6 +145,13 @@ fn too_long(record: &[u8]) -> NextChunk {
     NextChunk::TooLong(long)
 }
 
+/// The end of the last record that ends in `bytes`; 0 if none does.
+pub(super) fn last_end(ends: Ends, bytes: &[u8]) -> usize {
+    let mut finder = Finder::new(ends);
+    finder.feed(bytes);
+    finder.end
+}
+
 /// The end of the first record in `bytes` that is not a blank line.
 pub(super) fn first_record(ends: Ends, bytes: &[u8]) -> Option<usize> {
     let mut finder = Finder::new(ends);

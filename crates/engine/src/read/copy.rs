@@ -3,6 +3,7 @@
 //! If a file already has the target's format, its records are copied byte for byte. Otherwise they become
 //! JSON lines first, and JSON lines become rows of CSV or columns of Parquet.
 
+use super::chunker::{Ends, first_record, last_end};
 use super::{
     Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, buffer::Buffer, csv,
     folder, lines, scan::Data, table::Stretch, times,
@@ -224,6 +225,26 @@ fn as_it_came(
         _ => return Ok(None),
     };
     Ok(Some(CopiedRecords { records, body: RecordBody::Stretches(stretches) }))
+}
+
+/// Up to which byte the first of these records are no more than `most` bytes; the first in any case if `one` is asked for.
+pub(crate) fn records_within(
+    format: &RecordFormat,
+    records: &[u8],
+    most: usize,
+    one: bool,
+) -> usize {
+    if records.len() <= most {
+        return records.len();
+    }
+    let ends = match format {
+        RecordFormat::Delimited { delimiter, .. } => Ends::Quoted(*delimiter),
+        _ => Ends::Lines,
+    };
+    match last_end(ends, &records[..most]) {
+        0 if one => first_record(ends, records).unwrap_or(records.len()),
+        end => end,
+    }
 }
 
 /// The names as a row of their own; nothing where there are none.

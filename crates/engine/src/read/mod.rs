@@ -54,6 +54,7 @@ mod vector_files;
 pub use answers::{Answers, load_answers};
 pub use columns::PositionFilter;
 pub(crate) use columns::Shard;
+pub(crate) use copy::records_within;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use element_lists::{load_bags, load_sets};
 pub use format::Format;

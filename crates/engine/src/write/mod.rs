@@ -4,6 +4,7 @@
 
 mod blocks;
 mod disk_sync;
+mod even_shards;
 mod formulas;
 mod output;
 mod packers;
@@ -14,6 +15,7 @@ mod shards;
 mod table;
 mod vectors;
 
+pub use even_shards::even_shards;
 pub use formulas::Formulas;
 pub use output::{
     CompleteOutput, Output, check, check_stdout, check_table, is_partly_written,

@@ -204,6 +204,20 @@ fn arrow(error: ArrowError) -> ParquetError {
     ParquetError::ArrowError(error.to_string())
 }
 
+/// How many of the first rows have up to `most` bytes, and how many bytes they have; the first in any case if `one` is
+/// asked for.
+pub(super) fn rows_within(rows: &RecordBatch, most: usize, one: bool) -> (usize, usize) {
+    let mut bytes = 0;
+    for row in 0..rows.num_rows() {
+        let of_row: usize = rows.columns().iter().map(|it| bytes_of(it, row, row + 1)).sum();
+        if bytes + of_row > most && !(one && row == 0) {
+            return (row, bytes);
+        }
+        bytes += of_row;
+    }
+    (rows.num_rows(), bytes)
+}
+
 /// About how many bytes the values of these rows have: the same whatever batch they are in.
 fn bytes_of(column: &ArrayRef, start: usize, end: usize) -> usize {
     /// Bytes of a value whose length is not looked up.

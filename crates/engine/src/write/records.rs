@@ -33,7 +33,7 @@ pub fn records(
     let mut writer = RecordWriter::new(output, &format, formulas)?;
     writer.share(resources);
     let turns = writer.turns();
-    let room = (resources.memory / 16).min(MOST_WAITING);
+    let room = waiting(resources);
     let copies = Copies { input, format: &format, kept, turns: turns.as_ref(), room };
     copies.each(resources.threads, progress, |body, chunk| writer.write(&body, chunk))?;
     writer.ready()
@@ -64,19 +64,19 @@ pub fn batches(
 }
 
 /// The kept records of an input.
-struct Copies<'a> {
-    input: &'a Input,
-    format: &'a RecordFormat,
-    kept: PositionFilter<'a>,
+pub(super) struct Copies<'a> {
+    pub(super) input: &'a Input,
+    pub(super) format: &'a RecordFormat,
+    pub(super) kept: PositionFilter<'a>,
     /// Those of the threads that copy, where others pack what they copied.
-    turns: Option<&'a Turns>,
+    pub(super) turns: Option<&'a Turns>,
     /// Bytes of later files that may wait for earlier ones.
-    room: usize,
+    pub(super) room: usize,
 }
 
 impl Copies<'_> {
     /// Hands over the kept records of each chunk in order.
-    fn each(
+    pub(super) fn each(
         self,
         threads: usize,
         progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
@@ -109,9 +109,14 @@ impl Copies<'_> {
     }
 }
 
-/// Bytes of later files that may wait for earlier ones, where the memory is not known, and in any case.
+/// Bytes of later files that may wait for earlier ones, where the memory is not known.
 const WAITING: usize = 64 << 20;
-const MOST_WAITING: usize = 4 << 30;
+
+/// Bytes of later files that may wait for earlier ones.
+pub(super) fn waiting(resources: Resources) -> usize {
+    const MOST: usize = 4 << 30;
+    (resources.memory / 16).min(MOST)
+}
 
 /// One file of records.
 pub(super) enum RecordWriter {
@@ -138,7 +143,23 @@ impl RecordWriter {
         Ok(Self::Bytes(Box::new(output)))
     }
 
-    fn share(&mut self, resources: Resources) {
+    /// Whole records, as bytes.
+    pub(super) fn put(&mut self, records: &[u8]) -> Result<()> {
+        match self {
+            Self::Bytes(output) => output.put(records),
+            Self::Parquet(_) => Ok(()), // its records are rows
+        }
+    }
+
+    /// Records as rows.
+    pub(super) fn put_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        match self {
+            Self::Parquet(writer) => writer.write(rows),
+            Self::Bytes(_) => Ok(()), // its records are bytes
+        }
+    }
+
+    pub(super) fn share(&mut self, resources: Resources) {
         match self {
             Self::Bytes(output) => output.share(resources),
             Self::Parquet(writer) => writer.share(resources),
