@@ -31,7 +31,8 @@ fn every_field_of_stats_is_documented_and_every_documented_field_is_there() {
     });
     place.write("texts.jsonl", texts.collect::<String>());
     let vectors = (0..400u32).map(|i| {
-        let number = |at: u32| f64::from((i / 4) * 7919 % (97 + at)) + 0.01 * f64::from(i % 4);
+        let number =
+            |at: u32| 1.0 + f64::from((i / 4) * 7919 % (97 + at)) + 0.01 * f64::from(i % 4);
         format!("{{\"vector\":{:?}}}\n", (0..8).map(number).collect::<Vec<_>>())
     });
     place.write("vectors.jsonl", vectors.collect::<String>());
@@ -79,7 +80,10 @@ fn summaries_say_what_a_run_did_not_do() {
         ("dedup some.jsonl -o out.jsonl --audit 100", ["nothing to audit", "was exact"]),
         ("top some.jsonl", ["rows of an item and one of its closest at or above 0.3", "(jaccard)"]),
         ("pairs pairs.csv --group 1 --element 2", ["pairs.csv: columns", "`u1,apple`, is taken"]),
-        ("dedup pairs.csv -o out.csv --group 1 --element 2", ["by number", "pass --no-header or"]),
+        (
+            "dedup pairs.csv -o out.csv --group 1 --element 2",
+            ["by number", "pass --no-header, or name the columns"],
+        ),
     ] {
         let told = place.ok(line).stderr;
         for part in parts {

@@ -410,7 +410,7 @@ mod tests {
         let draw = |room| draw(&sets, &copies, DrawSize::new(0, None, room), 5);
         let all = draw(usize::MAX);
         assert_eq!((all.all, all.draws), (false, 8192));
-        for room in [0, 5_000, 10_000, 20_000, 30_000] {
+        for room in [0, 5_000, 10_000, 20_000] {
             let some = draw(room);
             assert!((1024..8192).contains(&some.draws), "{room}: {}", some.draws);
             assert_eq!(some.pairs, all.pairs[..some.draws as usize], "{room}");

@@ -219,7 +219,9 @@ impl LineBuffer {
                 self.passed += self.filled as u64;
                 (self.filled, self.searched) = (0, 0);
             } else {
-                self.bytes.resize(2 * self.filled, 0);
+                // What is behind a long line must not have room for another one.
+                let room = self.limit.saturating_add(1).min(2 * self.filled);
+                self.bytes.resize(room, 0);
             }
         }
         &mut self.bytes[self.filled..]
