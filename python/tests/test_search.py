@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import random
@@ -229,6 +230,25 @@ def test_dedup_keeps_one_of_each_group_in_the_kind_it_was_given() -> None:
     assert result.clusters["cluster"].to_pylist() == first
     assert result.mask.tolist() == [f == i for i, f in enumerate(first)]
     assert result.stats["kept"] == len(kept)
+
+
+def test_dedup_writes_a_file_or_a_folder_of_shards(tmp_path: Path) -> None:
+    text = " ".join(f"w{n}" for n in range(60))
+    near, other = text + " more", "something else altogether that is here"
+    lines = [json.dumps({"id": name, "text": of}) + "\n" for name, of in [("a", text), ("b", near), ("c", other)]]
+    corpus = tmp_path / "corpus"
+    (corpus / "sub").mkdir(parents=True)
+    (corpus / "one.jsonl").write_text(lines[0])
+    (corpus / "sub" / "two.jsonl.gz").write_bytes(gzip.compress((lines[1] + lines[2]).encode()))
+    kept = nk.dedup(corpus, output=f"{tmp_path}/kept/")
+    assert kept.stats["kept"] == 2
+    assert (tmp_path / "kept" / "one.jsonl").read_text() == lines[0]
+    assert gzip.decompress((tmp_path / "kept" / "sub" / "two.jsonl.gz").read_bytes()).decode() == lines[2]
+    assert kept.stats["stages"]["write"]["unpacked"] == len(lines[1] + lines[2])
+    nk.dedup(corpus, output=tmp_path / "kept.jsonl")
+    assert (tmp_path / "kept.jsonl").read_text() == lines[0] + lines[2]
+    with pytest.raises(nk.FileError, match="is not empty"):
+        nk.dedup(corpus, output=f"{tmp_path}/kept/")
 
 
 def test_dedup_of_a_file_gives_its_records(tmp_path: Path) -> None:
