@@ -15,8 +15,8 @@ use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Form
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
-    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of, parsed,
-    size,
+    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, file_bytes,
+    options_of, parsed,
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
@@ -74,7 +74,7 @@ pub(crate) struct DedupArgs {
     /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …
     ///
     /// The size is that of the records before they are packed. All files of the input must have one format and packing.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", value_parser = file_bytes, help_heading = "Output")]
     pub(crate) shard_size: Option<usize>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use nearkin_engine::Error;
-use nearkin_engine::options::{Keyword, Options, item_size, memory_size};
+use nearkin_engine::options::{Keyword, Options, file_size, item_size, memory_size};
 use nearkin_engine::read::{Format, Place};
 use nearkin_engine::shingle::Shingling;
 
@@ -87,6 +87,11 @@ fn shingle(text: &str) -> Result<String, String> {
 /// A number of bytes.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     memory_size(text).map_err(must)
+}
+
+/// How large a file of an output may be.
+pub(crate) fn file_bytes(text: &str) -> Result<usize, String> {
+    file_size(text).map_err(must)
 }
 
 /// How large an item may be.

@@ -45,7 +45,7 @@ pub use measure::MeasureName;
 pub use query::Query;
 #[cfg(feature = "files")]
 pub use reading::RunFiles;
-pub use size::{item_size, memory_size};
+pub use size::{file_size, item_size, memory_size};
 
 use crate::amplify::Expression;
 use crate::cluster::Keep;

@@ -32,6 +32,18 @@ pub fn item_size(text: &str) -> Result<usize> {
     Ok(bytes as usize)
 }
 
+/// Reads how large a file of an output may be: `256M`, in powers of 1024.
+///
+/// # Errors
+/// When it is no size, or none at all.
+pub fn file_size(text: &str) -> Result<usize> {
+    let bytes = size("shard_size", text)?;
+    if bytes < 1.0 {
+        return Err(Error::parameter("shard_size", text, "at least one byte"));
+    }
+    Ok(bytes as usize)
+}
+
 const LEAST_ITEM: usize = 1 << 10;
 
 /// A number of bytes, as the value of an option.
@@ -79,5 +91,7 @@ mod tests {
         assert!(!memory_size("4M").unwrap_err().to_string().contains("write"));
         assert_eq!(item_size("1k").unwrap(), 1024);
         assert!(item_size("1000").is_err());
+        assert_eq!(file_size("2K").unwrap(), 2048);
+        assert!(file_size("0").is_err());
     }
 }
