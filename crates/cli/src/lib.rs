@@ -26,5 +26,5 @@ mod top;
 mod wording;
 
 pub use command::main;
-pub use progress::out_of_memory;
+pub use progress::{out_of_memory, when_threads_are_refused};
 pub use wording::CommandWording;

@@ -89,6 +89,21 @@ pub fn out_of_memory(bytes: usize) {
     nearkin_kernels::end_at_once(1);
 }
 
+/// From now on, a thread for which the system has no memory ends the program in the same way. The standard library panics
+/// before the thread can do anything.
+pub fn when_threads_are_refused() {
+    /// What the standard library asks for at the start of a thread, at least.
+    const SIGNAL_STACK: usize = 8 << 10;
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let what = panic.payload_as_str().unwrap_or_default();
+        if what.starts_with("failed to allocate an alternative stack") {
+            out_of_memory(SIGNAL_STACK);
+        }
+        usual(panic);
+    }));
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
