@@ -345,7 +345,11 @@ fn standard_input_is_read_once() {
 fn a_folder_of_data_files_is_not_taken_for_documents() {
     let place = Place::new();
     place.write("shards/a.jsonl", three());
-    place.fails("dedup shards -o out.jsonl", &["shards/a.jsonl", "--format folder"]);
+    place.ok("dedup shards -o out.jsonl");
+    assert_eq!(place.read("out.jsonl").lines().count(), 2);
+    place.write("shards/notes.txt", "of no use");
+    place.fails("dedup shards -o out.jsonl", &["a.jsonl", "notes.txt", "--format jsonl or folder"]);
+    fs::remove_file(place.path("shards/notes.txt")).unwrap();
     place.ok("dedup shards -o out.jsonl --format folder");
     assert_eq!(place.read("out.jsonl").lines().count(), 1);
 }

@@ -378,8 +378,8 @@ fn files_that_cannot_be_read() {
     );
     let told = |format| ReadOptions { format: Some(format), ..options() };
     assert_eq!(
-        failure(&dir, &["f"], told(Format::Jsonl)),
-        "f: is a folder, not a jsonl file; name the files in it, or leave out `format`"
+        failure(&dir, &["f"], told(Format::Csv)),
+        "f: is a folder without a .csv file; name the files, or leave out `format`"
     );
     assert_eq!(
         failure(&dir, &["x.dat"], told(Format::Folder)),

@@ -2,7 +2,7 @@
 //!
 //! Where sets have many of a few elements, none of these is rare, and a prefix leads to nearly all sets. Then it takes less
 //! time to look at every bitmap than to go through the lists: bitmaps stand in the order of sizes, and several fit in a
-//! register. By lists alone, `pairs --exact` of 10,000 sets of 40 of 60 elements took 0.54 s.
+//! register. By lists alone, an exact join of 10,000 sets of 40 of 60 elements took 0.54 s.
 //!
 //! A probe begins with its lists all the same: if it is connected to most of what they have, whole runs are passed over.
 //! It changes over when it has looked at so many entries that all bitmaps would have taken as long.
