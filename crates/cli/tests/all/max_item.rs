@@ -171,17 +171,22 @@ fn runs_stay_within_the_limit_of_memory() {
     let template = text(200);
     let copies = (0..4000).map(|i| record(&i.to_string(), &format!("{template} {i}")));
     place.write("copies.jsonl", copies.collect::<String>());
+    for number in 0..16 {
+        place.write(&format!("large/{number:02}.txt"), text(105_000));
+    }
     let lines = [
         "pairs ordinary.jsonl",
         "pairs long.jsonl",
         "dedup copies.jsonl -o kept.jsonl",
         "dedup ordinary.jsonl -o kept.parquet",
     ];
-    for line in lines {
+    let lines =
+        lines.map(|line| (line, 16)).into_iter().chain([("pairs large --shingle chars:9", 64)]);
+    for (line, memory) in lines {
         for threads in [1, 8] {
-            let line = format!("{line} --memory 16M --threads {threads} --stats stats.json");
+            let line = format!("{line} --memory {memory}M --threads {threads} --stats stats.json");
             place.ok(&line);
-            let most = (16 << 20) * 5 / 4 + 32_000_000;
+            let most = (memory << 20) * 5 / 4 + 32_000_000;
             assert!(peak(&place) <= most, "{line}: {} of {most} bytes", peak(&place));
         }
     }

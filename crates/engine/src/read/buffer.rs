@@ -36,6 +36,13 @@ impl BufferPool {
             pool: self.clone(),
         }
     }
+
+    /// An empty buffer that is the only large one: waits until no other is in use.
+    pub(super) fn take_large(&self) -> Buffer {
+        let mut buffer = self.take();
+        buffer.be_the_large_one();
+        buffer
+    }
 }
 
 impl Pool {

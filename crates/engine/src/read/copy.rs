@@ -5,8 +5,8 @@
 
 use super::chunker::{Ends, first_record, last_end};
 use super::{
-    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, buffer::Buffer, csv,
-    folder, lines, scan::Data, table::Stretch, times,
+    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
+    scan::Data, table::Stretch, times,
 };
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
@@ -57,12 +57,11 @@ pub enum RecordBody {
 impl RecordBody {
     /// The records without their chunk, if that holds an item that is so large that another has to wait for it.
     pub(crate) fn apart(self, mut chunk: Chunk) -> (Self, Chunk) {
-        let is_large = chunk.text().is_some_and(Buffer::is_large);
-        if !is_large {
+        if !chunk.holds_large_one() {
             return (self, chunk);
         }
         let bytes = self.pieces(&chunk).collect::<Vec<_>>().concat();
-        chunk.data = Data::Files(0..0);
+        chunk.data = Data::Files(0..0, None);
         (Self::Bytes(bytes), chunk)
     }
 
@@ -136,7 +135,7 @@ pub(super) fn copy(
         }
         Data::Text { bytes, line } => (CopiedData::Text(bytes, *line), 0),
         Data::Rows(stretch) => (CopiedData::Rows(stretch), 0),
-        Data::Files(run) => (CopiedData::Files(run), 0),
+        Data::Files(run, _) => (CopiedData::Files(run), 0),
     };
     let mut copied = copy_data(source, asked, &data, wanted, to)?;
     copied.records += beyond;

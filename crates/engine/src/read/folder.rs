@@ -91,12 +91,16 @@ fn id(folder: &Path, path: &Path, prefix: Option<&str>) -> Result<String> {
     Ok(id)
 }
 
-/// Runs of documents that hold about `chunk_bytes` together.
-pub(super) fn cut(documents: &[Document], chunk_bytes: usize) -> Vec<Range<usize>> {
+/// Runs of documents that hold about `chunk_bytes` together. One of more than `alone` bytes is a run of its own.
+pub(super) fn cut(documents: &[Document], chunk_bytes: usize, alone: usize) -> Vec<Range<usize>> {
     const MOST: usize = 1 << 12;
     let mut runs = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, document) in documents.iter().enumerate() {
+        if document.stored.len() > alone as u64 && start < at {
+            runs.push(start..at);
+            (start, bytes) = (at, 0);
+        }
         bytes += document.stored.len();
         if bytes >= chunk_bytes as u64 || at - start + 1 == MOST {
             runs.push(start..at + 1);

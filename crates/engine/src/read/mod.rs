@@ -331,7 +331,7 @@ impl Input {
             (Kind::Table { stored, table }, Data::Rows(stretch)) => {
                 table.decode(stored, stretch, asked, wanted)
             }
-            (Kind::Folder { documents, .. }, Data::Files(run)) => {
+            (Kind::Folder { documents, .. }, Data::Files(run, _)) => {
                 folder::decode(&documents[run.clone()], asked, wanted)
             }
             _ => Ok(Batch::default()), // a chunk of another input

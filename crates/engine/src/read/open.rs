@@ -216,7 +216,7 @@ fn shown_in(folder: &Path, file: &Path) -> String {
 fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
     let prefix = path.to_string_lossy();
     let documents = folder::list(path, (!alone).then_some(&*prefix))?;
-    let runs = folder::cut(&documents, options.chunk_bytes);
+    let runs = folder::cut(&documents, options.chunk_bytes, options.max_item.alone);
     Ok(InputFile { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
 }
 

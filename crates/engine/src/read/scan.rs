@@ -37,6 +37,14 @@ impl Chunk {
         self.number.part as usize
     }
 
+    /// Whether another large item waits until this chunk is dropped.
+    pub(super) fn holds_large_one(&self) -> bool {
+        match &self.data {
+            Data::Files(_, large) => large.is_some(),
+            _ => self.text().is_some_and(Buffer::is_large),
+        }
+    }
+
     /// The bytes of its records, if it is text and was read.
     pub(super) fn text(&self) -> Option<&Buffer> {
         match &self.data {
@@ -63,7 +71,8 @@ pub(super) enum Data {
     /// Whole records that are yet to be read, of a file that is cut at fixed places.
     Unread(UnreadText),
     Rows(Stretch),
-    Files(Range<usize>),
+    /// Documents of a folder. A large one is alone, and holds an empty buffer so that others wait.
+    Files(Range<usize>, Option<Buffer>),
 }
 
 /// Where a chunk of text lies, remembered from the first whole scan.
@@ -189,7 +198,9 @@ impl<'a> FileScan<'a> {
     fn open(&self) -> Result<Cursor<'a>> {
         let (stored, compression, syntax, cuts) = match &self.source.kind {
             Kind::Text { stored, compression, syntax, cuts } => (stored, compression, syntax, cuts),
-            Kind::Folder { .. } => return Ok(Cursor::Files),
+            Kind::Folder { .. } => {
+                return Ok(Cursor::Files { pool: self.pool.clone(), alone: self.limit.alone });
+            }
             Kind::Table { .. } => return Ok(Cursor::Rows),
         };
         let marks = match cuts {
@@ -261,9 +272,17 @@ impl Iterator for FileScan<'_> {
 enum Cursor<'a> {
     Replay(Replay<'a>),
     Cut(Box<FirstScan<'a>>),
-    Ranges { ranges: &'a Ranges, file: Arc<File>, pool: BufferPool },
+    Ranges {
+        ranges: &'a Ranges,
+        file: Arc<File>,
+        pool: BufferPool,
+    },
     Rows,
-    Files,
+    /// Documents of more than `alone` bytes come one at a time.
+    Files {
+        pool: BufferPool,
+        alone: usize,
+    },
     Nothing,
 }
 
@@ -292,10 +311,11 @@ impl Cursor<'_> {
                 let stretch = table.stretches.get(at).copied();
                 Ok(stretch.map(|rows| (rows.bytes, (!skipped()).then_some(Data::Rows(rows)))))
             }
-            (Self::Files, Kind::Folder { documents, runs }) => {
+            (Self::Files { pool, alone }, Kind::Folder { documents, runs }) => {
                 let Some(run) = runs.get(at).cloned() else { return Ok(None) };
                 let bytes = documents[run.clone()].iter().map(|one| one.stored.len()).sum();
-                Ok(Some((bytes, (!skipped()).then_some(Data::Files(run)))))
+                let large = || (bytes > *alone as u64).then(|| pool.take_large());
+                Ok(Some((bytes, (!skipped()).then(|| Data::Files(run, large())))))
             }
             _ => Ok(None),
         }
