@@ -8,10 +8,12 @@ use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage, Traffic};
 use nearkin_engine::options::{Goal, Options, RunFiles};
-use nearkin_engine::read::{AnyInput, Input, Place, PositionFilter, VectorFiles};
+use nearkin_engine::read::{AnyInput, Input, Place, VectorFiles};
 use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
+use nearkin_engine::write::{
+    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, KeptRecords,
+};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
@@ -148,7 +150,7 @@ impl<'a> KeptTarget<'a> {
     pub(crate) fn write(
         self,
         input: &Input,
-        kept: PositionFilter<'_>,
+        kept: KeptRecords<'_>,
         formulas: Formulas,
         settings: &Settings,
         advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
@@ -385,7 +387,7 @@ impl KeptItems {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
-                target.write(source.input(), &kept, formulas, &self.settings, advance)
+                target.write(source.input(), (&kept).into(), formulas, &self.settings, advance)
             }
             RecordSource::Vectors(files) => {
                 let count = self.result.stats.kept.unwrap_or(0);

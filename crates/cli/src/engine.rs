@@ -176,7 +176,7 @@ impl DedupResult {
 pub struct OverlapResult(FoundOverlaps);
 
 /// Finds the documents of `inputs` that contain stretches of the items of `against`, and writes the others to `output`, a file
-/// or a folder, if there is one.
+/// or a folder, if there is one; or, if they are to be cut, all of them without these stretches.
 ///
 /// # Errors
 /// When the options make no sense, a record cannot be used or the output cannot be written, as in the command.
@@ -185,11 +185,12 @@ pub fn overlap(
     inputs: &[Place],
     against: &[Place],
     output: Option<&Path>,
+    cut: bool,
     observer: &dyn Observer,
 ) -> Result<(OverlapResult, Account)> {
     let kept = output.map(KeptTarget::of).unwrap_or_default();
     let request =
-        OverlapRequest { options, inputs, against, kept, tables: [None, None], stats: None };
+        OverlapRequest { options, inputs, against, kept, cut, tables: [None, None], stats: None };
     let mut found = request.find(observer)?;
     if output.is_some() {
         let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
@@ -205,18 +206,18 @@ pub fn overlap(
 impl OverlapResult {
     /// For each of the first `records` records whether it is kept.
     pub fn kept(&self, records: u64) -> BooleanArray {
-        (0..records).map(|record| Some(self.0.overlaps.is_kept(record))).collect()
+        (0..records).map(|record| Some(self.0.is_kept(record))).collect()
     }
 
-    /// The records that do not overlap, read from their files again.
+    /// The records that are kept, read from their files again.
     ///
     /// # Errors
     /// When a file has changed, or records do not fit one table; when the observer stops it.
     pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
-        let kept = |record: u64| self.0.overlaps.is_kept(record);
+        let kept = |record: u64| self.0.is_kept(record);
         let mut progress = |_| go_on(observer);
-        let threads = self.0.settings.threads;
-        Ok(write::batches(self.0.input().input(), &kept, threads, &mut progress)?)
+        let (threads, records) = (self.0.settings.threads, self.0.records(&kept));
+        Ok(write::batches(self.0.input().input(), records, threads, &mut progress)?)
     }
 
     /// One row per stretch that stands in a document and in a test item.

@@ -9,9 +9,9 @@ use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage, StageTime};
 use nearkin_engine::options::Options;
 use nearkin_engine::overlap::{self, OverlapSettings, Overlaps, TestItems};
-use nearkin_engine::read::{AnyInput, Place};
+use nearkin_engine::read::{AnyInput, Place, PositionFilter};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::write::{CompleteOutput, Formulas, TableWriter};
+use nearkin_engine::write::{CompleteOutput, Formulas, KeptRecords, TableWriter, TextCuts};
 use nearkin_engine::{Error, Result, with_threads};
 
 use crate::args::{
@@ -42,7 +42,8 @@ use crate::screen::print;
   nearkin overlap train/ --against a.jsonl --against b.csv -o clean/  shards in, shards out
   nearkin overlap train.jsonl --against quiz.csv --test-text question --words 8
   nearkin overlap train.jsonl --against test.jsonl --share 0.8 --report-pairs who.csv
-  nearkin overlap train.jsonl --against test.jsonl -o clean.jsonl --removed gone.csv"
+  nearkin overlap train.jsonl --against test.jsonl -o clean.jsonl --removed gone.csv
+  nearkin overlap train.jsonl --against test.jsonl -o clean.jsonl --cut   keep the documents, without the stretches"
 )]
 pub(crate) struct OverlapArgs {
     #[command(flatten)]
@@ -59,6 +60,12 @@ pub(crate) struct OverlapArgs {
     /// packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Cut the overlapping stretches out of documents, and keep the documents
+    ///
+    /// A cut goes from the first word of a stretch to its last; stretches that overlap are cut as one. White space behind a cut
+    /// goes with it where white space or nothing is before it. All other fields stay as they came.
+    #[arg(long, requires = "output", help_heading = "Output")]
+    cut: bool,
     /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "output", help_heading = "Output")]
     shard_size: Option<usize>,
@@ -122,6 +129,8 @@ pub(crate) struct OverlapRequest<'a> {
     pub(crate) inputs: &'a [Place],
     pub(crate) against: &'a [Place],
     pub(crate) kept: KeptTarget<'a>,
+    /// Whether documents are cut, and not left out.
+    pub(crate) cut: bool,
     pub(crate) tables: [Option<&'a Path>; 2],
     pub(crate) stats: Option<&'a Path>,
 }
@@ -132,6 +141,8 @@ pub(crate) struct FoundOverlaps {
     pub(crate) settings: Settings,
     pub(crate) measure: OverlapSettings,
     pub(crate) overlaps: Overlaps,
+    /// Whether documents are cut, and not left out.
+    pub(crate) cut: bool,
     pub(crate) stages: Vec<StageTime>,
 }
 
@@ -144,6 +155,7 @@ pub(crate) fn run(args: &OverlapArgs) -> anyhow::Result<()> {
         inputs: &args.input.inputs,
         against: &args.against,
         kept: output.map(KeptTarget::of).unwrap_or_default().cut(args.shard_size)?,
+        cut: args.cut,
         tables: [args.report_pairs.as_deref(), args.removed.as_deref()],
         stats: args.run.stats.as_deref(),
     };
@@ -214,7 +226,7 @@ impl OverlapRequest<'_> {
             stages.push(clock.stop_with(train.traffic()));
             Ok(found)
         })?;
-        Ok(FoundOverlaps { source, settings, measure, overlaps, stages })
+        Ok(FoundOverlaps { source, settings, measure, overlaps, cut: self.cut, stages })
     }
 
     /// Refuses outputs that cannot be written, before the work.
@@ -246,7 +258,7 @@ fn check_apart(inputs: &[Place], against: &[Place]) -> Result<()> {
 }
 
 impl FoundOverlaps {
-    /// Writes the records that do not overlap.
+    /// Writes the records that do not overlap, or all of them without their stretches.
     pub(crate) fn write_kept(
         &self,
         target: KeptTarget<'_>,
@@ -257,8 +269,19 @@ impl FoundOverlaps {
             observer.advance(bytes);
             go_on(observer)
         };
-        let kept = |position: u64| self.overlaps.is_kept(position);
-        target.write(self.input().input(), &kept, formulas, &self.settings, &mut advance)
+        let kept = |position: u64| self.is_kept(position);
+        let records = self.records(&kept);
+        target.write(self.input().input(), records, formulas, &self.settings, &mut advance)
+    }
+
+    /// Whether a record is written.
+    pub(crate) fn is_kept(&self, position: u64) -> bool {
+        if self.cut { self.overlaps.is_item(position) } else { self.overlaps.is_kept(position) }
+    }
+
+    /// The records that are written, and what is left out of them.
+    pub(crate) fn records<'a>(&'a self, kept: PositionFilter<'a>) -> KeptRecords<'a> {
+        KeptRecords { kept, cuts: self.cut.then_some(&self.overlaps as &dyn TextCuts) }
     }
 
     pub(crate) fn input(&self) -> &AnyInput {

@@ -108,7 +108,7 @@ impl FoundOverlaps {
                 Cell::Text(&test_file.to_string_lossy()),
                 Cell::Count(test_line),
                 Cell::Count(words),
-                Cell::Text("contaminated"),
+                Cell::Text(if self.cut { "cut" } else { "contaminated" }),
             ])
         })?;
         Ok(table)
@@ -180,7 +180,8 @@ impl FoundOverlaps {
             "skipped": counts.skipped + tests.skipped,
             "short": counts.short,
             "overlapping": counts.overlapping,
-            "kept": counts.items - counts.overlapping,
+            "cut": self.cut,
+            "kept": if self.cut { counts.items } else { counts.items - counts.overlapping },
             "shared_words": counts.shared_words,
             "stretches": counts.stretches,
             "crowded": counts.crowded,
@@ -282,8 +283,13 @@ impl FoundOverlaps {
         }
         let what =
             format!("{} have fewer than {words} words, and cannot be found", of(tests.short));
+        let usual = self.overlaps.tests.usual_words_of_short().unwrap_or(0);
+        // Fewer words in a row stand in many texts that have nothing to do with one another.
+        let shorter = [8, 5].into_iter().find(|&shorter| shorter < words && shorter <= usual);
         let problem = Problem::new(what);
-        let shorter = [8, 5, 3, 1].into_iter().find(|&shorter| shorter < words);
-        Some(shorter.into_iter().fold(problem, |it, n| it.or(Advice::set("words", n.to_string()))))
+        Some(match shorter {
+            Some(shorter) => problem.or(Advice::set("words", shorter.to_string())),
+            None => problem.or("make them longer, such as a question with its answers"),
+        })
     }
 }

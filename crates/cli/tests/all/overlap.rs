@@ -264,6 +264,67 @@ fn rows_say_who_overlaps_with_whom_and_where() {
 }
 
 #[test]
+fn stretches_are_cut_out_of_documents() {
+    let place = planted();
+    place.ok("overlap train.jsonl --against test.jsonl -o cut.jsonl --cut --removed cut.csv");
+    let (train, cut) = (place.read("train.jsonl"), place.read("cut.jsonl"));
+    let lines: Vec<(&str, &str)> = train.lines().zip(cut.lines()).collect();
+    assert_eq!(lines.len(), 10);
+    assert!(lines.iter().enumerate().all(|(at, (before, after))| (before == after) == (at != 3)));
+    let text = format!("{} ! {}", other_words("before", 4).trim_end(), other_words("after", 4));
+    assert_eq!(lines[3].1, record("t3", &text).trim_end());
+    assert!(place.read("cut.csv").ends_with(",20,cut\n"));
+    let told = place.ok("overlap cut.jsonl --against test.jsonl");
+    assert!(told.stdout.starts_with("0 of 10 training documents overlap"), "{}", told.stdout);
+    let wrong = place.run("overlap train.jsonl --against test.jsonl --cut");
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("--output"), "{}", wrong.stderr);
+}
+
+#[test]
+fn cuts_of_many_chunks_and_formats_leave_the_other_words() {
+    let place = Place::new();
+    let mut dice = Dice(14);
+    let tests: Vec<Text> = (0..20)
+        .map(|at| written((0..30).map(|word| format!("q{at}w{word}")).collect(), &mut dice))
+        .collect();
+    let mut expected = Vec::new();
+    let train: Vec<Text> = (0..9000)
+        .map(|at| {
+            let mut words: Vec<String> = (0..60).map(|word| format!("t{at}w{word}")).collect();
+            expected.push(words.clone());
+            if dice.below(3) == 0 {
+                let from = &tests[dice.below(20)].words;
+                words.splice(30..30, from[..13 + dice.below(10)].iter().cloned());
+            }
+            written(words, &mut dice)
+        })
+        .collect();
+    place.write("train.jsonl", lines(&train));
+    place.write("test.jsonl", lines(&tests));
+    place.ok("overlap train.jsonl --against test.jsonl -o train.parquet --words 1000 --quiet");
+    place.ok("overlap train.jsonl --against test.jsonl -o train.csv --words 1000 --quiet");
+    for (input, output) in [
+        ("train.jsonl", "a.jsonl --threads 1"),
+        ("train.jsonl", "b.jsonl --threads 3 --memory 24M"),
+        ("train.parquet", "c.jsonl"),
+        ("train.csv", "d.jsonl"),
+    ] {
+        place.ok(&format!("overlap {input} --against test.jsonl --cut --quiet -o {output}"));
+        let output = output.split(' ').next().unwrap();
+        let words = |line: &str| -> Vec<String> {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let text = record["text"].as_str().unwrap().to_lowercase();
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect()
+        };
+        let found: Vec<Vec<String>> = place.read(output).lines().map(words).collect();
+        assert!(found == expected, "{input}");
+    }
+    assert_eq!(place.read("a.jsonl"), place.read("b.jsonl"));
+}
+
+#[test]
 fn shards_come_back_as_shards() {
     let place = planted();
     let train = place.read("train.jsonl");

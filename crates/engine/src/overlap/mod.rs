@@ -19,13 +19,19 @@ mod test_items;
 mod text_search;
 mod windows;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::item::{Batch, ChunkNumber, Id, Source};
 use crate::observe::Observer;
 use crate::parallel::{LaneRoom, in_lanes};
+#[cfg(feature = "files")]
+use crate::read::RecordCut;
 use crate::spill::{Budget, Temp, folder};
+#[cfg(feature = "files")]
+use crate::write::TextCuts;
 use crate::{Error, Result};
 
 pub use store::{SharedStretch, TrainOverlap};
@@ -89,7 +95,10 @@ pub struct Overlaps {
     /// Whether the ids of all training texts are whole numbers.
     pub ids_are_numbers: bool,
     store: Store,
+    /// The overlapping texts of each chunk that has some, by their numbers, with the position of its first record.
+    chunks: BTreeMap<ChunkNumber, (Range<usize>, u64)>,
     kept: Bits,
+    items: Bits,
 }
 
 impl Overlaps {
@@ -98,9 +107,30 @@ impl Overlaps {
         self.kept.get(position)
     }
 
+    /// Whether a training record is an item, overlapping or not.
+    pub fn is_item(&self, position: u64) -> bool {
+        self.items.get(position)
+    }
+
     /// The files that training texts come from.
     pub fn files(&self) -> &[PathBuf] {
         &self.store.files
+    }
+
+    /// The overlapping texts of a chunk, by their numbers in it, and which bytes of each are left out where stretches are cut.
+    ///
+    /// # Errors
+    /// When one that was put aside cannot be read again.
+    pub fn cuts(&self, chunk: ChunkNumber) -> Result<Vec<(u32, Vec<Range<usize>>)>> {
+        let Some((range, start)) = self.chunks.get(&chunk) else { return Ok(Vec::new()) };
+        let mut cuts = Vec::with_capacity(range.len());
+        self.store.some(range.clone(), |overlap| {
+            let bytes = |cut: Range<u64>| cut.start as usize..cut.end as usize;
+            let ranges = overlap.cuts.into_iter().map(bytes).collect();
+            cuts.push(((overlap.position - start) as u32, ranges));
+            Ok(())
+        })?;
+        Ok(cuts)
     }
 
     /// Hands out all overlapping texts, in order.
@@ -109,6 +139,15 @@ impl Overlaps {
     /// When one that was put aside cannot be read again, and those of `take`.
     pub fn each(&self, take: impl FnMut(TrainOverlap) -> Result<()>) -> Result<()> {
         self.store.each(take)
+    }
+}
+
+/// Texts without the stretches that stand in test items.
+#[cfg(feature = "files")]
+impl TextCuts for Overlaps {
+    fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>> {
+        let cuts = self.cuts(number)?.into_iter();
+        Ok(cuts.map(|(ordinal, ranges)| RecordCut { ordinal, ranges }).collect())
     }
 }
 
@@ -144,8 +183,9 @@ pub fn find<S: Source>(
         },
     )?;
     found.counts.tests_found = search.tests_found();
-    let Gathered { counts, skipped, worst, ids_are_numbers, store, kept, .. } = found;
-    Ok(Overlaps { tests, counts, skipped, worst, ids_are_numbers, store, kept })
+    let Gathered { counts, skipped, worst, ids_are_numbers, store, chunks, kept, items, .. } =
+        found;
+    Ok(Overlaps { tests, counts, skipped, worst, ids_are_numbers, store, chunks, kept, items })
 }
 
 /// The overlaps of one chunk.
@@ -209,7 +249,9 @@ struct Gathered {
     worst: Vec<TrainOverlap>,
     ids_are_numbers: bool,
     store: Store,
+    chunks: BTreeMap<ChunkNumber, (Range<usize>, u64)>,
     kept: Bits,
+    items: Bits,
     records: u64,
 }
 
@@ -221,7 +263,9 @@ impl Gathered {
             worst: Vec::new(),
             ids_are_numbers: true,
             store,
+            chunks: BTreeMap::new(),
             kept: Bits::default(),
+            items: Bits::default(),
             records: 0,
         }
     }
@@ -243,9 +287,19 @@ impl Gathered {
         self.ids_are_numbers &= chunk.ids_are_numbers;
         let room = SHOWN.saturating_sub(self.skipped.len());
         self.skipped.extend(chunk.bad.into_iter().take(room));
-        self.kept.extend_to(self.records + u64::from(chunk.records));
-        for &(ordinal, _) in chunk.items.iter().filter(|item| !item.1) {
-            self.kept.set(self.records + u64::from(ordinal));
+        let end = self.records + u64::from(chunk.records);
+        [&mut self.kept, &mut self.items].into_iter().for_each(|bits| bits.extend_to(end));
+        for &(ordinal, overlaps) in &chunk.items {
+            let position = self.records + u64::from(ordinal);
+            self.items.set(position);
+            if !overlaps {
+                self.kept.set(position);
+            }
+        }
+        if !chunk.overlaps.is_empty() {
+            let first = self.store.len();
+            let range = first..first + chunk.overlaps.len();
+            self.chunks.insert(number, (range, self.records));
         }
         let lines = if chunk.overlaps.is_empty() { 0 } else { train.lines_before(number)? };
         for mut overlap in chunk.overlaps {
@@ -257,7 +311,7 @@ impl Gathered {
             }
             self.put_overlap(overlap)?;
         }
-        self.records += u64::from(chunk.records);
+        self.records = end;
         Ok(())
     }
 

@@ -24,6 +24,8 @@ pub struct TrainOverlap {
     pub shared: u64,
     /// The test item with which it shares most words, by its number, and how many these are.
     pub most: (usize, u64),
+    /// Which bytes of the text are left out where stretches are cut: in order and apart from each other.
+    pub cuts: Vec<Range<u64>>,
     /// The stretches, by test item and then by their place in the text.
     pub stretches: Vec<SharedStretch>,
 }
@@ -62,13 +64,27 @@ impl Store {
         self.lists.push(&[&encoded(overlap)])
     }
 
-    /// Hands out all of them, in order.
-    pub(super) fn each(&self, mut take: impl FnMut(TrainOverlap) -> Result<()>) -> Result<()> {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// Hands out some of them, in order.
+    pub(super) fn some(
+        &self,
+        range: Range<usize>,
+        mut take: impl FnMut(TrainOverlap) -> Result<()>,
+    ) -> Result<()> {
         let mut cache = Cache::one();
-        for number in 0..self.lists.len() {
+        for number in range {
             take(decoded(self.lists.get(number, &mut cache)?))?;
         }
         Ok(())
+    }
+
+    /// Hands out all of them, in order.
+    pub(super) fn each(&self, take: impl FnMut(TrainOverlap) -> Result<()>) -> Result<()> {
+        self.some(0..self.len(), take)
     }
 }
 
@@ -82,7 +98,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
 }
 
 fn encoded(overlap: &TrainOverlap) -> Vec<u8> {
-    let TrainOverlap { position, id, file, line, words, shared, most, stretches } = overlap;
+    let TrainOverlap { position, id, file, line, words, shared, most, cuts, stretches } = overlap;
     let mut out = Vec::new();
     let numbers = [*position, *file as u64, *line, *words, *shared, most.0 as u64, most.1];
     numbers.into_iter().for_each(|number| put(number, &mut out));
@@ -96,6 +112,8 @@ fn encoded(overlap: &TrainOverlap) -> Vec<u8> {
             put_text(text, &mut out);
         }
     }
+    put(cuts.len() as u64, &mut out);
+    cuts.iter().flat_map(|cut| [cut.start, cut.end]).for_each(|number| put(number, &mut out));
     put(stretches.len() as u64, &mut out);
     for SharedStretch { test, share, words, train, place, passage } in stretches {
         let (have, all) = share.unwrap_or((0, 0));
@@ -117,6 +135,10 @@ impl Bytes<'_> {
         u64::from_le_bytes(*number)
     }
 
+    fn range(&mut self) -> Range<u64> {
+        self.number()..self.number()
+    }
+
     fn text(&mut self) -> String {
         let length = (self.number() as usize).min(self.0.len());
         let (text, rest) = self.0.split_at(length);
@@ -133,16 +155,17 @@ fn decoded(bytes: &[u8]) -> TrainOverlap {
         0 => Id::Int(from.number() as i64),
         _ => Id::Text(from.text().into()),
     };
+    let cuts = (0..from.number()).map(|_| from.range()).collect();
     let count = from.number();
     let stretch = |_| {
         let [test, have, all, words] = [(); 4].map(|()| from.number());
-        let [train, place] = [(); 2].map(|()| from.number()..from.number());
+        let [train, place] = [(); 2].map(|()| from.range());
         let share = (all > 0).then_some((have, all));
         SharedStretch { test: test as usize, share, words, train, place, passage: from.text() }
     };
     let stretches = (0..count).map(stretch).collect();
     let (file, most) = (file as usize, (test as usize, most));
-    TrainOverlap { position, id, file, line, words, shared, most, stretches }
+    TrainOverlap { position, id, file, line, words, shared, most, cuts, stretches }
 }
 
 #[cfg(test)]
@@ -153,12 +176,13 @@ mod tests {
     fn what_went_to_disk_comes_back() {
         let overlap = |at: u64| TrainOverlap {
             position: at,
-            id: if at % 2 == 0 { Id::Int(-5) } else { Id::from("né") },
+            id: if at.is_multiple_of(2) { Id::Int(-5) } else { Id::from("né") },
             file: 1,
             line: at + 1,
             words: 100,
             shared: 30,
             most: (7, 13),
+            cuts: (0..at).map(|cut| 10 * cut..10 * cut + at).collect(),
             stretches: (0..at)
                 .map(|test| SharedStretch {
                     test: test as usize,

@@ -81,6 +81,32 @@ pub(super) fn covered(ranges: impl Iterator<Item = Range<usize>>) -> usize {
     words
 }
 
+/// The bytes of a text that are left out with these stretches, given in the order of their starts. Stretches that overlap
+/// become one. White space behind a cut goes with it where white space or nothing is before it; before the end of the text,
+/// all white space goes.
+pub(super) fn cuts(text: &str, stretches: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    for stretch in stretches {
+        match cuts.last_mut() {
+            Some(last) if stretch.start <= last.end => last.end = last.end.max(stretch.end),
+            _ => cuts.push(stretch),
+        }
+    }
+    let mut behind = 0; // the cut before
+    for cut in &mut cuts {
+        let (before, rest) = (&text[behind..cut.start], &text[cut.end..]);
+        let blank = rest.len() - rest.trim_start().len();
+        if blank == rest.len() {
+            cut.start = behind + before.trim_end().len();
+            cut.end = text.len();
+        } else if before.is_empty() || before.ends_with(char::is_whitespace) {
+            cut.end += blank;
+        }
+        behind = cut.end;
+    }
+    cuts
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
@@ -166,6 +192,33 @@ mod tests {
         let found = as_found(&[7; 1000], &[7; 500], 13);
         let ranges: Vec<Range<usize>> = found.into_iter().map(|it| it.words).collect();
         assert_eq!(ranges, [0..500, 488..988, 500..1000]);
+    }
+
+    #[test]
+    fn white_space_around_a_cut_is_not_doubled() {
+        let left = |text: &str, stretches: &[Range<usize>]| {
+            let mut out = text.to_owned();
+            for cut in cuts(text, stretches.iter().cloned()).into_iter().rev() {
+                out.replace_range(cut, "");
+            }
+            out
+        };
+        for (text, stretches, expected) in [
+            ("one two three", &[4..7][..], "one three"),
+            ("one (two) three", &[5..8], "one () three"),
+            ("one two. three", &[4..7], "one . three"),
+            ("one two\n\nthree", &[4..7], "one three"),
+            ("one\n\ntwo three", &[5..8], "one\n\nthree"),
+            ("one two", &[0..3], "two"),
+            ("one two ", &[4..7], "one"),
+            (" one ", &[1..4], ""),
+            ("one two three four", &[0..7, 4..13], "four"),
+            ("one two three four", &[0..3, 8..13], "two four"),
+            ("one two three", &[0..3, 4..7], "three"),
+            ("犬走犬", &[3..6], "犬犬"),
+        ] {
+            assert_eq!(left(text, stretches), expected, "{text:?}");
+        }
     }
 
     #[test]

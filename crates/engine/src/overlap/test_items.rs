@@ -32,6 +32,8 @@ pub struct TestItems {
     files: Vec<PathBuf>,
     suffixes: Vec<OnceLock<Suffixes>>,
     pub(super) counts: TestCounts,
+    /// By number of words, how many items have so few that no stretch can find them.
+    short: Vec<u64>,
     /// The first of the records that were skipped.
     pub(super) skipped: Vec<Error>,
 }
@@ -128,8 +130,12 @@ impl TestItems {
         self.skipped.extend(chunk.bad.into_iter().take(room));
         for (item, words) in chunk.items.into_iter().zip(&chunk.words) {
             self.counts.items += 1;
-            self.counts.short += u64::from(words.len() < least);
-            self.counts.empty += u64::from(words.len() == 0);
+            if words.len() < least {
+                self.counts.short += 1;
+                self.counts.empty += u64::from(words.len() == 0);
+                self.short.resize(least, 0);
+                self.short[words.len()] += 1;
+            }
             let line = lines + item.line;
             if words.places().last().is_some_and(|last| u32::try_from(last.end).is_err()) {
                 let what =
@@ -197,6 +203,15 @@ impl TestItems {
     /// How many items there are, and how many of them cannot be found.
     pub fn counts(&self) -> TestCounts {
         self.counts
+    }
+
+    /// How many words half of the items have at least that no stretch can find, those without a word left out.
+    pub fn usual_words_of_short(&self) -> Option<usize> {
+        let mut left = (self.counts.short - self.counts.empty).div_ceil(2);
+        (1..self.short.len()).rev().find(|&words| {
+            left = left.saturating_sub(self.short[words]);
+            left == 0
+        })
     }
 
     /// Whether every id is a whole number.

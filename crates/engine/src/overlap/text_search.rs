@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::store::{SharedStretch, TrainOverlap};
-use super::stretches::{Stretch, cover, covered};
+use super::stretches::{Stretch, cover, covered, cuts};
 use super::test_items::TestItems;
 use super::windows::Windows;
 use super::{OverlapSettings, SharedBits};
@@ -196,6 +196,8 @@ impl<'a> TextSearch<'a> {
         };
         let stretches =
             overlaps.iter().flat_map(|it| it.stretches.iter().map(|x| row(it, x))).collect();
+        let spans = all.iter().map(|range| words.span(range.clone()));
+        let cuts = cuts(text, spans).into_iter().map(bytes).collect();
         TrainOverlap {
             position: 0,
             id: Id::Int(0),
@@ -204,6 +206,7 @@ impl<'a> TextSearch<'a> {
             words: words.len() as u64,
             shared: covered(all.into_iter()) as u64,
             most,
+            cuts,
             stretches,
         }
     }
