@@ -271,7 +271,8 @@ fn stretches_are_cut_out_of_documents() {
     let lines: Vec<(&str, &str)> = train.lines().zip(cut.lines()).collect();
     assert_eq!(lines.len(), 10);
     assert!(lines.iter().enumerate().all(|(at, (before, after))| (before == after) == (at != 3)));
-    let text = format!("{} ! {}", other_words("before", 4).trim_end(), other_words("after", 4));
+    // Two blanks were before the passage, and none behind it.
+    let text = format!("{} ! {}", other_words("before", 4), other_words("after", 4));
     assert_eq!(lines[3].1, record("t3", &text).trim_end());
     assert!(place.read("cut.csv").ends_with(",20,cut\n"));
     let told = place.ok("overlap cut.jsonl --against test.jsonl");

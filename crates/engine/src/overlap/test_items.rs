@@ -183,7 +183,7 @@ impl TestItems {
         }
         let needed = (bytes as f64 / share.max(0.01) / 0.75) as u64;
         let must = format!(
-            "at least {} MB, because the items of --against are held in memory; or cut them into parts, and run \
+            "at least {} MB, because the test items are held in memory; or cut them into parts, and run \
              once for each",
             needed / 1_000_000 + 1
         );
