@@ -62,8 +62,8 @@ pub(crate) struct OverlapArgs {
     output: Option<PathBuf>,
     /// Cut the overlapping stretches out of documents, and keep the documents
     ///
-    /// A cut goes from the first word of a stretch to its last; stretches that overlap are cut as one. White space behind a cut
-    /// goes with it where white space or nothing is before it. All other fields stay as they came.
+    /// A cut goes from the first word of a stretch to its last; stretches that overlap are cut as one. Of white space on both
+    /// sides, one side goes too. All other fields stay as they came.
     #[arg(long, requires = "output", help_heading = "Output")]
     cut: bool,
     /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …

@@ -26,28 +26,34 @@ pub(super) struct SortedWords<'a> {
     pub(super) suffixes: &'a Suffixes,
 }
 
-/// The stretches that cover the windows of `least` words at these places, in order, which may or may not be shared.
-pub(super) fn cover(
-    train: &[u32],
-    test: SortedWords<'_>,
-    least: usize,
-    windows: impl Iterator<Item = usize>,
-) -> Vec<Stretch> {
-    let SortedWords { words, suffixes } = test;
-    let mut stretches: Vec<Stretch> = Vec::new();
-    for window in windows {
-        if stretches.last().is_some_and(|last| window + least <= last.words.end) {
-            continue;
+/// The stretches of a training text in one test item, as its windows are met from left to right.
+#[derive(Debug, Default)]
+pub(super) struct Cover {
+    pub(super) stretches: Vec<Stretch>,
+}
+
+impl Cover {
+    /// Takes the window of `least` words at this place, which may or may not be shared. Says whether it is.
+    pub(super) fn take(
+        &mut self,
+        train: &[u32],
+        test: SortedWords<'_>,
+        least: usize,
+        window: usize,
+    ) -> bool {
+        if self.stretches.last().is_some_and(|last| window + least <= last.words.end) {
+            return true;
         }
+        let SortedWords { words, suffixes } = test;
         let end = window + suffixes.longest(words, &train[window..]);
         if end < window + least {
-            continue;
+            return false;
         }
         let start = first_start(window, |start| suffixes.contain(words, &train[start..end]));
         let at = suffixes.first(words, &train[start..end]).unwrap_or(0);
-        stretches.push(Stretch { words: start..end, at });
+        self.stretches.push(Stretch { words: start..end, at });
+        true
     }
-    stretches
 }
 
 /// The first place from which all places up to `from` are good; `from` is.
@@ -82,8 +88,8 @@ pub(super) fn covered(ranges: impl Iterator<Item = Range<usize>>) -> usize {
 }
 
 /// The bytes of a text that are left out with these stretches, given in the order of their starts. Stretches that overlap
-/// become one. White space behind a cut goes with it where white space or nothing is before it; before the end of the text,
-/// all white space goes.
+/// become one. Where white space is on both sides of a cut, that behind goes with it, or that before if only the one behind has
+/// a line end. At the start and at the end of the text all of it goes.
 pub(super) fn cuts(text: &str, stretches: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut cuts: Vec<Range<usize>> = Vec::new();
     for stretch in stretches {
@@ -95,12 +101,17 @@ pub(super) fn cuts(text: &str, stretches: impl Iterator<Item = Range<usize>>) ->
     let mut behind = 0; // the cut before
     for cut in &mut cuts {
         let (before, rest) = (&text[behind..cut.start], &text[cut.end..]);
-        let blank = rest.len() - rest.trim_start().len();
-        if blank == rest.len() {
-            cut.start = behind + before.trim_end().len();
-            cut.end = text.len();
-        } else if before.is_empty() || before.ends_with(char::is_whitespace) {
-            cut.end += blank;
+        let [start, end] = [before.trim_end().len(), rest.len() - rest.trim_start().len()];
+        let has_line_end = |blank: &str| blank.contains('\n');
+        if end == rest.len() {
+            (cut.start, cut.end) = (behind + start, text.len());
+        } else if before.is_empty() {
+            cut.end += end;
+        } else if start < before.len() && end > 0 {
+            match has_line_end(&rest[..end]) && !has_line_end(&before[start..]) {
+                true => cut.start = behind + start,
+                false => cut.end += end,
+            }
         }
         behind = cut.end;
     }
@@ -133,8 +144,11 @@ mod tests {
 
     fn as_found(train: &[u32], test: &[u32], least: usize) -> Vec<Stretch> {
         let suffixes = &Suffixes::of(test);
-        let windows = 0..(train.len() + 1).saturating_sub(least);
-        cover(train, SortedWords { words: test, suffixes }, least, windows)
+        let mut cover = Cover::default();
+        for window in 0..(train.len() + 1).saturating_sub(least) {
+            cover.take(train, SortedWords { words: test, suffixes }, least, window);
+        }
+        cover.stretches
     }
 
     /// The model: of all longest stretches, from left to right, the one that has the first window that is in none, and reaches
@@ -196,26 +210,28 @@ mod tests {
 
     #[test]
     fn white_space_around_a_cut_is_not_doubled() {
-        let left = |text: &str, stretches: &[Range<usize>]| {
+        let left = |text: &str, stretches: &[(usize, usize)]| {
             let mut out = text.to_owned();
-            for cut in cuts(text, stretches.iter().cloned()).into_iter().rev() {
+            let stretches = stretches.iter().map(|&(start, end)| start..end);
+            for cut in cuts(text, stretches).into_iter().rev() {
                 out.replace_range(cut, "");
             }
             out
         };
         for (text, stretches, expected) in [
-            ("one two three", &[4..7][..], "one three"),
-            ("one (two) three", &[5..8], "one () three"),
-            ("one two. three", &[4..7], "one . three"),
-            ("one two\n\nthree", &[4..7], "one three"),
-            ("one\n\ntwo three", &[5..8], "one\n\nthree"),
-            ("one two", &[0..3], "two"),
-            ("one two ", &[4..7], "one"),
-            (" one ", &[1..4], ""),
-            ("one two three four", &[0..7, 4..13], "four"),
-            ("one two three four", &[0..3, 8..13], "two four"),
-            ("one two three", &[0..3, 4..7], "three"),
-            ("犬走犬", &[3..6], "犬犬"),
+            ("one two three", &[(4, 7)][..], "one three"),
+            ("one (two) three", &[(5, 8)], "one () three"),
+            ("one two. three", &[(4, 7)], "one . three"),
+            ("one two\n\nthree", &[(4, 7)], "one\n\nthree"),
+            ("one\ntwo\nthree", &[(4, 7)], "one\nthree"),
+            ("one\n\ntwo three", &[(5, 8)], "one\n\nthree"),
+            ("one two", &[(0, 3)], "two"),
+            ("one two ", &[(4, 7)], "one"),
+            (" one ", &[(1, 4)], ""),
+            ("one two three four", &[(0, 7), (4, 13)], "four"),
+            ("one two three four", &[(0, 3), (8, 13)], "two four"),
+            ("one two three", &[(0, 3), (4, 7)], "three"),
+            ("犬走犬", &[(3, 6)], "犬犬"),
         ] {
             assert_eq!(left(text, stretches), expected, "{text:?}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::store::{SharedStretch, TrainOverlap};
-use super::stretches::{Stretch, cover, covered, cuts};
+use super::stretches::{Cover, Stretch, covered, cuts};
 use super::test_items::TestItems;
 use super::windows::Windows;
 use super::{OverlapSettings, SharedBits};
@@ -98,36 +98,22 @@ impl<'a> TextSearch<'a> {
 
     /// The test items that share a stretch, and whether a stretch has more of them.
     fn by_stretches(&self, numbers: &[u32], hashes: &[u64]) -> (Vec<TestOverlap>, bool) {
-        let mut places: Vec<(u32, u32, usize)> = Vec::new(); // test item, place in the text, stretch
+        let mut covers: BTreeMap<usize, Cover> = BTreeMap::new();
         let mut is_crowded = false;
-        for (place, &hash) in (0u32..).zip(hashes) {
+        for (place, &hash) in hashes.iter().enumerate() {
             let found = self.windows.may_have(hash).then(|| self.windows.find(hash)).flatten();
             let Some(window) = found else { continue };
             is_crowded |= self.windows.is_crowded(window);
-            places.extend(self.windows.tests(window).iter().map(|&test| (test, place, window)));
-        }
-        places.sort_unstable();
-        let mut overlaps = Vec::new();
-        for of_test in places.chunk_by(|a, b| a.0 == b.0) {
-            let test = of_test[0].0 as usize;
-            let sorted = self.tests.sorted(test);
-            let starts = of_test.iter().map(|place| place.1 as usize);
-            let stretches = cover(numbers, sorted, self.settings.words, starts);
-            // What was found is marked: a stretch has all windows at its places.
-            let mut rest = &stretches[..];
-            for &(_, place, window) in of_test {
-                let end = place as usize + self.settings.words;
-                while rest.first().is_some_and(|it| it.words.end < end) {
-                    rest = &rest[1..];
-                }
-                if rest.first().is_some_and(|it| it.words.start <= place as usize) {
+            for test in self.windows.tests(window).iter().map(|&test| test as usize) {
+                let cover = covers.entry(test).or_default();
+                if cover.take(numbers, self.tests.sorted(test), self.settings.words, place) {
                     self.seen.set(window);
                 }
             }
-            if !stretches.is_empty() {
-                overlaps.push(TestOverlap { test, share: None, stretches });
-            }
         }
+        let told = |(test, Cover { stretches })| TestOverlap { test, share: None, stretches };
+        let overlaps = covers.into_iter().filter(|(_, cover)| !cover.stretches.is_empty());
+        let overlaps = overlaps.map(told).collect();
         (overlaps, is_crowded)
     }
 
@@ -165,9 +151,12 @@ impl<'a> TextSearch<'a> {
                 continue;
             }
             starts.sort_unstable();
-            let sorted = self.tests.sorted(test);
-            let stretches = cover(numbers, sorted, self.settings.words, starts.into_iter());
+            let (sorted, mut cover) = (self.tests.sorted(test), Cover::default());
+            for start in starts {
+                cover.take(numbers, sorted, self.settings.words, start);
+            }
             self.seen.set(test);
+            let stretches = cover.stretches;
             overlaps.push(TestOverlap { test, share: Some((have, all)), stretches });
         }
         overlaps
