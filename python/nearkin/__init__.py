@@ -19,6 +19,7 @@ from nearkin._hosts import Mirrors, hosts
 from nearkin._index import Index
 from nearkin._minhash import MinHash
 from nearkin._nearkin import __version__
+from nearkin._overlap import Overlaps, overlap
 from nearkin._plan import Plan, plan
 from nearkin._records import Resolution, match, suggest_rules
 from nearkin._search import Deduplicated, dedup, pairs, stats, top
@@ -33,6 +34,7 @@ __all__ = [
     "Mirrors",
     "NearkinError",
     "NearkinWarning",
+    "Overlaps",
     "ParameterError",
     "Plan",
     "Resolution",
@@ -44,6 +46,7 @@ __all__ = [
     "hosts",
     "match",
     "measure",
+    "overlap",
     "pairs",
     "plan",
     "shingle",

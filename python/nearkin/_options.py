@@ -16,12 +16,14 @@ __all__ = [
     "HostOptions",
     "KeepOptions",
     "Options",
+    "OverlapOptions",
     "ReadOptions",
     "RunOptions",
     "SearchOptions",
     "ShingleOptions",
     "TableOptions",
     "TopOptions",
+    "WordOptions",
     "as_json",
     "checked",
 ]
@@ -115,6 +117,32 @@ class KeepOptions(DedupOptions, total=False):
     keep: str
 
 
+class OverlapOptions(TypedDict, total=False):
+    """What `overlap` takes."""
+
+    text: str | None
+    id: str | None
+    test_text: str | None
+    test_id: str | None
+    positions: bool
+    format: str | None
+    delimiter: str | None
+    no_header: bool
+    on_error: Literal["stop", "skip"]
+    max_item: str | int | None
+    most_tests: int | None
+    threads: int | None
+    memory: str | int | None
+    temp: str | os.PathLike[str] | None
+
+
+class WordOptions(OverlapOptions, total=False):
+    """What `overlap` takes, with the arguments of its own."""
+
+    words: int
+    share: float | None
+
+
 class RunOptions(TypedDict, total=False):
     """How files are laid out, and what a run may take."""
 
@@ -176,7 +204,7 @@ def as_json(options: Mapping[str, Any], allowed: type) -> str:
 
 
 # Options that name a column. Columns of pandas may be named by numbers.
-_COLUMNS = {"text", "id", "group", "element", "count", "rating"}
+_COLUMNS = {"text", "id", "test_text", "test_id", "group", "element", "count", "rating"}
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{
-    compare, dedup, hosts, limit, matching, mistyped, pairs, plan, report, shell, top, wording,
+    compare, dedup, hosts, limit, matching, mistyped, overlap, pairs, plan, report, shell, top,
+    wording,
 };
 
 /// Finds similar items in large collections. Every reported pair is compared exactly.
@@ -35,6 +36,7 @@ pub(crate) enum Job {
     Plan(plan::PlanArgs),
     Match(matching::MatchArgs),
     Hosts(hosts::HostsArgs),
+    Overlap(overlap::OverlapArgs),
     Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -128,6 +130,21 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
             "output",
         ],
     ),
+    (
+        "overlap",
+        &[
+            "against",
+            "text",
+            "test_text",
+            "id",
+            "words",
+            "share",
+            "output",
+            "report_pairs",
+            "removed",
+            "stats",
+        ],
+    ),
 ];
 
 /// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
@@ -139,12 +156,15 @@ pub(crate) fn command() -> clap::Command {
         let shown = SHORT_HELP.iter().find(|of| of.0 == name).map(|of| of.1);
         command = command.mut_subcommand(name, |job| with_tables(job, shown));
     }
-    // It compares texts alone, and says so to anyone who asks for more.
-    command.mut_subcommand("compare", |job| {
-        let text = "Field or column that holds the text [default: text]";
-        let job = job.mut_arg("text", |argument| argument.help(text).long_help(text));
-        OTHER_ITEMS.iter().fold(job, |job, id| job.mut_arg(id, |argument| argument.hide(true)))
-    })
+    // They compare texts alone, and say so to anyone who asks for more.
+    for name in ["compare", "overlap"] {
+        command = command.mut_subcommand(name, |job| {
+            let text = "Field or column that holds the text [default: text]";
+            let job = job.mut_arg("text", |argument| argument.help(text).long_help(text));
+            OTHER_ITEMS.iter().fold(job, |job, id| job.mut_arg(id, |argument| argument.hide(true)))
+        });
+    }
+    command
 }
 
 /// Options of items that are no texts.
@@ -193,6 +213,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Job::Plan(args) => plan::run(&args),
         Job::Match(args) => matching::run(&args),
         Job::Hosts(args) => hosts::run(&args),
+        Job::Overlap(args) => overlap::run(&args),
         Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),

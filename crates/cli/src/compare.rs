@@ -421,7 +421,8 @@ fn words_and_gaps(text: &str) -> Vec<&str> {
     pieces
 }
 
-fn shorten(text: &str, length: usize) -> String {
+/// A text of at most about this many characters: of a longer one, its beginning and its end.
+pub(crate) fn shorten(text: &str, length: usize) -> String {
     let count = text.chars().count();
     if count <= length {
         return text.to_owned();

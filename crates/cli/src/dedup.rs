@@ -8,10 +8,12 @@ use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage, Traffic};
 use nearkin_engine::options::{Goal, Options, RunFiles};
-use nearkin_engine::read::{AnyInput, Place, VectorFiles};
+use nearkin_engine::read::{AnyInput, Input, Place, VectorFiles};
 use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
+use nearkin_engine::write::{
+    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, KeptRecords,
+};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
@@ -119,7 +121,7 @@ impl<'a> KeptTarget<'a> {
     }
 
     /// In files of this size, if there is one.
-    fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
+    pub(crate) fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
         match (self, size) {
             (_, None) => Ok(self),
             (Self::Shards(folder, _), size) => Ok(Self::Shards(folder, size)),
@@ -137,15 +139,36 @@ impl<'a> KeptTarget<'a> {
         }
     }
 
-    fn file(self) -> Option<&'a Path> {
+    pub(crate) fn file(self) -> Option<&'a Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Nowhere | Self::Stdout | Self::Shards(..) => None,
         }
     }
 
+    /// Writes the records of an input that are kept.
+    pub(crate) fn write(
+        self,
+        input: &Input,
+        kept: KeptRecords<'_>,
+        formulas: Formulas,
+        settings: &Settings,
+        advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
+    ) -> nearkin_engine::Result<CompleteOutput> {
+        let resources = settings.into();
+        match self {
+            Self::Shards(folder, None) => {
+                write::shards(input, folder, kept, formulas, settings.threads, advance)
+            }
+            Self::Shards(folder, Some(size)) => {
+                write::even_shards(input, folder, size, kept, formulas, resources, advance)
+            }
+            _ => write::records(input, self.file(), kept, formulas, resources, advance),
+        }
+    }
+
     /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
-    fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
+    pub(crate) fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
         let Self::Shards(folder, _) = self else { return Ok(()) };
         write::check_folder(folder)?;
         match source {
@@ -364,21 +387,7 @@ impl KeptItems {
         let kept = |record: u64| self.is_record_kept(record);
         match &self.source {
             RecordSource::Records(source) => {
-                let input = source.input();
-                match target {
-                    KeptTarget::Shards(folder, None) => {
-                        let threads = self.settings.threads;
-                        write::shards(input, folder, &kept, formulas, threads, advance)
-                    }
-                    KeptTarget::Shards(folder, Some(size)) => {
-                        let resources = (&self.settings).into();
-                        write::even_shards(input, folder, size, &kept, formulas, resources, advance)
-                    }
-                    _ => {
-                        let resources = (&self.settings).into();
-                        write::records(input, target.file(), &kept, formulas, resources, advance)
-                    }
-                }
+                target.write(source.input(), (&kept).into(), formulas, &self.settings, advance)
             }
             RecordSource::Vectors(files) => {
                 let count = self.result.stats.kept.unwrap_or(0);

@@ -17,6 +17,8 @@ use nearkin_engine::write::{self, Formulas};
 use crate::command::{Command, Job, command};
 use crate::compare::{ComparisonArgs, ComparisonRequest};
 use crate::dedup::{self, DedupOutputs, KeptItems, KeptTarget, RecordSource};
+use crate::output::in_memory;
+use crate::overlap::{FoundOverlaps, OverlapRequest};
 use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
@@ -167,6 +169,71 @@ impl DedupResult {
             OutputTable::Memory(schema, rows) => Ok((schema, rows)),
             OutputTable::File(_) => Err(Failure::Other("no table was written".to_owned())),
         }
+    }
+}
+
+/// Training documents with what they share with test items.
+pub struct OverlapResult(FoundOverlaps);
+
+/// Finds the documents of `inputs` that contain stretches of the items of `against`, and writes the others to `output`, a file
+/// or a folder, if there is one; or, if they are to be cut, all of them without these stretches.
+///
+/// # Errors
+/// When the options make no sense, a record cannot be used or the output cannot be written, as in the command.
+pub fn overlap(
+    options: &Options,
+    inputs: &[Place],
+    against: &[Place],
+    output: Option<&Path>,
+    cut: bool,
+    observer: &dyn Observer,
+) -> Result<(OverlapResult, Account)> {
+    let kept = output.map(KeptTarget::of).unwrap_or_default();
+    let request =
+        OverlapRequest { options, inputs, against, kept, cut, tables: [None, None], stats: None };
+    let mut found = request.find(observer)?;
+    if output.is_some() {
+        let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
+        observer.stage(Stage::Write, Some(found.source.bytes()));
+        found.write_kept(kept, Formulas::Kept, observer)?.appear()?;
+        let traffic = found.source.traffic() - before;
+        found.stages.push(clock.stop_with(traffic));
+    }
+    let account = found.report().into();
+    Ok((OverlapResult(found), account))
+}
+
+impl OverlapResult {
+    /// For each of the first `records` records whether it is kept.
+    pub fn kept(&self, records: u64) -> BooleanArray {
+        (0..records).map(|record| Some(self.0.is_kept(record))).collect()
+    }
+
+    /// The records that are kept, read from their files again.
+    ///
+    /// # Errors
+    /// When a file has changed, or records do not fit one table; when the observer stops it.
+    pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
+        let kept = |record: u64| self.0.is_kept(record);
+        let mut progress = |_| go_on(observer);
+        let (threads, records) = (self.0.settings.threads, self.0.records(&kept));
+        Ok(write::batches(self.0.input().input(), records, threads, &mut progress)?)
+    }
+
+    /// One row per stretch that stands in a document and in a test item.
+    ///
+    /// # Errors
+    /// When what was put aside cannot be read again, or the observer stops it.
+    pub fn pairs(&self, observer: &dyn Observer) -> Result<Table> {
+        Ok(self.0.write_pairs(in_memory, observer)?.batches()?)
+    }
+
+    /// One row per document that overlaps.
+    ///
+    /// # Errors
+    /// As of [`pairs`](Self::pairs).
+    pub fn removed(&self, observer: &dyn Observer) -> Result<Table> {
+        Ok(self.0.write_removed(in_memory, observer)?.batches()?)
     }
 }
 

@@ -12,6 +12,7 @@ mod limit;
 pub mod matching;
 mod mistyped;
 mod output;
+mod overlap;
 mod pairs;
 mod passages;
 #[cfg(feature = "plot")]

@@ -7,7 +7,7 @@
 //!
 //! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`verify`] → [`candidates`] → [`join`] →
 //! [`settings`] → [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`],
-//! [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`overlap`], [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
 
 pub mod amplify;
 pub mod audit;
@@ -28,6 +28,7 @@ pub mod matches;
 pub mod measure;
 pub mod observe;
 pub mod options;
+pub mod overlap;
 mod parallel;
 pub mod passages;
 pub mod plan;

@@ -3,6 +3,7 @@
 mod datasketch;
 mod error;
 mod hosts;
+mod overlap;
 mod parts;
 mod records;
 mod run;
@@ -31,6 +32,8 @@ mod _nearkin {
     use crate::error::{speak_of_flags, speaks_of_flags};
     #[pymodule_export]
     use crate::hosts::{Mirrors, hosts};
+    #[pymodule_export]
+    use crate::overlap::{Overlaps, overlap};
     #[pymodule_export]
     use crate::parts::{
         Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,

@@ -8,6 +8,7 @@ mod compare;
 mod files;
 mod json;
 mod options;
+mod overlap;
 mod search;
 mod stored;
 mod tables;
@@ -34,6 +35,7 @@ pub(crate) const ALL: &[Target] = &[
     ("json", json::json),
     ("jsonl", files::jsonl),
     ("options", options::options),
+    ("overlap", overlap::overlap),
     ("packed", files::packed),
     ("parquet", files::parquet),
     ("records", tables::records),

@@ -466,7 +466,7 @@ fn unknown_options_are_answered_with_what_helps() {
     let place = Place::new();
     place.write("in.jsonl", three());
     for (line, tip) in [
-        ("dedup in.jsonl --against in.jsonl", "tip: it belongs to pairs and top"),
+        ("plan in.jsonl --against in.jsonl", "tip: it belongs to pairs"),
         ("pairs in.jsonl --keep first", "tip: it belongs to dedup"),
         ("pairs in.jsonl --column text", "tip: here it is called '--text'"),
         ("pairs in.jsonl --treshold 1", "tip: a similar argument exists: '--threshold'"),

@@ -19,6 +19,7 @@ mod matching;
 mod max_item;
 mod memory;
 mod outputs;
+mod overlap;
 mod passages;
 mod plan;
 mod promise;

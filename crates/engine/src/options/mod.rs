@@ -23,6 +23,8 @@ mod limits;
 #[cfg(feature = "files")]
 mod loading;
 mod measure;
+#[cfg(feature = "files")]
+mod overlap;
 mod query;
 #[cfg(feature = "files")]
 mod reading;
@@ -181,6 +183,18 @@ pub struct Options {
     pub no_chains: bool,
     /// How many of the items closest to each are wanted. Default: 10.
     pub k: Option<usize>,
+
+    /// How many words in a row make a stretch that training texts and test items share. Default: 13.
+    pub words: Option<usize>,
+    /// The share of a test item's distinct stretches that a training text must contain. Default: one stretch is enough.
+    #[serde(with = "number")]
+    pub share: Option<f64>,
+    /// How many test items are named for one stretch. Default: 10.
+    pub most_tests: Option<usize>,
+    /// The field that holds the text of test items. Default: that of the others.
+    pub test_text: Option<String>,
+    /// The field that holds the id of test items. Default: that of the others.
+    pub test_id: Option<String>,
 }
 
 impl Options {

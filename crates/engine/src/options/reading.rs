@@ -151,7 +151,7 @@ impl Options {
 }
 
 /// How much is read at a time: less where there is little memory for many threads.
-fn chunk_bytes(settings: &Settings) -> usize {
+pub(super) fn chunk_bytes(settings: &Settings) -> usize {
     let most = ReadOptions::default().chunk_bytes;
     (settings.memory / 64 / settings.threads.max(1)).clamp(64 << 10, most)
 }

@@ -5,8 +5,14 @@
 
 use super::chunker::{Ends, first_record, last_end};
 use super::{
-    Chunk, InputFile, Kind, RecordFilter, Syntax, batch_builder::ReadRequest, csv, folder, lines,
-    scan::Data, table::Stretch, times,
+    Chunk, InputFile, Kind, RecordFilter, Syntax,
+    batch_builder::ReadRequest,
+    csv,
+    cut::{self, CutsByRecord, RecordCut},
+    folder, lines,
+    scan::Data,
+    table::Stretch,
+    times,
 };
 use crate::{Error, Result};
 use arrow_array::RecordBatch;
@@ -121,6 +127,7 @@ pub(super) fn copy(
     asked: ReadRequest,
     chunk: &Chunk,
     wanted: RecordFilter,
+    cuts: &[RecordCut],
     to: &RecordFormat,
 ) -> Result<CopiedRecords> {
     let (data, beyond) = match &chunk.data {
@@ -137,13 +144,16 @@ pub(super) fn copy(
         Data::Rows(stretch) => (CopiedData::Rows(stretch), 0),
         Data::Files(run, _) => (CopiedData::Files(run), 0),
     };
-    let mut copied = copy_data(source, asked, &data, wanted, to)?;
+    let mut copied = match cuts {
+        [] => copy_data(source, asked, &data, wanted, to)?,
+        cuts => cut::copy_data(source, asked, &data, wanted, CutsByRecord(cuts), to)?,
+    };
     copied.records += beyond;
     Ok(copied)
 }
 
 /// What is copied.
-enum CopiedData<'a> {
+pub(super) enum CopiedData<'a> {
     Text(&'a [u8], u64),
     Rows(&'a Stretch),
     Files(&'a Range<usize>),
@@ -161,8 +171,17 @@ fn copy_data(
     }
     let mut json = Vec::new();
     let records = json_lines(source, asked, data, wanted, &mut json)?;
+    Ok(CopiedRecords { records, body: records_as(source, json, to)? })
+}
+
+/// JSON lines in the format that is asked for.
+pub(super) fn records_as(
+    source: &InputFile,
+    json: Vec<u8>,
+    to: &RecordFormat,
+) -> Result<RecordBody> {
     let failed = |what: String| Error::file(source.name.clone(), what);
-    let body = match to {
+    Ok(match to {
         RecordFormat::Jsonl => RecordBody::Bytes(json),
         RecordFormat::Delimited { delimiter, columns, .. } => {
             RecordBody::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
@@ -171,8 +190,7 @@ fn copy_data(
             RecordBody::Batch(table(&json, schema).map_err(|error| failed(mixed(&error)))?)
         }
         RecordFormat::Txt => return Err(failed(ONLY_LINES.to_owned())),
-    };
-    Ok(CopiedRecords { records, body })
+    })
 }
 
 const ONLY_LINES: &str = "only lines of text can be written as .txt; name the output .jsonl";
@@ -256,12 +274,12 @@ pub(super) fn header_row(delimiter: u8, columns: &[String]) -> Vec<u8> {
     out
 }
 
-fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
+pub(super) fn csv_writer(delimiter: u8, out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
     ::csv::WriterBuilder::new().delimiter(delimiter).from_writer(out)
 }
 
 /// The wanted records, each a JSON object on a line. Returns how many the chunk has.
-fn json_lines(
+pub(super) fn json_lines(
     source: &InputFile,
     asked: ReadRequest,
     data: &CopiedData,

@@ -63,7 +63,7 @@ pub(super) struct Header {
     pub(super) bytes: usize,
     /// Its lines in the file, blank lines before it included.
     pub(super) lines: u64,
-    text: usize,
+    pub(super) text: usize,
     pub(super) id: Option<usize>,
     value: Option<usize>,
     /// The columns that are read instead of a text.

@@ -40,7 +40,7 @@ pub(super) fn all_lines(data: &[u8], first: u64) -> impl Iterator<Item = (u64, &
     whole_lines(data, first).map(|(number, line)| (number, without_end(line)))
 }
 
-fn without_end(line: &[u8]) -> &[u8] {
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -19,6 +19,7 @@ mod columns;
 mod convert;
 mod copy;
 mod csv;
+mod cut;
 mod element_lists;
 mod fields;
 mod folder;
@@ -56,6 +57,7 @@ pub use columns::PositionFilter;
 pub(crate) use columns::Shard;
 pub(crate) use copy::records_within;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
+pub use cut::{RecordCut, without};
 pub use element_lists::{load_bags, load_sets};
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
@@ -418,8 +420,19 @@ impl Input {
         wanted: RecordFilter,
         to: &RecordFormat,
     ) -> Result<CopiedRecords> {
+        self.copy_cut(chunk, wanted, &[], to)
+    }
+
+    /// Like [`copy`](Self::copy), without some stretches of the texts of these records, which come by their ordinals.
+    pub fn copy_cut(
+        &self,
+        chunk: &Chunk,
+        wanted: RecordFilter,
+        cuts: &[RecordCut],
+        to: &RecordFormat,
+    ) -> Result<CopiedRecords> {
         let source = &self.sources[chunk.source()];
-        let mut copied = copy::copy(source, self.asked(source), chunk, wanted, to);
+        let mut copied = copy::copy(source, self.asked(source), chunk, wanted, cuts, to);
         if let Err(error) = &mut copied
             && matches!(chunk.data, Data::Unread(_))
         {

@@ -94,18 +94,24 @@ pub(crate) fn fold_case(text: &str, case: Case, out: &mut Vec<u8>) {
         rest = &rest[ascii..];
         let Some(c) = rest.chars().next() else { return };
         let mut buffer = [0; 4];
-        if c == 'Σ' {
-            let lower = lower_sigma(text, text.len() - rest.len());
+        each_lower(c, text, text.len() - rest.len(), |lower| {
             out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-        } else if is_word_character(c) || matches!(c, FIRST_CIRCLED..=LAST_CIRCLED) {
-            // Letters that are younger than the pinned version of Unicode stay as they are.
-            for lower in c.to_lowercase() {
-                out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-            }
-        } else {
-            out.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
-        }
+        });
         rest = &rest[c.len_utf8()..];
+    }
+}
+
+/// Calls `put` with the characters that a character at this place of a text becomes in lower case.
+pub(super) fn each_lower(c: char, text: &str, at: usize, mut put: impl FnMut(char)) {
+    if c.is_ascii() {
+        put(c.to_ascii_lowercase());
+    } else if c == 'Σ' {
+        put(lower_sigma(text, at));
+    } else if is_word_character(c) || matches!(c, FIRST_CIRCLED..=LAST_CIRCLED) {
+        // Letters that are younger than the pinned version of Unicode stay as they are.
+        c.to_lowercase().for_each(put);
+    } else {
+        put(c);
     }
 }
 

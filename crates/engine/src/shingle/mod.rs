@@ -21,6 +21,7 @@ mod stop_words;
 mod tfidf;
 mod urls;
 mod word_characters;
+mod word_places;
 mod words;
 
 use std::fmt;
@@ -35,8 +36,9 @@ pub use hash::{DEFAULT_SEED, default_key, hash_bytes};
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
-pub(crate) use words::first_word;
+pub(crate) use word_places::WordPlaces;
 pub use words::{Tokenizer, UnicodeWords};
+pub(crate) use words::{first_word, word_windows};
 
 use nearkin_kernels::{HashKey, WordMask};
 

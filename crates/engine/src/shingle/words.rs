@@ -64,6 +64,22 @@ pub(super) fn hash_tokens(
     tokenizer.tokens(text, &mut |token| tokens.push(hash_piece(key, token.as_bytes())));
 }
 
+/// Puts the hash of every `k` words in a row into `out`, in text order. A text of fewer words has none. Returns how many
+/// words there are.
+pub(crate) fn word_windows(
+    text: &str,
+    k: usize,
+    key: &HashKey,
+    scratch: &mut Scratch,
+    out: &mut Vec<u64>,
+) -> usize {
+    scratch.tokens.clear();
+    hash_words(text, Case::Fold, key, scratch);
+    out.clear();
+    kernels::shingle(key, &scratch.tokens, k, out);
+    scratch.tokens.len()
+}
+
 /// [`UnicodeWords`] and the hash of each word, block by block: which bytes of a block belong to words is a
 /// mask of bits, and words are its runs.
 fn hash_words(text: &str, case: Case, key: &HashKey, scratch: &mut Scratch) {

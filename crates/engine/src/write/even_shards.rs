@@ -5,6 +5,7 @@
 
 use super::{
     formulas::Formulas,
+    kept_records::KeptRecords,
     output::{CompleteOutput, Output},
     packers::Resources,
     parquet::rows_within,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    read::{Chunk, Input, PositionFilter, RecordBody, Shard, records_within},
+    read::{Chunk, Input, RecordBody, Shard, records_within},
 };
 use arrow_array::RecordBatch;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,11 @@ use std::path::{Path, PathBuf};
 /// Copies the kept records to files of `size` bytes each, in the folder `target`, which must not exist or be empty. All files
 /// of the input must have one format and packing, which is that of the shards. `formulas` and `progress` as in
 /// [`records`](super::records()). The folder is then complete, but does not appear yet.
-pub fn even_shards(
+pub fn even_shards<'a>(
     input: &Input,
     target: &Path,
     size: usize,
-    kept: PositionFilter,
+    kept: impl Into<KeptRecords<'a>>,
     formulas: Formulas,
     resources: Resources,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
@@ -43,6 +44,7 @@ pub fn even_shards(
         bytes: 0,
     };
     let room = waiting(resources);
+    let kept = kept.into();
     let copies = Copies { input, format: &shard.format, kept, turns: None, room };
     copies.each(resources.threads, progress, |body, chunk| writer.write(&body, chunk))?;
     writer.ready()

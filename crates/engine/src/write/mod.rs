@@ -6,6 +6,7 @@ mod blocks;
 mod disk_sync;
 mod even_shards;
 mod formulas;
+mod kept_records;
 mod output;
 mod packers;
 mod parquet;
@@ -17,6 +18,7 @@ mod vectors;
 
 pub use even_shards::even_shards;
 pub use formulas::Formulas;
+pub use kept_records::{KeptRecords, TextCuts};
 pub use output::{
     CompleteOutput, Output, check, check_stdout, check_table, is_partly_written,
     remove_temporary_files,

@@ -2,6 +2,7 @@
 
 use super::{
     formulas::Formulas,
+    kept_records::KeptRecords,
     output::{CompleteOutput, Output},
     packers::{Resources, Turns},
     parquet::ParquetWriter,
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     Result,
     parallel::{LaneRoom, in_lanes},
-    read::{Chunk, Format, Input, PositionFilter, RecordBody, RecordFormat},
+    read::{Chunk, Format, Input, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -19,17 +20,18 @@ use std::{path::Path, sync::Arc};
 /// Copies the kept records to `target` (`None`: standard output, as JSONL), in input order, with these resources;
 /// `formulas` says what to do with them in CSV and TSV. `progress` gets the bytes read after each chunk, and may end the
 /// copying. The file is then complete, but does not appear yet.
-pub fn records(
+pub fn records<'a>(
     input: &Input,
     target: Option<&Path>,
-    kept: PositionFilter,
+    kept: impl Into<KeptRecords<'a>>,
     formulas: Formulas,
     resources: Resources,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<CompleteOutput> {
+    let kept = kept.into();
     let format = output_format(target, None)?;
     let output = Output::create(target)?;
-    let format = input.record_format(format, kept)?;
+    let format = input.record_format(format, kept.kept)?;
     let mut writer = RecordWriter::new(output, &format, formulas)?;
     writer.share(resources);
     let turns = writer.turns();
@@ -40,13 +42,14 @@ pub fn records(
 }
 
 /// The kept records as columns in memory, in input order; `progress` as in [`records`].
-pub fn batches(
+pub fn batches<'a>(
     input: &Input,
-    kept: PositionFilter,
+    kept: impl Into<KeptRecords<'a>>,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-    let format = input.record_format(Format::Parquet, kept)?;
+    let kept = kept.into();
+    let format = input.record_format(Format::Parquet, kept.kept)?;
     let mut batches = Vec::new();
     let copies = Copies { input, format: &format, kept, turns: None, room: WAITING };
     copies.each(threads, progress, |body, _| {
@@ -67,7 +70,7 @@ pub fn batches(
 pub(super) struct Copies<'a> {
     pub(super) input: &'a Input,
     pub(super) format: &'a RecordFormat,
-    pub(super) kept: PositionFilter<'a>,
+    pub(super) kept: KeptRecords<'a>,
     /// Those of the threads that copy, where others pack what they copied.
     pub(super) turns: Option<&'a Turns>,
     /// Bytes of later files that may wait for earlier ones.
@@ -85,16 +88,14 @@ impl Copies<'_> {
         let Self { input, format, kept, turns, room } = self;
         let mut rest = input.bytes();
         let (starts, end) = input.counted(threads)?;
-        let nothing_kept = |number| !starts.range(number, end).any(kept);
+        let nothing_kept = |number| !starts.range(number, end).any(kept.kept);
         in_lanes(
             threads,
             LaneRoom { weight: room, lanes: threads },
             input.lanes(&nothing_kept),
             |chunk| {
                 let _turn = turns.map(Turns::wait);
-                let start = starts.range(chunk.number, end).start;
-                let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-                let body = input.copy(&chunk, &wanted, format)?.body;
+                let body = kept.copy(input, &chunk, (&starts, end), format)?.body;
                 Ok(body.apart(chunk))
             },
             |(body, chunk)| body.bytes(chunk),

@@ -5,6 +5,7 @@
 
 use super::{
     formulas::Formulas,
+    kept_records::KeptRecords,
     output::{CompleteOutput, Output},
     records::RecordWriter,
     shard_folder::ShardFolder,
@@ -13,7 +14,7 @@ use crate::{
     Result,
     item::{Lane, Lanes},
     parallel::in_each_lane,
-    read::{Chunk, Input, PositionFilter, RecordBody, Shard},
+    read::{Chunk, Input, RecordBody, Shard},
 };
 use std::{
     path::Path,
@@ -28,18 +29,19 @@ enum ShardPart<C> {
 
 /// Copies the kept records of each file to a shard in the folder `target`, which must not exist or be empty. `formulas` and
 /// `progress` as in [`records`](super::records()). The folder is then complete, but does not appear yet.
-pub fn shards(
+pub fn shards<'a>(
     input: &Input,
     target: &Path,
-    kept: PositionFilter,
+    kept: impl Into<KeptRecords<'a>>,
     formulas: Formulas,
     threads: usize,
     progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
 ) -> Result<CompleteOutput> {
+    let kept = kept.into();
     let folder = ShardFolder::create(target)?;
     let shards: Vec<OpenShard> = input.shards()?.into_iter().map(OpenShard::new).collect();
     let (starts, end) = input.counted(threads)?;
-    let nothing_kept = |number| !starts.range(number, end).any(kept);
+    let nothing_kept = |number| !starts.range(number, end).any(kept.kept);
     let progress = Mutex::new(progress);
     in_each_lane(
         threads,
@@ -51,9 +53,7 @@ pub fn shards(
                 ShardPart::End(at) => return Ok(ShardPart::End(at)),
             };
             let shard = &shards[chunk.number.part as usize].shard;
-            let start = starts.range(chunk.number, end).start;
-            let wanted = |ordinal: u32| kept(start + u64::from(ordinal));
-            let body = input.copy(&chunk, &wanted, &shard.format)?.body;
+            let body = kept.copy(input, &chunk, (&starts, end), &shard.format)?.body;
             Ok(ShardPart::Chunk(body.apart(chunk)))
         },
         |part| match part {

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "nothing is reached from outside a test")]
 
 mod common;
+mod cut_records;
 
 // The subject.
 mod bags;
