@@ -7,7 +7,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{
-    compare, dedup, hosts, limit, matching, mistyped, pairs, plan, report, shell, top, wording,
+    compare, dedup, hosts, limit, matching, mistyped, pairs, plan, report, shell, top, trim,
+    wording,
 };
 
 /// Finds similar items in large collections. Every reported pair is compared exactly.
@@ -35,6 +36,7 @@ pub(crate) enum Job {
     Plan(plan::PlanArgs),
     Match(matching::MatchArgs),
     Hosts(hosts::HostsArgs),
+    Trim(trim::TrimArgs),
     Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -128,6 +130,13 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
             "output",
         ],
     ),
+    (
+        "trim",
+        &[
+            "text", "id", "unit", "at_least", "keep", "min_left", "output", "removed", "memory",
+            "stats",
+        ],
+    ),
 ];
 
 /// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
@@ -193,6 +202,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Job::Plan(args) => plan::run(&args),
         Job::Match(args) => matching::run(&args),
         Job::Hosts(args) => hosts::run(&args),
+        Job::Trim(args) => trim::run(&args),
         Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),

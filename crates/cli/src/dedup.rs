@@ -119,7 +119,7 @@ impl<'a> KeptTarget<'a> {
     }
 
     /// In files of this size, if there is one.
-    fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
+    pub(crate) fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
         match (self, size) {
             (_, None) => Ok(self),
             (Self::Shards(folder, _), size) => Ok(Self::Shards(folder, size)),
@@ -130,14 +130,14 @@ impl<'a> KeptTarget<'a> {
         }
     }
 
-    fn path(self) -> Option<&'a Path> {
+    pub(crate) fn path(self) -> Option<&'a Path> {
         match self {
             Self::File(path) | Self::Shards(path, _) => Some(path),
             Self::Nowhere | Self::Stdout => None,
         }
     }
 
-    fn file(self) -> Option<&'a Path> {
+    pub(crate) fn file(self) -> Option<&'a Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Nowhere | Self::Stdout | Self::Shards(..) => None,
@@ -145,7 +145,7 @@ impl<'a> KeptTarget<'a> {
     }
 
     /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
-    fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
+    pub(crate) fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
         let Self::Shards(folder, _) = self else { return Ok(()) };
         write::check_folder(folder)?;
         match source {

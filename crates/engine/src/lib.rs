@@ -40,6 +40,7 @@ pub mod shingle;
 pub mod space;
 mod spill;
 pub mod textbook;
+pub mod trim;
 pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;

@@ -21,6 +21,7 @@ mod stop_words;
 mod tfidf;
 mod urls;
 mod word_characters;
+mod word_reader;
 mod words;
 
 use std::fmt;
@@ -35,6 +36,7 @@ pub use hash::{DEFAULT_SEED, default_key, hash_bytes};
 pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
+pub(crate) use word_reader::{WordKeys, WordReader};
 pub(crate) use words::first_word;
 pub use words::{Tokenizer, UnicodeWords};
 
