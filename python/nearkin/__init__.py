@@ -22,6 +22,7 @@ from nearkin._nearkin import __version__
 from nearkin._plan import Plan, plan
 from nearkin._records import Resolution, match, suggest_rules
 from nearkin._search import Deduplicated, dedup, pairs, stats, top
+from nearkin._trim import Trimmed, trim
 
 __all__ = [
     "Comparison",
@@ -36,6 +37,7 @@ __all__ = [
     "ParameterError",
     "Plan",
     "Resolution",
+    "Trimmed",
     "UnsupportedError",
     "__version__",
     "amplify",
@@ -50,4 +52,5 @@ __all__ = [
     "stats",
     "suggest_rules",
     "top",
+    "trim",
 ]

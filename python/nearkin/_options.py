@@ -22,6 +22,7 @@ __all__ = [
     "ShingleOptions",
     "TableOptions",
     "TopOptions",
+    "TrimOptions",
     "as_json",
     "checked",
 ]
@@ -133,6 +134,13 @@ class TableOptions(RunOptions, total=False):
     id: str | None
     positions: bool
     no_header: bool
+
+
+class TrimOptions(TableOptions, total=False):
+    """What `trim` takes, beside the arguments of its own."""
+
+    text: str | None
+    seed: int
 
 
 class HostArguments(TypedDict, total=False):
