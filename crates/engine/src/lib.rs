@@ -7,7 +7,7 @@
 //!
 //! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`verify`] → [`candidates`] → [`join`] →
 //! [`settings`] → [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`],
-//! [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`passages`], [`records`], [`trim`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
 
 pub mod amplify;
 pub mod audit;
