@@ -23,6 +23,7 @@ from nearkin._overlap import Overlaps, overlap
 from nearkin._plan import Plan, plan
 from nearkin._records import Resolution, match, suggest_rules
 from nearkin._search import Deduplicated, dedup, pairs, stats, top
+from nearkin._trim import Trimmed, trim
 
 __all__ = [
     "Comparison",
@@ -38,6 +39,7 @@ __all__ = [
     "ParameterError",
     "Plan",
     "Resolution",
+    "Trimmed",
     "UnsupportedError",
     "__version__",
     "amplify",
@@ -53,4 +55,5 @@ __all__ = [
     "stats",
     "suggest_rules",
     "top",
+    "trim",
 ]

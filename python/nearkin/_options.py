@@ -23,6 +23,7 @@ __all__ = [
     "ShingleOptions",
     "TableOptions",
     "TopOptions",
+    "TrimOptions",
     "WordOptions",
     "as_json",
     "checked",
@@ -161,6 +162,13 @@ class TableOptions(RunOptions, total=False):
     id: str | None
     positions: bool
     no_header: bool
+
+
+class TrimOptions(TableOptions, total=False):
+    """What `trim` takes, beside the arguments of its own."""
+
+    text: str | None
+    seed: int
 
 
 class HostArguments(TypedDict, total=False):

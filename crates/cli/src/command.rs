@@ -8,7 +8,7 @@ use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 
 use crate::{
     compare, dedup, hosts, limit, matching, mistyped, overlap, pairs, plan, report, shell, top,
-    wording,
+    trim, wording,
 };
 
 /// Finds similar items in large collections. Every reported pair is compared exactly.
@@ -37,6 +37,7 @@ pub(crate) enum Job {
     Match(matching::MatchArgs),
     Hosts(hosts::HostsArgs),
     Overlap(overlap::OverlapArgs),
+    Trim(trim::TrimArgs),
     Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -145,6 +146,13 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
             "stats",
         ],
     ),
+    (
+        "trim",
+        &[
+            "text", "id", "unit", "at_least", "keep", "min_left", "output", "removed", "memory",
+            "stats",
+        ],
+    ),
 ];
 
 /// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
@@ -214,6 +222,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Job::Match(args) => matching::run(&args),
         Job::Hosts(args) => hosts::run(&args),
         Job::Overlap(args) => overlap::run(&args),
+        Job::Trim(args) => trim::run(&args),
         Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),

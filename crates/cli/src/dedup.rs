@@ -132,7 +132,7 @@ impl<'a> KeptTarget<'a> {
         }
     }
 
-    fn path(self) -> Option<&'a Path> {
+    pub(crate) fn path(self) -> Option<&'a Path> {
         match self {
             Self::File(path) | Self::Shards(path, _) => Some(path),
             Self::Nowhere | Self::Stdout => None,

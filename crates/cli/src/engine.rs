@@ -8,7 +8,7 @@ use clap::FromArgMatches;
 use nearkin_engine::Error;
 use nearkin_engine::error::Problem;
 use nearkin_engine::observe::{Clock, NoObserver, ObservedSource, Observer, Stage};
-use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::options::{Goal, Options, TrimOptions};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::Search;
 use nearkin_engine::settings::Strategy;
@@ -23,6 +23,7 @@ use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
 use crate::search::{self, OutputTable, SearchRequest, Target};
+use crate::trim::{self, TrimRequest, Trimmed};
 
 /// What went wrong.
 #[derive(Debug)]
@@ -136,6 +137,68 @@ pub fn dedup(
     let account = found.report()?.into();
     found.finish_job();
     Ok((DedupResult(found), account))
+}
+
+/// A collection without the pieces that are repeated.
+pub struct TrimResult(Trimmed);
+
+/// Finds what is repeated in a collection. Writes what is left to `output`, a file or a folder, if there is one, and what is
+/// removed to `removed`; else that is kept in memory.
+///
+/// # Errors
+/// When the options make no sense, a record cannot be used or an output cannot be written, as in the command.
+pub fn trim(
+    options: &Options,
+    trim: &TrimOptions,
+    inputs: &[Place],
+    (output, removed): (Option<&Path>, Option<&Path>),
+    observer: &dyn Observer,
+) -> Result<(TrimResult, Account)> {
+    let kept = output.map(KeptTarget::of).unwrap_or_default();
+    let rows = match removed {
+        Some(path) => Target::File(Some(path), Formulas::Kept),
+        None => Target::Memory,
+    };
+    let request = TrimRequest { options, trim, inputs, kept, removed: Some(rows), stats: None };
+    let mut found = trim::find(&request, observer)?;
+    let documents = match output {
+        Some(_) => Some(found.write(kept, Formulas::Kept, observer)?),
+        None => None,
+    };
+    found.removed = match found.removed.take() {
+        Some(OutputTable::File(rows)) => {
+            rows.appear()?;
+            None
+        }
+        rows => rows,
+    };
+    documents.map_or(Ok(()), write::CompleteOutput::appear)?;
+    let account = found.report().into();
+    found.finish_job();
+    Ok((TrimResult(found), account))
+}
+
+impl TrimResult {
+    /// For each of the first `records` records whether it is kept.
+    pub fn kept(&self, records: u64) -> BooleanArray {
+        (0..records).map(|record| Some(self.0.is_kept(record))).collect()
+    }
+
+    /// The documents that are left, read from their files again.
+    ///
+    /// # Errors
+    /// When a file has changed, or records do not fit one table; when the observer stops it.
+    pub fn records(&self, observer: &dyn Observer) -> Result<Table> {
+        Ok(self.0.batches(observer)?)
+    }
+
+    /// One row per stretch that was removed; none where these were written to a file.
+    pub fn removed(&self) -> Option<Table> {
+        match &self.0.removed {
+            Some(OutputTable::Memory(schema, rows)) => Some((schema.clone(), rows.clone())),
+            _ => None,
+        }
+    }
 }
 
 impl DedupResult {

@@ -24,6 +24,7 @@ mod screen;
 mod search;
 mod shell;
 mod top;
+mod trim;
 mod wording;
 
 pub use command::main;

@@ -168,7 +168,7 @@ pub(crate) enum OutputTable {
 
 impl<'a> Target<'a> {
     /// The file, if it goes into one.
-    fn path(self) -> Option<&'a Path> {
+    pub(crate) fn path(self) -> Option<&'a Path> {
         match self {
             Self::File(path, _) => path,
             Self::Memory => None,

@@ -7,7 +7,7 @@
 //!
 //! [`item`], [`measure`], [`space`] → [`shingle`] → [`family`] → [`amplify`] → [`verify`] → [`candidates`] → [`join`] →
 //! [`settings`] → [`plan`] → [`audit`] → [`matches`](mod@matches) → [`cluster`] → [`search`] → [`distributed`], [`index`],
-//! [`overlap`], [`passages`], [`records`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
+//! [`overlap`], [`passages`], [`records`], [`trim`] → [`read`], [`write`](mod@write) → [`hosts`], [`options`]. [`textbook`] has what no run uses and every student asks for.
 
 pub mod amplify;
 pub mod audit;
@@ -41,6 +41,7 @@ pub mod shingle;
 pub mod space;
 mod spill;
 pub mod textbook;
+pub mod trim;
 pub mod verify;
 #[cfg(feature = "files")]
 pub mod write;

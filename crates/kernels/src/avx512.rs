@@ -136,6 +136,14 @@ pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64
     crate::hash::shingles::<FourBlocks>(key, tokens, k, out);
 }
 
+/// See [`crate::join_windows`].
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq"
+)]
+pub(crate) fn join_windows(key: &HashKey, words: &[[u64; 2]], k: usize, out: &mut Vec<[u64; 2]>) {
+    crate::hash::windows_joined::<FourBlocks>(key, words, k, out);
+}
+
 /// Four blocks in one register.
 #[derive(Clone, Copy)]
 struct FourBlocks(__m512i);

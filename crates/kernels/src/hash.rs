@@ -379,6 +379,45 @@ unsafe fn part_shingles<B: Blocks>(
     }
 }
 
+/// See [`crate::join_windows`].
+#[inline(always)]
+pub(crate) fn windows_joined<B: Blocks>(
+    key: &HashKey,
+    words: &[[u64; 2]],
+    k: usize,
+    out: &mut Vec<[u64; 2]>,
+) {
+    assert!(k > 0, "a window has a word");
+    let count = words.len();
+    if count < k {
+        return;
+    }
+    let mut last = key.last;
+    last[0] = xor(last[0], (k as u128).to_le_bytes());
+    let start = out.len();
+    out.extend_from_slice(words);
+    // A step may go beyond the last place, where nothing is needed any more.
+    out.resize(start + count + OVER, [0; 2]);
+    let at = out[start..].as_mut_ptr().cast::<Block>();
+    let mut half = 1;
+    while 2 * half <= k {
+        for i in (0..count + 1 - 2 * half).step_by(B::N) {
+            // SAFETY: `i` + `half` is below the number of words, and behind these are OVER ≥ N places.
+            unsafe { joined(key, B::load(at.add(i)), B::load(at.add(i + half))).store(at.add(i)) };
+        }
+        half *= 2;
+    }
+    // Two windows of `half` words cover `k`.
+    for i in (0..count + 1 - k).step_by(B::N) {
+        // SAFETY: as above.
+        unsafe {
+            let x = B::load(at.add(i)).round(B::load(at.add(i + k - half)));
+            four_rounds(&last, x).store(at.add(i));
+        }
+    }
+    out.truncate(start + count + 1 - k);
+}
+
 /// The hash of one shingle, given its tokens' hashes.
 ///
 /// # Panics

@@ -106,6 +106,13 @@ kernels! {
     /// When `k` is 0.
     fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) -> (), in [avx512 avx2 neon_aes];
 
+    /// Appends 128 bits for every run of `k` words, which are 128 bits each; none when there are fewer. They are joined two at
+    /// a time in steps of double length, so a run costs the same at its every place and little more the longer it is.
+    ///
+    /// # Panics
+    /// When `k` is 0.
+    fn join_windows(key: &HashKey, words: &[[u64; 2]], k: usize, out: &mut Vec<[u64; 2]>) -> (), in [avx512 avx2 neon_aes];
+
     // This one has no version for eight at a time. It took a tenth longer than that for four, because most of the time
     // goes into looking at the groups one by one.
 

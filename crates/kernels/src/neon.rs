@@ -127,6 +127,12 @@ pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64
     crate::hash::shingles::<OneBlock>(key, tokens, k, out);
 }
 
+/// See [`crate::join_windows`].
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn join_windows(key: &HashKey, words: &[[u64; 2]], k: usize, out: &mut Vec<[u64; 2]>) {
+    crate::hash::windows_joined::<OneBlock>(key, words, k, out);
+}
+
 /// One block in a register.
 #[derive(Clone, Copy)]
 struct OneBlock(uint8x16_t);

@@ -1,4 +1,4 @@
-//! `pairs`, `top`, `dedup`, `plan`, `compare`: the command's jobs on Python's tables and paths.
+//! `pairs`, `top`, `dedup`, `trim`, `plan`, `compare`: the command's jobs on Python's tables and paths.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use arrow_pyarrow::{PyArrowType, Table as ArrowTable, ToPyArrow};
 use arrow_schema::{ArrowError, Schema};
 use nearkin_cli::engine::{self, Account, ComparisonView, Failure};
 use nearkin_engine::Error;
-use nearkin_engine::options::{Goal, Options};
+use nearkin_engine::options::{Goal, Options, TrimOptions};
 use nearkin_engine::read::{MemoryTable, Place};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -152,6 +152,67 @@ impl Deduplicated {
     fn clusters(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
         let clusters = watched(py, None, |observer| self.found.clusters(observer))?.raise(py)?;
         table(py, clusters)
+    }
+}
+
+/// A collection without the pieces that are repeated.
+#[pyclass(frozen, module = "nearkin._nearkin")]
+pub(crate) struct Trimmed {
+    found: Box<engine::TrimResult>,
+    account: Account,
+}
+
+/// Finds what is repeated in a collection, and writes what is left and what is removed to files, if they are named.
+#[pyfunction]
+#[pyo3(signature = (options, pieces, inputs, progress, output=None, removed=None))]
+pub(crate) fn trim(
+    py: Python<'_>,
+    options: &str,
+    pieces: &str,
+    inputs: Vec<InputArgument>,
+    progress: Option<Py<PyAny>>,
+    output: Option<PathBuf>,
+    removed: Option<PathBuf>,
+) -> PyResult<Trimmed> {
+    let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
+    let pieces = TrimOptions::from_json(pieces).raise(py)?;
+    let files = (output.as_deref(), removed.as_deref());
+    let found = watched(py, progress, |observer| {
+        engine::trim(&options, &pieces, &inputs, files, observer)
+    })?;
+    let (found, account) = found.raise(py)?;
+    Ok(Trimmed { found: found.into(), account })
+}
+
+#[pymethods]
+impl Trimmed {
+    /// What the command's `--stats` has, as JSON.
+    #[getter]
+    fn stats(&self) -> &str {
+        &self.account.stats
+    }
+
+    /// What the user should look at.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        warnings(&self.account)
+    }
+
+    /// For each of the first `records` records whether it is kept.
+    fn kept<'py>(&self, py: Python<'py>, records: u64) -> PyResult<Bound<'py, PyAny>> {
+        let kept = py.detach(|| self.found.kept(records));
+        arrow_array::Array::to_data(&kept).to_pyarrow(py)
+    }
+
+    /// The documents that are left, read from their files again.
+    fn records(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
+        let records = watched(py, None, |observer| self.found.records(observer))?.raise(py)?;
+        table(py, records)
+    }
+
+    /// One row per stretch that was removed; none where these were written to a file.
+    fn removed(&self, py: Python<'_>) -> PyResult<Option<PyArrowType<ArrowTable>>> {
+        self.found.removed().map(|rows| table(py, rows)).transpose()
     }
 }
 

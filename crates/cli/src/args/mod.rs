@@ -75,7 +75,7 @@ pub(crate) fn number(text: &str) -> Result<f64, String> {
 }
 
 /// A seed.
-fn whole_number(text: &str) -> Result<u64, String> {
+pub(crate) fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("it must be a whole number from 0 to {}", u64::MAX))
 }
 

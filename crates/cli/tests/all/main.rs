@@ -30,3 +30,4 @@ mod shards;
 mod short_texts;
 mod signals;
 mod stats;
+mod trim;

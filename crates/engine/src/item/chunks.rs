@@ -60,7 +60,8 @@ impl ChunkStarts {
         self.starts.push(start);
     }
 
-    fn index(&self, number: ChunkNumber) -> usize {
+    /// The number of a chunk among those of all parts.
+    pub(crate) fn index(&self, number: ChunkNumber) -> usize {
         let part = self.parts.get(number.part as usize);
         part.map_or(usize::MAX, |&part| (part + number.chunk) as usize)
     }

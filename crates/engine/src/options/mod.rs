@@ -33,6 +33,8 @@ mod settings;
 mod shingles;
 mod size;
 #[cfg(feature = "files")]
+mod trim;
+#[cfg(feature = "files")]
 mod weighed;
 
 use std::path::PathBuf;
@@ -48,6 +50,8 @@ pub use query::Query;
 #[cfg(feature = "files")]
 pub use reading::RunFiles;
 pub use size::{file_size, item_size, memory_size};
+#[cfg(feature = "files")]
+pub use trim::TrimOptions;
 
 use crate::amplify::Expression;
 use crate::cluster::Keep;

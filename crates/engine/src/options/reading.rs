@@ -128,6 +128,16 @@ impl Options {
     /// # Errors
     /// When the folder cannot be used, or another run of the job is under way.
     pub fn job(&self, goal: Goal, files: RunFiles<'_>, settings: &Settings) -> Result<Option<Job>> {
+        self.job_of(&format!("{goal:?}"), files, settings)
+    }
+
+    /// The job of a run that is for this, which says all that [`Options`] do not.
+    pub(super) fn job_of(
+        &self,
+        what: &str,
+        files: RunFiles<'_>,
+        settings: &Settings,
+    ) -> Result<Option<Job>> {
         let Some(temp) = &self.temp else { return Ok(None) };
         let places = files.inputs.iter().chain(files.against);
         let stamps: Option<Vec<String>> = places.map(Place::stamp).collect();
@@ -141,7 +151,7 @@ impl Options {
         };
         let (inputs, against) = (names(files.inputs), names(files.against));
         let purpose = format!(
-            "{goal:?} {inputs:?} {against:?} {:?} {} {} {chunk} {stop_words:?}",
+            "{what} {inputs:?} {against:?} {:?} {} {} {chunk} {stop_words:?}",
             files.outputs,
             self.to_json(),
             folder.display()

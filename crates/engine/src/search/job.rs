@@ -111,7 +111,7 @@ impl Job {
     }
 
     /// Where its temporary files go.
-    pub(super) fn temp(&self) -> Temp {
+    pub(crate) fn temp(&self) -> Temp {
         self.temp.clone()
     }
 
@@ -122,7 +122,7 @@ impl Job {
     }
 
     /// Saves what `write` writes under a name.
-    pub(super) fn save(
+    pub(crate) fn save(
         &self,
         name: &str,
         write: impl FnOnce(&mut Saver) -> Result<()>,
@@ -140,7 +140,7 @@ impl Job {
     }
 
     /// What was saved under a name, if it is there, whole, and of this job.
-    pub(super) fn load<T>(
+    pub(crate) fn load<T>(
         &self,
         name: &str,
         read: impl FnOnce(&mut Loader) -> Option<T>,

@@ -22,6 +22,7 @@ mod tfidf;
 mod urls;
 mod word_characters;
 mod word_places;
+mod word_reader;
 mod words;
 
 use std::fmt;
@@ -37,6 +38,7 @@ pub use stop_words::StopWords;
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
 pub(crate) use word_places::WordPlaces;
+pub(crate) use word_reader::{WordKeys, WordReader};
 pub use words::{Tokenizer, UnicodeWords};
 pub(crate) use words::{first_word, word_windows};
 

@@ -96,7 +96,12 @@ fn hash_words(text: &str, case: Case, key: &HashKey, scratch: &mut Scratch) {
 
 /// Adds characters beyond ASCII to the masks, and brings them into lower case where they stand in `padded`. Whether
 /// that was possible: a few have a lower case of another length, and some are words of their own.
-fn fold_others(text: &str, case: Case, padded: &mut [u8], masks: &mut [WordMask]) -> bool {
+pub(super) fn fold_others(
+    text: &str,
+    case: Case,
+    padded: &mut [u8],
+    masks: &mut [WordMask],
+) -> bool {
     mark_others(text, masks, |c, place| {
         if is_alone(c) {
             return false;

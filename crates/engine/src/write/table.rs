@@ -29,6 +29,10 @@ pub enum ColumnKind {
     IntId,
     /// Ids of which some may be text. In Parquet all become text.
     Id,
+    /// Whole numbers that are ids, or nothing.
+    MaybeIntId,
+    /// Ids of which some may be text, or nothing.
+    MaybeId,
     /// True or false.
     Bool,
     /// A number.
@@ -37,6 +41,8 @@ pub enum ColumnKind {
     MaybeFloat,
     /// How many there are of something.
     Count,
+    /// How many there are of something, or nothing.
+    MaybeCount,
     /// A word.
     Text,
     /// A text, or nothing.
@@ -380,14 +386,21 @@ fn delimited_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
 impl Column<'_> {
     fn field(&self) -> Field {
         let kind = match self.kind {
-            ColumnKind::IntId => DataType::Int64,
-            ColumnKind::Id => DataType::Utf8,
+            ColumnKind::IntId | ColumnKind::MaybeIntId => DataType::Int64,
+            ColumnKind::Id | ColumnKind::MaybeId => DataType::Utf8,
             ColumnKind::Bool => DataType::Boolean,
             ColumnKind::Float | ColumnKind::MaybeFloat => DataType::Float64,
-            ColumnKind::Count => DataType::UInt64,
+            ColumnKind::Count | ColumnKind::MaybeCount => DataType::UInt64,
             ColumnKind::Text | ColumnKind::MaybeText => DataType::Utf8,
         };
-        let nullable = matches!(self.kind, ColumnKind::MaybeFloat | ColumnKind::MaybeText);
+        let nullable = matches!(
+            self.kind,
+            ColumnKind::MaybeFloat
+                | ColumnKind::MaybeText
+                | ColumnKind::MaybeIntId
+                | ColumnKind::MaybeId
+                | ColumnKind::MaybeCount
+        );
         Field::new(self.name, kind, nullable)
     }
 }
@@ -435,13 +448,13 @@ enum Builder {
 impl Builder {
     fn new(kind: ColumnKind) -> Self {
         match kind {
-            ColumnKind::IntId => Self::Int(Int64Builder::new()),
-            ColumnKind::Id | ColumnKind::Text | ColumnKind::MaybeText => {
+            ColumnKind::IntId | ColumnKind::MaybeIntId => Self::Int(Int64Builder::new()),
+            ColumnKind::Id | ColumnKind::MaybeId | ColumnKind::Text | ColumnKind::MaybeText => {
                 Self::Text(StringBuilder::new())
             }
             ColumnKind::Bool => Self::Bool(BooleanBuilder::new()),
             ColumnKind::Float | ColumnKind::MaybeFloat => Self::Float(Float64Builder::new()),
-            ColumnKind::Count => Self::Count(UInt64Builder::new()),
+            ColumnKind::Count | ColumnKind::MaybeCount => Self::Count(UInt64Builder::new()),
         }
     }
 
@@ -456,6 +469,8 @@ impl Builder {
             (Self::Float(builder), Cell::Float(number)) => builder.append_value(number),
             (Self::Float(builder), Cell::Missing) => builder.append_null(),
             (Self::Text(builder), Cell::Missing) => builder.append_null(),
+            (Self::Int(builder), Cell::Missing) => builder.append_null(),
+            (Self::Count(builder), Cell::Missing) => builder.append_null(),
             (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
             (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
             (_, cell) => {

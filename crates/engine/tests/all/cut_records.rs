@@ -1,5 +1,6 @@
 //! Stretches of texts are left out of records, and all their other bytes stay as they came.
 #![cfg(feature = "files")]
+#![allow(clippy::single_range_in_vec_init, reason = "a record may have one cut")]
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -40,6 +40,7 @@ mod scanned;
 mod scanned_files;
 mod strings;
 mod survey;
+mod trim;
 mod vectors;
 
 // Files in, files out.

@@ -117,6 +117,12 @@ pub(crate) fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64
     crate::hash::shingles::<FourRegisters>(key, tokens, k, out);
 }
 
+/// See [`crate::join_windows`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,aes")]
+pub(crate) fn join_windows(key: &HashKey, words: &[[u64; 2]], k: usize, out: &mut Vec<[u64; 2]>) {
+    crate::hash::windows_joined::<FourRegisters>(key, words, k, out);
+}
+
 /// See [`crate::string_special`].
 #[target_feature(enable = "avx2")]
 pub(crate) fn string_special(bytes: &[u8]) -> usize {

@@ -4,6 +4,7 @@ use super::aes::{self, Block};
 use crate::WordMask;
 use crate::hash::{
     Blocks, HashKey, PADDING, hash_between, piece_hashed, shingles, text_fingerprint,
+    windows_joined,
 };
 
 /// See [`crate::lower_blocks`].
@@ -58,6 +59,11 @@ pub fn fingerprint(key: &HashKey, text: &[u8]) -> u128 {
 /// See [`crate::shingle`].
 pub fn shingle(key: &HashKey, tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     shingles::<Block>(key, tokens, k, out);
+}
+
+/// See [`crate::join_windows`].
+pub fn join_windows(key: &HashKey, words: &[[u64; 2]], k: usize, out: &mut Vec<[u64; 2]>) {
+    windows_joined::<Block>(key, words, k, out);
 }
 
 /// [`hash_pieces`], to be compiled for several machines.

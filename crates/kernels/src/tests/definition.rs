@@ -150,3 +150,16 @@ pub(super) fn shingle(seed: u64, tokens: &[u64]) -> u64 {
     };
     low(four_rounds(seed, 5, k as u64, x))
 }
+
+pub(super) fn joined_window(seed: u64, words: &[[u64; 2]]) -> [u64; 2] {
+    let mut half = 1;
+    let mut windows: Vec<Block> = words.iter().map(|&[a, b]| numbers(a, b)).collect();
+    while 2 * half <= words.len() {
+        let next = windows.iter().zip(&windows[half..]);
+        windows = next.map(|(&a, &b)| joined(seed, a, b)).collect();
+        half *= 2;
+    }
+    let all = round(windows[0], windows[words.len() - half]);
+    let all = four_rounds(seed, 5, words.len() as u64, all);
+    [low(all), u64::from_le_bytes(*all.last_chunk().unwrap())]
+}

@@ -96,6 +96,23 @@ proptest! {
     }
 
     #[test]
+    fn all_versions_join_every_window(
+        words in vec(any::<[u64; 2]>(), 0..200),
+        k in 1usize..80,
+        usual in 0usize..8,
+        seed: u64,
+    ) {
+        let k = if usual > 0 { usual } else { k };
+        let expected: Vec<[u64; 2]> =
+            words.windows(k).map(|words| definition::joined_window(seed, words)).collect();
+        for (name, version) in versions::join_windows() {
+            let mut out = vec![[7, 7]];
+            version(&HashKey::new(seed), &words, k, &mut out);
+            prop_assert_eq!(&out[1..], &expected[..], "{}", name);
+        }
+    }
+
+    #[test]
     fn all_versions_undo_escapes(
         parts in vec(
             prop_oneof![
