@@ -142,6 +142,8 @@ DEDUP: list[dict[str, Any]] = [
     {"approximate": True, "keep": "longest"},
     {"approximate": True, "keep": "max:v", "chains": True},
     {"exact": True, "keep": "min:v"},
+    {"approximate": True, "keep": "prefer:v=3,1|longest"},
+    {"approximate": True, "keep": "longest|max:v", "chains": True},
     {"measure": "overlap", "threshold": 30},
     {"measure": "containment", "threshold": 0.7, "keep": "max:v"},
     {"threshold": 0.5},

@@ -40,7 +40,9 @@ mod _nearkin {
     #[pymodule_export]
     use crate::records::{Resolution, resolve, suggest_rules};
     #[pymodule_export]
-    use crate::run::{Deduplicated, compare, dedup, is_exact, main, plan, search, take_apart};
+    use crate::run::{
+        Deduplicated, compare, dedup, is_exact, keep_rules, main, plan, search, take_apart,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -63,6 +63,22 @@ pub fn batches(
     Ok((schema, batches))
 }
 
+/// Hands the wanted records over as lines of JSON, in input order; `progress` as in [`records`].
+pub fn json_lines(
+    input: &Input,
+    wanted: PositionFilter,
+    resources: Resources,
+    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
+    each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
+) -> Result<()> {
+    let (format, room) = (RecordFormat::Jsonl, waiting(resources));
+    let copies = Copies { input, format: &format, kept: wanted, turns: None, room };
+    copies.each(resources.threads, progress, |body, chunk| {
+        let lines = body.pieces(chunk).flat_map(|piece| piece.split(|byte| *byte == b'\n'));
+        lines.filter(|line| !line.trim_ascii().is_empty()).try_for_each(&mut *each)
+    })
+}
+
 /// The kept records of an input.
 pub(super) struct Copies<'a> {
     pub(super) input: &'a Input,
