@@ -38,9 +38,8 @@ def dedup(
     inputs: list[Given],
     against: list[Given],
     progress: Callable[[str, int, int], None] | None,
-    output: str | None = None,
-    removed: str | None = None,
-    removed_fields: list[str] = ...,
+    outputs: tuple[str | None, str | None],
+    removed_fields: list[str],
 ) -> Deduplicated: ...
 def keep_rules(keep: str) -> list[tuple[str, str, list[str]]]: ...
 

@@ -231,6 +231,6 @@ def dedup(
     old = [] if against is None else one_input(against, options, "<against>").given
     where, gone = (None if path is None else os.fspath(path) for path in (output, removed))
     with shown(progress) as bar:
-        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, old, bar, where, gone, fields)
+        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, old, bar, (where, gone), fields)
     warn(found.warnings, above=1)
     return Deduplicated(found, given)

@@ -106,24 +106,23 @@ pub(crate) struct Deduplicated {
     removed_fields: Vec<String>,
 }
 
-/// Finds the groups of a collection, and writes what is kept to a file or a folder, if one is named.
+/// Finds the groups of a collection, which may grow another one, and writes what is kept and what was removed where that is
+/// asked for.
 #[pyfunction]
-#[pyo3(signature = (options, inputs, against, progress, output=None, removed=None, removed_fields=Vec::new()))]
 pub(crate) fn dedup(
     py: Python<'_>,
     options: &str,
     inputs: Vec<InputArgument>,
     against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
-    output: Option<PathBuf>,
-    removed: Option<PathBuf>,
+    outputs: (Option<PathBuf>, Option<PathBuf>),
     removed_fields: Vec<String>,
 ) -> PyResult<Deduplicated> {
     let options = parse_options(py, options)?;
     let (inputs, against) = (places(py, inputs)?, places(py, against)?);
     let targets = DedupTargets {
-        output: output.as_deref(),
-        removed: removed.as_deref(),
+        output: outputs.0.as_deref(),
+        removed: outputs.1.as_deref(),
         removed_fields: &removed_fields,
     };
     let found = watched(py, progress, |observer| {
@@ -139,7 +138,7 @@ pub(crate) fn keep_rules(
     py: Python<'_>,
     keep: &str,
 ) -> PyResult<Vec<(&'static str, String, Vec<String>)>> {
-    let keep: Keep = keep.parse().raise(py)?;
+    let keep = keep.parse::<Keep>().raise(py)?;
     let rule = |rule: &Keep| match rule {
         Keep::Longest => ("longest", String::new(), Vec::new()),
         Keep::Max(field) => ("max", field.clone(), Vec::new()),

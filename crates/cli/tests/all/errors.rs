@@ -462,7 +462,7 @@ fn unknown_options_are_answered_with_what_helps() {
     let place = Place::new();
     place.write("in.jsonl", three());
     for (line, tip) in [
-        ("dedup in.jsonl -k 3", "tip: it belongs to top"),
+        ("top in.jsonl --removed r.csv", "tip: it belongs to dedup"),
         ("pairs in.jsonl --keep first", "tip: it belongs to dedup"),
         ("pairs in.jsonl --column text", "tip: here it is called '--text'"),
         ("pairs in.jsonl --treshold 1", "tip: a similar argument exists: '--threshold'"),

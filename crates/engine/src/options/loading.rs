@@ -33,7 +33,7 @@ impl Options {
         let options = self.read_options();
         let own = ReadOptions { values: self.keep_fields(), ..options.clone() };
         let mut sides = vec![Side { places: inputs, options: own }];
-        sides.extend((!against.is_empty()).then(|| Side { places: against, options }));
+        sides.extend((!against.is_empty()).then_some(Side { places: against, options }));
         if goal == Goal::Groups {
             sides.reverse(); // the collection that INPUT grows comes first
         }
