@@ -209,6 +209,8 @@ def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
         nks.pairs(frame, text="words")
     with pytest.raises(nk.ParameterError, match="keep"):
         nks.dedup(frame, keep="last", approximate=True)
+    with pytest.raises(nk.ParameterError, match="against does not run on Spark"):
+        nks.dedup(frame, against=frame)
     with pytest.raises(TypeError, match="did you mean 'threshold'"):
         nks.pairs(frame, treshold=0.5)
 

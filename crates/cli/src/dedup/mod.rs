@@ -2,6 +2,7 @@
 
 mod old;
 mod removed;
+mod target;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ use crate::args::{
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
 use crate::search::{OutputTable, Target};
+pub(crate) use target::KeptTarget;
 
 /// Keep one item of each group of similar items
 ///
@@ -127,65 +129,6 @@ impl DedupArgs {
             chains: self.chains,
             no_chains: self.no_chains,
             ..options
-        }
-    }
-}
-
-/// Where the kept records go.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum KeptTarget<'a> {
-    /// Nowhere: the caller asks for them later, or wants only the groups.
-    #[default]
-    Nowhere,
-    Stdout,
-    File(&'a Path),
-    /// A folder with a file for each of the input, or files of this size.
-    Shards(&'a Path, Option<usize>),
-}
-
-impl<'a> KeptTarget<'a> {
-    /// A folder that is there, or a name that ends in a slash, is for shards.
-    pub(crate) fn of(path: &'a Path) -> Self {
-        let has_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if has_slash || path.is_dir() { Self::Shards(path, None) } else { Self::File(path) }
-    }
-
-    /// In files of this size, if there is one.
-    fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
-        match (self, size) {
-            (_, None) => Ok(self),
-            (Self::Shards(folder, _), size) => Ok(Self::Shards(folder, size)),
-            (_, Some(size)) => {
-                let must = "left out, or -o the name of a folder, with a / at its end";
-                Err(Error::parameter("shard_size", size, must))
-            }
-        }
-    }
-
-    fn path(self) -> Option<&'a Path> {
-        match self {
-            Self::File(path) | Self::Shards(path, _) => Some(path),
-            Self::Nowhere | Self::Stdout => None,
-        }
-    }
-
-    fn file(self) -> Option<&'a Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Nowhere | Self::Stdout | Self::Shards(..) => None,
-        }
-    }
-
-    /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
-    fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
-        let Self::Shards(folder, _) = self else { return Ok(()) };
-        write::check_folder(folder)?;
-        match source {
-            RecordSource::Records(source) => source.input().check_shards(),
-            RecordSource::Vectors(_) => Err(Error::file(
-                folder,
-                "is a folder, and vectors are written to one file; name it",
-            )),
         }
     }
 }
