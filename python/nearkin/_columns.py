@@ -81,8 +81,8 @@ class _Layout:
         if kind == "answers" or options.get("edges"):
             return cls(item, id, kind, None)
         named = [options.get(key) for key in ("text", "id", "group", "element", "count", "rating")]
-        field = str(options.get("keep") or "").partition(":")[2]
-        names = [*named, *usual, "id", field]
+        kept_by = [field for _, field, _ in _nearkin.keep_rules(str(options.get("keep") or "first"))]
+        names = [*named, *usual, "id", *kept_by, *(options.get("removed_fields") or [])]
         return cls(item, id, kind, frozenset(str(name) for name in names if name not in (None, "")))
 
 

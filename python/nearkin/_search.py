@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +145,7 @@ class Deduplicated:
     @cached_property
     def mask(self) -> npt.NDArray[np.bool_]:
         """For each record whether it is kept."""
-        rows = self._given.rows
-        if rows is None:
-            rows = self.stats["items"] + self.stats["skipped"]
+        rows = self._found.count if self._given.rows is None else self._given.rows
         return np.asarray(self._found.kept(rows).to_numpy(zero_copy_only=False))
 
     @cached_property
@@ -160,8 +159,15 @@ class Deduplicated:
     @cached_property
     def clusters(self) -> pa.Table:
         """One row per item: ``id``, ``cluster`` (the id that was kept), ``kept``, ``similarity`` to it
-        (``distance``, with ``within``)."""
+        (``distance``, with ``within``). With ``against``, also ``old``: whether ``cluster`` is an id of that."""
         return self._found.clusters()
+
+    @cached_property
+    def removed(self) -> pa.Table:
+        """One row per removed item: ``id``, ``file``, ``line``, ``kept`` (the id that was kept), ``kept_file``,
+        ``kept_line``, ``similarity`` (``distance``, with ``within``), ``reason``, and the ``removed_fields``. Tables in
+        memory have rows for lines, from 1."""
+        return self._found.removed()
 
     def __repr__(self) -> str:
         told = self.stats
@@ -170,9 +176,12 @@ class Deduplicated:
 
 def dedup(
     data: object,
+    against: object = None,
     *,
     keep: str = "first",
     output: str | os.PathLike[str] | None = None,
+    removed: str | os.PathLike[str] | None = None,
+    removed_fields: Sequence[str] = (),
     progress: bool | None = None,
     **options: Unpack[DedupOptions],
 ) -> Deduplicated:
@@ -185,11 +194,20 @@ def dedup(
     ----------
     data
         As for `pairs`.
+    against
+        A collection that `data` grows: what is similar to one of its items is removed from `data`, too. All of it stays, and
+        nothing of it is in the result.
     keep
-        Which item of a group: ``first``, ``longest``, ``max:FIELD`` or ``min:FIELD``.
+        Which item of a group: ``first``, ``longest``, ``max:FIELD``, ``min:FIELD`` or ``prefer:FIELD=VALUE,VALUE``. Several
+        with ``|`` between them are tried in order.
     output
         Where to write the records that are kept: a file, or a folder (``"kept/"``) that gets a file for each file of
         `data`, with its path, format and packing.
+    removed
+        Where to write what was removed and why: a file ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet``. The result has it
+        as ``.removed``.
+    removed_fields
+        Fields of the removed records to add to that table.
     progress, **options
         As for `pairs`.
 
@@ -204,11 +222,15 @@ def dedup(
     ['the cat sat on the mat all day long', 'no']
     >>> result.clusters.to_pylist()[0]
     {'id': 0, 'cluster': 1, 'kept': False, 'similarity': 0.8}
+    >>> nk.dedup(["no", "the cat sat on a mat", "yes"], texts).kept
+    ['the cat sat on a mat', 'yes']
     """
     asked = {**options, "keep": keep}
-    given = one_input(data, asked)
+    fields = list(removed_fields)
+    given = one_input(data, {**asked, "removed_fields": fields})
+    old = [] if against is None else one_input(against, options, "<against>").given
+    where, gone = (None if path is None else os.fspath(path) for path in (output, removed))
     with shown(progress) as bar:
-        where = None if output is None else os.fspath(output)
-        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, bar, where)
+        found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, old, bar, (where, gone), fields)
     warn(found.warnings, above=1)
     return Deduplicated(found, given)

@@ -81,7 +81,8 @@ def test_the_guide(
     np.save("images.npy", np.random.default_rng(1).normal(size=(50, 8)))
     with pa.CompressedOutputStream("crawl.jsonl.zst", "zstd") as out:
         out.write((tmp_path / "articles.jsonl").read_bytes())
-    table = pa.Table.from_pylist([{**article, "body": article["text"]} for article in articles])
+    more = {"title": "", "source": "wiki", "quality": 1}
+    table = pa.Table.from_pylist([{**article, **more, "body": article["text"]} for article in articles])
     texts = table["text"].to_pylist()
     names: dict[str, object] = {"np": np, "pathlib": pathlib, "table": table, "new": table, "old": table}
     names |= {"text_a": texts[0], "text_b": texts[1], "text": texts[0], "other_text": texts[0], "texts": texts}

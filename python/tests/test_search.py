@@ -430,3 +430,41 @@ def test_texts_that_are_all_missing_are_skipped() -> None:
 
 def test_names_of_columns_may_be_numbers() -> None:
     assert nk.pairs(pd.DataFrame({0: ["a b", "a b"]}), text=0).num_rows == 1
+
+
+def test_dedup_grows_a_collection(tmp_path: Path) -> None:
+    old = ["the cat sat on the mat all day", "no"]
+    new = [
+        {"id": "a", "text": "the cat sat on the mat all day long", "n": 1, "title": "A"},
+        {"id": "b", "text": "one two three four five six", "n": 2, "title": "B"},
+        {"id": "c", "text": "one two three four five six", "n": 3},
+        {"id": "d", "text": "no", "n": None, "title": None},
+        {"id": "e", "text": "yes", "n": 4},
+    ]
+    options: dict[str, Any] = {"threshold": 0.5, "keep": "prefer:title=X,B|max:n", "removed_fields": ["title"]}
+    result = nk.dedup(new, old, **options)
+    assert [record["id"] for record in result.kept] == ["b", "e"]
+    assert result.mask.tolist() == [False, True, False, False, True]
+    assert result.clusters.to_pydict() == {
+        "id": ["a", "b", "c", "d", "e"],
+        "cluster": ["0", "b", "b", "1", "e"],
+        "kept": [False, True, False, False, True],
+        "similarity": [0.8, 1.0, 1.0, 1.0, 1.0],
+        "old": [True, False, False, True, False],
+    }
+    removed = result.removed.to_pydict()
+    assert removed["id"] == ["a", "c", "d"] and removed["kept"] == ["0", "b", "1"]
+    assert removed["line"] == [1, 3, 4] and removed["kept_line"] == [1, 2, 2]
+    assert removed["reason"] == ["similar", "identical", "identical"]
+    assert removed["title"] == ["A", None, None]
+    assert (result.stats["old"], result.stats["kept"]) == (2, 2)
+    path, gone = tmp_path / "new.jsonl", tmp_path / "gone.csv"
+    path.write_text("".join(json.dumps(record) + "\n" for record in new))
+    result = nk.dedup(path, pl.DataFrame({"text": old}), output=tmp_path / "kept.jsonl", removed=gone, **options)
+    assert result.mask.tolist() == [False, True, False, False, True]
+    assert gone.read_text().splitlines()[1] == f"a,{path},1,0,<against>,1,0.8,similar,A"
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 2
+    with pytest.raises(nk.ParameterError, match="keep"):
+        nk.dedup(new, keep="prefer:title")
+    with pytest.raises(nk.FileError, match="no record has a field `titel`"):
+        nk.dedup(new, keep="max:titel")

@@ -142,6 +142,8 @@ DEDUP: list[dict[str, Any]] = [
     {"approximate": True, "keep": "longest"},
     {"approximate": True, "keep": "max:v", "chains": True},
     {"exact": True, "keep": "min:v"},
+    {"approximate": True, "keep": "prefer:v=3,1|longest"},
+    {"approximate": True, "keep": "longest|max:v", "chains": True},
     {"measure": "overlap", "threshold": 30},
     {"measure": "containment", "threshold": 0.7, "keep": "max:v"},
     {"threshold": 0.5},
@@ -207,6 +209,8 @@ def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
         nks.pairs(frame, text="words")
     with pytest.raises(nk.ParameterError, match="keep"):
         nks.dedup(frame, keep="last", approximate=True)
+    with pytest.raises(nk.ParameterError, match="against does not run on Spark"):
+        nks.dedup(frame, against=frame)
     with pytest.raises(TypeError, match="did you mean 'threshold'"):
         nks.pairs(frame, treshold=0.5)
 

@@ -12,7 +12,7 @@ use nearkin_engine::options::{Goal, Options, TrimOptions};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::Search;
 use nearkin_engine::settings::Strategy;
-use nearkin_engine::write::{self, Formulas};
+use nearkin_engine::write::{self, CompleteOutput, Formulas};
 
 use crate::command::{Command, Job, command};
 use crate::compare::{ComparisonArgs, ComparisonRequest};
@@ -111,18 +111,39 @@ pub fn search(
 /// A collection with one item of each group kept.
 pub struct DedupResult(KeptItems);
 
-/// Finds the groups of a collection, and writes what is kept to `output`, a file or a folder, if there is one.
+/// Where `dedup` writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DedupTargets<'a> {
+    /// What is kept: a file or a folder.
+    pub output: Option<&'a Path>,
+    /// What was removed and why.
+    pub removed: Option<&'a Path>,
+    /// The fields of removed records in that table.
+    pub removed_fields: &'a [String],
+}
+
+/// Finds the groups of a collection, which may grow another one, and writes what was asked for.
 ///
 /// # Errors
 /// When the options make no sense, a record cannot be used or the output cannot be written, as in the command.
 pub fn dedup(
     options: &Options,
     inputs: &[Place],
-    output: Option<&Path>,
+    against: &[Place],
+    targets: DedupTargets<'_>,
     observer: &dyn Observer,
 ) -> Result<(DedupResult, Account)> {
+    let DedupTargets { output, removed, removed_fields } = targets;
     let target = output.map(KeptTarget::of).unwrap_or_default();
-    let mut found = dedup::find(options, inputs, DedupOutputs::of(target), observer)?;
+    let outputs = DedupOutputs::of(target, removed);
+    let mut found = dedup::find(options, (inputs, against), outputs, observer)?;
+    let mut ready = Vec::new();
+    if removed.is_some() {
+        let target = Target::File(removed, Formulas::Kept);
+        if let OutputTable::File(table) = found.write_removed(target, removed_fields, observer)? {
+            ready.push(table);
+        }
+    }
     if output.is_some() {
         let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
         observer.stage(Stage::Write, Some(found.source.bytes()));
@@ -130,10 +151,11 @@ pub fn dedup(
             observer.advance(bytes);
             go_on(observer)
         };
-        found.write_kept(target, Formulas::Kept, &mut advance)?.appear()?;
+        ready.push(found.write_kept(target, Formulas::Kept, &mut advance)?);
         let traffic = found.source.traffic() - before;
         found.result.stats.stages.push(clock.stop_with(traffic));
     }
+    ready.into_iter().try_for_each(CompleteOutput::appear)?;
     let account = found.report()?.into();
     found.finish_job();
     Ok((DedupResult(found), account))
@@ -202,6 +224,23 @@ impl TrimResult {
 }
 
 impl DedupResult {
+    /// How many records the collection has, skipped ones included.
+    pub fn count(&self) -> u64 {
+        let collection = &self.0.result.collection;
+        u64::from(collection.records() - collection.old_records())
+    }
+
+    /// One row per removed item, with these fields of its record.
+    ///
+    /// # Errors
+    /// When a file has changed, or no record has a field.
+    pub fn removed(&self, fields: &[String], observer: &dyn Observer) -> Result<Table> {
+        match self.0.write_removed(Target::Memory, fields, observer)? {
+            OutputTable::Memory(schema, rows) => Ok((schema, rows)),
+            OutputTable::File(_) => Err(Failure::Other("no table was written".to_owned())),
+        }
+    }
+
     /// For each of the first `records` records whether it is kept.
     pub fn kept(&self, records: u64) -> BooleanArray {
         (0..records).map(|record| Some(self.0.is_record_kept(record))).collect()
@@ -228,7 +267,7 @@ impl DedupResult {
     /// # Errors
     /// When ids that were put aside cannot be read again.
     pub fn clusters(&self, observer: &dyn Observer) -> Result<Table> {
-        match self.0.write_clusters(Target::Memory, observer)? {
+        match self.0.write_clusters(Target::Memory, 1, observer)? {
             OutputTable::Memory(schema, rows) => Ok((schema, rows)),
             OutputTable::File(_) => Err(Failure::Other("no table was written".to_owned())),
         }
@@ -413,11 +452,15 @@ pub fn command_line(words: &[String]) -> Result<CommandLine> {
             clusters: None,
             stats: args.search.run.stats,
         }),
+        Job::Dedup(args) if args.removed.is_some() || args.clusters_from.is_some() => {
+            let what = "--removed and --clusters-from do not run on Spark; leave them out";
+            Err(Failure::Usage(what.to_owned()))
+        }
         Job::Dedup(args) => Ok(CommandLine {
             goal: Goal::Groups,
             options: args.options(),
             inputs: args.input.inputs,
-            against: Vec::new(),
+            against: args.against,
             output: args.output,
             clusters: args.clusters,
             stats: args.run.stats,

@@ -117,6 +117,7 @@ pub(crate) fn named(tables: &TablesPlan) -> String {
 /// How many survived each stage, a line each.
 pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     let mut rows: Vec<(u64, String)> = vec![(stats.items, "items read".into())];
+    rows.extend(stats.old.map(|old| (old, "of them in --against, where all stay".into())));
     if stats.skipped > 0 {
         rows.push((stats.skipped, "records skipped because they could not be used".into()));
     }
@@ -133,8 +134,9 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     }
     if let (Some(clusters), Some(kept)) = (stats.clusters, stats.kept) {
         rows.push((clusters, format!("groups of similar items {}", subject.reach())));
-        rows.push((stats.items - kept, removed(stats, subject)));
-        rows.push((kept, "items kept".into()));
+        rows.push((stats.items - stats.old.unwrap_or(0) - kept, removed(stats, subject)));
+        let kept_of = if stats.old.is_some() { "items of INPUT kept" } else { "items kept" };
+        rows.push((kept, kept_of.into()));
     }
     let mut text = lines(&rows);
     let seconds: f64 = stats.stages.iter().map(|stage| stage.seconds).sum();
@@ -440,6 +442,7 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
     };
     json!({
         "items": stats.items,
+        "old": stats.old,
         "skipped": stats.skipped,
         "empty": stats.empty,
         "unshingled": stats.unshingled,

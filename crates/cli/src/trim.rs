@@ -263,22 +263,8 @@ impl Trimmed {
             observer.advance(bytes);
             if observer.stopped() { Err(Error::Interrupted) } else { Ok(()) }
         };
-        let (input, resources) = (source.input(), (&self.settings).into());
-        let written = self.documents(|documents| match target {
-            KeptTarget::Shards(folder, None) => {
-                let threads = self.settings.threads;
-                write::shards(input, folder, documents, formulas, threads, &mut advance)
-            }
-            KeptTarget::Shards(folder, Some(size)) => write::even_shards(
-                input,
-                folder,
-                size,
-                documents,
-                formulas,
-                resources,
-                &mut advance,
-            ),
-            _ => write::records(input, target.file(), documents, formulas, resources, &mut advance),
+        let written = self.documents(|documents| {
+            target.write(source.input(), documents, formulas, &self.settings, &mut advance)
         });
         let stage = clock.stop_with(source.traffic() - before);
         self.written.push(stage);

@@ -246,7 +246,7 @@ impl Request<'_, OneOfEach> {
     pub fn run(mut self) -> Result<KeptItems> {
         let collection = self.take_collection();
         let OneOfEach { keep, linkage } = &self.goal;
-        if let Some(field) = keep.field() {
+        if let Some(field) = keep.fields().first() {
             let must = "first or longest: items in memory have no fields";
             return Err(Error::parameter("keep", field, must));
         }

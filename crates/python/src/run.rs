@@ -9,8 +9,9 @@ use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable, ToPyArrow};
 use arrow_schema::{ArrowError, Schema};
-use nearkin_cli::engine::{self, Account, ComparisonView, Failure};
+use nearkin_cli::engine::{self, Account, ComparisonView, DedupTargets, Failure};
 use nearkin_engine::Error;
+use nearkin_engine::cluster::Keep;
 use nearkin_engine::options::{Goal, Options, TrimOptions};
 use nearkin_engine::read::{MemoryTable, Place};
 use pyo3::exceptions::PyValueError;
@@ -102,24 +103,50 @@ pub(crate) struct Deduplicated {
     /// Boxed, because Python aligns its objects to 16 bytes only.
     found: Box<engine::DedupResult>,
     account: Account,
+    removed_fields: Vec<String>,
 }
 
-/// Finds the groups of a collection, and writes what is kept to a file or a folder, if one is named.
+/// Finds the groups of a collection, which may grow another one, and writes what is kept and what was removed where that is
+/// asked for.
 #[pyfunction]
-#[pyo3(signature = (options, inputs, progress, output=None))]
 pub(crate) fn dedup(
     py: Python<'_>,
     options: &str,
     inputs: Vec<InputArgument>,
+    against: Vec<InputArgument>,
     progress: Option<Py<PyAny>>,
-    output: Option<PathBuf>,
+    outputs: (Option<PathBuf>, Option<PathBuf>),
+    removed_fields: Vec<String>,
 ) -> PyResult<Deduplicated> {
-    let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
-    let output = output.as_deref();
-    let found =
-        watched(py, progress, |observer| engine::dedup(&options, &inputs, output, observer))?;
+    let options = parse_options(py, options)?;
+    let (inputs, against) = (places(py, inputs)?, places(py, against)?);
+    let targets = DedupTargets {
+        output: outputs.0.as_deref(),
+        removed: outputs.1.as_deref(),
+        removed_fields: &removed_fields,
+    };
+    let found = watched(py, progress, |observer| {
+        engine::dedup(&options, &inputs, &against, targets, observer)
+    })?;
     let (found, account) = found.raise(py)?;
-    Ok(Deduplicated { found: found.into(), account })
+    Ok(Deduplicated { found: found.into(), account, removed_fields })
+}
+
+/// The rules of `keep`, each with its name, its field and the values that it prefers.
+#[pyfunction]
+pub(crate) fn keep_rules(
+    py: Python<'_>,
+    keep: &str,
+) -> PyResult<Vec<(&'static str, String, Vec<String>)>> {
+    let keep = keep.parse::<Keep>().raise(py)?;
+    let rule = |rule: &Keep| match rule {
+        Keep::Longest => ("longest", String::new(), Vec::new()),
+        Keep::Max(field) => ("max", field.clone(), Vec::new()),
+        Keep::Min(field) => ("min", field.clone(), Vec::new()),
+        Keep::Prefer(field, values) => ("prefer", field.clone(), values.clone()),
+        Keep::First | Keep::InTurn(_) => ("first", String::new(), Vec::new()),
+    };
+    Ok(keep.rules().iter().map(rule).collect())
 }
 
 #[pymethods]
@@ -134,6 +161,19 @@ impl Deduplicated {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         warnings(&self.account)
+    }
+
+    /// How many records the collection has, skipped ones included.
+    #[getter]
+    fn count(&self) -> u64 {
+        self.found.count()
+    }
+
+    /// One row per removed item.
+    fn removed(&self, py: Python<'_>) -> PyResult<PyArrowType<ArrowTable>> {
+        let fields = &self.removed_fields;
+        let removed = watched(py, None, |observer| self.found.removed(fields, observer))?;
+        table(py, removed.raise(py)?)
     }
 
     /// For each of the first `records` records whether it is kept.

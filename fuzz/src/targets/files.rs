@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
-use nearkin_engine::item::{Batch, Id, Value};
+use nearkin_engine::item::{Batch, Id, KeepValues};
 use nearkin_engine::read::{Format, Input, OnError, ReadOptions, RecordBody, RecordFormat, Shape};
 use nearkin_engine::{Error, Result};
 
@@ -79,7 +79,7 @@ pub(crate) fn packed(data: &[u8]) {
 pub(crate) fn chosen(flags: u8, format: Format) -> ReadOptions {
     ReadOptions {
         id: (flags & 1 > 0).then(|| "id".to_owned()),
-        value: (flags & 2 > 0).then(|| "n".to_owned()),
+        values: if flags & 2 > 0 { vec!["n".to_owned(), "m".to_owned()] } else { Vec::new() },
         positions: flags & 4 > 0 && flags & 1 == 0,
         on_error: if flags & 8 > 0 { OnError::Stop } else { OnError::Skip },
         shape: [Shape::Text, Shape::Elements, Shape::Value, Shape::Text]
@@ -90,7 +90,7 @@ pub(crate) fn chosen(flags: u8, format: Format) -> ReadOptions {
 }
 
 /// What is read of a record.
-type ReadRecord = (String, Option<Id>, Option<Value>, u64);
+type ReadRecord = (String, Option<Id>, KeepValues, u64);
 
 /// All records of a file, by two scans that must agree.
 fn records(path: &std::path::Path, options: &ReadOptions) -> Result<Vec<ReadRecord>> {
@@ -109,7 +109,7 @@ fn scan(input: &Input) -> Result<Vec<ReadRecord>> {
         batch.bad.iter().for_each(check_message);
         for (at, item) in batch.items.iter().enumerate() {
             let text = batch.text(at).to_owned();
-            records.push((text, item.id.clone(), item.value.clone(), item.line));
+            records.push((text, item.id.clone(), item.values.clone(), item.line));
         }
     }
     Ok(records)

@@ -15,7 +15,7 @@ pub(crate) fn json(data: &[u8]) {
     let ([flags], data) = choices(data);
     let options = ReadOptions {
         id: (flags & 1 > 0).then(|| "id".to_owned()),
-        value: (flags & 2 > 0).then(|| "n".to_owned()),
+        values: if flags & 2 > 0 { vec!["n".to_owned(), "m".to_owned()] } else { Vec::new() },
         on_error: OnError::Skip,
         ..ReadOptions::default()
     };

@@ -100,7 +100,8 @@ def dedup(
     frame, **options
         As for `pairs`.
     keep
-        Which row of a group: `first`, `longest`, `max:COLUMN` or `min:COLUMN`.
+        Which row of a group: `first`, `longest`, `max:COLUMN`, `min:COLUMN` or `prefer:COLUMN=VALUE,VALUE`; several
+        with `|` between them are tried in order.
     chains
         Whether rows belong together also through others. Then rows are removed that are similar to none that is kept.
 
@@ -110,5 +111,8 @@ def dedup(
         `.kept`, the rows that are kept with all their columns; `.clusters`, a row a text: `id`, `cluster` (the id
         that was kept), `kept`, `similarity` to it (or `distance`, with `within`); `.stats`.
     """
+    for name in ("against", "removed", "removed_fields"):
+        if name in options:
+            raise ParameterError(f"{name} does not run on Spark yet; pass both collections to nk.dedup on one machine")
     texts, found = _found(frame, options, chains)
     return deduplicate(found, texts, keep, chains)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from nearkin import ParameterError
+from nearkin import _nearkin
 from nearkin.spark import _rust
 from nearkin.spark._components import contract
 from nearkin.spark._stages import Found, Texts, encoded, value_name
@@ -198,16 +199,14 @@ def _group(
 
 def _preference(keep: str) -> Any:
     """The order of preference as a column, the most preferred first."""
-    how, _, column = keep.partition(":")
+    rules = _nearkin.keep_rules(keep)
     if keep == "first":
         return F.struct("position")
-    if keep == "longest":
+    if len(rules) > 1 or rules[0][0] in ("longest", "prefer"):
         return F.struct("value", "position")
-    if how == "min" and column:
+    if rules[0][0] == "min":
         return F.struct(F.isnull("value"), "value", "position")
-    if how == "max" and column:
-        return None
-    raise ParameterError(f"keep is {keep!r}, must be first, longest, max:COLUMN or min:COLUMN")
+    return None
 
 
 def _members(found: Found, joined: DataFrame) -> DataFrame:
@@ -224,16 +223,61 @@ def _members(found: Found, joined: DataFrame) -> DataFrame:
 
 
 def _with_values(members: DataFrame, texts: Texts, keep: str) -> DataFrame:
-    if keep == "longest":
+    """The items with what decides which is kept: the value of the one rule, or where the rules together put each."""
+    rules = _nearkin.keep_rules(keep)
+    if len(rules) == 1 and rules[0][0] != "prefer":
+        return _with_value(members, texts, rules[0])
+    ranked = members
+    order: list[Column] = []
+    for number, rule in enumerate(rules):
+        if rule[0] == "first":
+            break
+        name = f"value_{number}"
+        ranked = _with_value(ranked, texts, rule).withColumnRenamed("value", name)
+        kind = dict(ranked.dtypes)[name]
+        order.append(_by_rule(F.col(name), rule, kind))
+    # These numbers follow the order of rows.
+    ranked = ranked.orderBy(*order, "position").withColumn("value", F.monotonically_increasing_id())
+    return ranked.select(*members.columns, "value")
+
+
+def _with_value(members: DataFrame, texts: Texts, rule: tuple[str, str, list[str]]) -> DataFrame:
+    """The items with what a rule looks at: the value of a column, or the length, the longest first."""
+    if rule[0] == "longest":
         firsts = members.where("position = first").select("position")
         length = (-texts.length()).alias("value")
         lengths = texts.at(firsts).select(F.col("position").alias("first"), length)
         return members.join(lengths, "first")
-    values = texts.values(keep.partition(":")[2])
+    values = texts.values(rule[1])
     kind = dict(values.dtypes)["value"]
     if kind in ("float", "double"):
         values = values.withColumn("value", F.nanvl("value", F.lit(None).cast(kind)))
     return members.join(values, "position", "left")
+
+
+def _by_rule(value: Column, rule: tuple[str, str, list[str]], kind: str) -> Column:
+    """The order that a rule puts values of a type in."""
+    how, _, listed = rule
+    if how == "max":
+        return value.desc_nulls_last()
+    if how != "prefer":
+        return value.asc_nulls_last()
+    place = F.lit(len(listed))
+    for number in reversed(range(len(listed))):
+        text = listed[number]
+        if kind == "string":
+            is_it = value == F.lit(text)
+        else:
+            is_it = value == F.lit(float(text)) if _is_number(text) else F.lit(False)
+        place = F.when(is_it, F.lit(number)).otherwise(place)
+    return place.asc()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return not math.isnan(float(text))
+    except ValueError:
+        return False
 
 
 def _best(kept_by: Any, *others: str) -> Column:

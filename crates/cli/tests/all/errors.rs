@@ -467,6 +467,7 @@ fn unknown_options_are_answered_with_what_helps() {
     place.write("in.jsonl", three());
     for (line, tip) in [
         ("plan in.jsonl --against in.jsonl", "tip: it belongs to pairs"),
+        ("top in.jsonl --removed r.csv", "tip: it belongs to dedup"),
         ("pairs in.jsonl --keep first", "tip: it belongs to dedup"),
         ("pairs in.jsonl --column text", "tip: here it is called '--text'"),
         ("pairs in.jsonl --treshold 1", "tip: a similar argument exists: '--threshold'"),

@@ -132,7 +132,59 @@ fn keep_goes_by_fields() {
         let kept = json_lines(&place.ok(&format!("dedup in.jsonl --keep {keep}")).stdout);
         assert_eq!((kept.len(), &kept[0]["id"]), (1, &Value::from(id)), "{keep}");
     }
-    place.fails("dedup in.jsonl --keep max:size -o out.jsonl", &["in.jsonl:1: ", "`size`"]);
+    let missing = "dedup in.jsonl --keep max:n|max:size -o out.jsonl";
+    place.fails(missing, &["in.jsonl: ", "`size`", "`id`, `n`, `date`, `text`"]);
+    let wrong = place.run("dedup in.jsonl --keep prefer:n -o out.jsonl");
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("prefer:FIELD=VALUE"), "{wrong:?}");
+}
+
+#[test]
+fn keep_tries_rules_in_order() {
+    let place = Place::new();
+    let text = "the same few words again and again";
+    let rows = [
+        ("a", "web", "9", "1"),
+        ("b", "books", "2", "2"),
+        ("c", "wiki", "1", "3"),
+        ("d", "wiki", "null", "4"),
+        ("e", "wiki", "1", "5"),
+    ];
+    // The last record has no field n.
+    let line = |(id, source, quality, n): &(&str, &str, &str, &str)| {
+        let n = if *id == "e" { String::new() } else { format!(",\"n\":{n}") };
+        format!(
+            "{{\"id\":\"{id}\",\"source\":\"{source}\",\"q\":{quality}{n},\"text\":\"{text}\"}}\n"
+        )
+    };
+    place.write("in.jsonl", rows.iter().map(line).collect::<String>());
+    let cell = |it: &(&str, &str, &str, &str)| {
+        let n = if it.0 == "e" { "" } else { it.3 };
+        format!("{},{},{},{n},{text}\n", it.0, it.1, it.2.replace("null", ""))
+    };
+    let table: String = rows.iter().map(cell).collect();
+    place.write("in.csv", format!("id,source,q,n,text\n{table}"));
+    for (keep, id) in [
+        ("prefer:source=wiki,books|max:q", "c"),
+        ("prefer:source=books,wiki|max:q", "b"),
+        ("prefer:source=none|min:q", "c"),
+        ("prefer:source=wiki|min:n", "c"),
+        ("prefer:source=wiki|max:n", "d"),
+        ("prefer:q=2,9|first", "b"),
+        ("longest|max:n", "d"),
+        ("min:q|max:n|prefer:source=web", "c"),
+    ] {
+        for input in ["in.jsonl", "in.csv"] {
+            for chains in ["", " --chains"] {
+                place.ok(&format!("dedup {input} --keep {keep} -o out.jsonl{chains}"));
+                let kept = json_lines(&place.read("out.jsonl"));
+                assert_eq!((kept.len(), &kept[0]["id"]), (1, &Value::from(id)), "{keep} {input}");
+            }
+        }
+    }
+    place.write("other.jsonl", "{\"text\":\"one\"}\n{\"text\":\"other\"}\n");
+    let both = "dedup in.csv in.jsonl other.jsonl --positions --keep prefer:q=2|longest";
+    let kept = json_lines(&place.ok(both).stdout);
+    assert_eq!(kept.len(), 3);
 }
 
 /// A chain: each text shares most of its shingles with the next, the ends share few.

@@ -21,12 +21,17 @@ const KIND_OF_SLOT: [usize; SLOTS as usize] = [0, 0, 0, 1];
 pub(super) struct GroupCounts {
     left: Vec<u32>,
     right: Option<Vec<u32>>,
+    /// Pairs of items in one group, from both ends.
+    copies: f64,
     /// Whether there is one item in each, and one side.
     is_plain: bool,
 }
 
 impl GroupCounts {
     pub(super) fn new(copies: &Copies) -> Self {
+        if copies.is_increment() {
+            return Self::of_increment(copies);
+        }
         let groups = copies.groups() as usize;
         let split = copies.split();
         let mut left = vec![0; groups];
@@ -41,7 +46,32 @@ impl GroupCounts {
             }
         }
         let is_plain = right.is_none() && left.iter().all(|&count| count == 1);
-        Self { left, right, is_plain }
+        let of_own = left.iter().enumerate().map(|(group, &left): (usize, &u32)| {
+            let others = match &right {
+                None => left.saturating_sub(1),
+                Some(right) => right[group],
+            };
+            f64::from(left) * f64::from(others)
+        });
+        let copies = of_own.sum();
+        Self { left, right, copies, is_plain }
+    }
+
+    /// Of a collection that grows another: new items on both sides, and old ones twice on the left. So every pair counts from
+    /// both ends, whether both are new or one is.
+    fn of_increment(copies: &Copies) -> Self {
+        let (members, split) = (copies.members(), copies.split().unwrap_or(0));
+        let (mut left, mut right, mut own) = (Vec::new(), Vec::new(), 0.0);
+        for group in 0..copies.groups() {
+            let all = members.of(group);
+            let (old, count) = (all.partition_point(|&item| item < split), all.len());
+            let new = (count - old) as f64;
+            own += new * (2.0 * old as f64 + (new - 1.0).max(0.0));
+            let (twice, once) = if old > 0 { (2 * count, 0) } else { (count, count) };
+            left.push(u32::try_from(twice).unwrap_or(u32::MAX));
+            right.push(once as u32);
+        }
+        Self { left, right: Some(right), copies: own, is_plain: false }
     }
 
     fn left(&self, group: u32) -> u64 {
@@ -59,14 +89,7 @@ impl GroupCounts {
 
     /// Pairs of items in one group.
     pub(super) fn copies(&self) -> f64 {
-        let both = self.left.iter().enumerate().map(|(group, &left)| {
-            let others = match &self.right {
-                None => left.saturating_sub(1),
-                Some(right) => right[group],
-            };
-            f64::from(left) * f64::from(others)
-        });
-        both.sum()
+        self.copies
     }
 
     /// Pairs of items of different groups in a bucket.

@@ -74,6 +74,7 @@ impl TruePartners {
         let members = copies.members();
         let AuditScale { threshold, identical } = self.scale;
         let split = copies.split();
+        let is_increment = copies.is_increment();
         // Of a group, those with which an item is paired.
         let paired = |position: u32, group: u32| {
             let all = members.of(group);
@@ -81,9 +82,12 @@ impl TruePartners {
             match split {
                 None => all.len(),
                 Some(split) if position < split => all.len() - first,
+                Some(_) if is_increment => all.len(),
                 Some(_) => first,
             }
         };
+        let is_paired_with_itself =
+            |position: u32| split.is_none_or(|split| is_increment && position >= split);
         let mut audit = Audit::new(threshold, members.len() as u64);
         for &position in &self.positions {
             let Some(group) = copies.group_of(position) else { continue };
@@ -92,7 +96,7 @@ impl TruePartners {
             let own = &own[..own.partition_point(|pair| pair.0 == group)];
             let others: Vec<u32> = own.iter().map(|pair| pair.1).collect();
             let is_found = found(group, &others)?;
-            let of_own = paired(position, group) - usize::from(split.is_none());
+            let of_own = paired(position, group) - usize::from(is_paired_with_itself(position));
             let partners = own.iter().zip(is_found).map(|(&(_, other, similarity), found)| {
                 (similarity, found, paired(position, other) as u64)
             });

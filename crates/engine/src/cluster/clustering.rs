@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use crate::Result;
-use crate::item::Value;
+use crate::item::KeepValues;
 use crate::matches::{Collection, SimilarGroups, Stats};
 use crate::observe::{Observer, Stage};
 use crate::space::Form;
 use crate::spill::{Cache, Loader, Saver};
 use crate::verify::Overlap;
 
-use super::{Keep, Linkage, Merits};
+use super::{Keep, Linkage, Merits, Ranking};
 
 /// Compares groups of identical items. There are two kinds: one has the records of candidates in temporary files, the
 /// other has all items in memory.
@@ -24,8 +24,14 @@ pub(crate) trait Comparison: Send + Sync {
     /// The connected components of all similar pairs: for every group its component's smallest member.
     fn components(&self, observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>>;
 
-    /// For every group the one of its component that [stands for it](super::stars) when they are preferred in this order.
-    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>>;
+    /// For every group the one of its component that [stands for it](super::stars) when they are preferred in this order,
+    /// and those below a number are kept in any case.
+    fn stars(
+        &self,
+        order: (&[u32], u32),
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>>;
 
     /// How large each group's item is, where the larger one of two similar items may contain the other.
     fn sizes(&self) -> Result<Option<Vec<u32>>>;
@@ -68,7 +74,7 @@ impl Clustering {
         observer: &dyn Observer,
         stats: &mut Stats,
     ) -> Result<Self> {
-        let preference = Preference { collection, keep };
+        let preference = Preference::new(collection, keep);
         let best = preference.best_of_groups()?;
         let centres = match linkage {
             Linkage::Chains => {
@@ -80,7 +86,11 @@ impl Clustering {
                 if let Some(sizes) = comparison.sizes()? {
                     order.sort_by_key(|&group| Reverse(sizes[group as usize]));
                 }
-                comparison.stars(&order, observer, stats)?
+                // Items that are kept in any case come first, in their own order.
+                let old = collection.old_groups();
+                order.retain(|&group| group >= old);
+                order.splice(..0, 0..old);
+                comparison.stars((&order, old), observer, stats)?
             }
         };
         let closeness = comparison.closeness(&centres)?;
@@ -171,12 +181,26 @@ impl Deduplication {
         let Some(group) = self.collection.group_of(position) else {
             return Some((position, self.empty.0));
         };
+        if position < self.collection.old_records() {
+            return Some((position, self.clustering.closeness[group as usize].value));
+        }
         let centre = self.clustering.centres[group as usize];
         let Closeness { value, is_similar } = self.clustering.closeness[group as usize];
         // Copies may share too little, where what is shared is counted.
         Some(match centre == group && !is_similar {
             true => (position, value),
             false => (self.clustering.best[centre as usize], value),
+        })
+    }
+
+    /// Why the record at this position was removed; none if it is kept or was skipped.
+    pub fn reason(&self, position: u32) -> Option<Reason> {
+        let (kept, _) = self.cluster(position).filter(|(kept, _)| *kept != position)?;
+        let (group, of_kept) = (self.collection.group_of(position), self.collection.group_of(kept));
+        Some(match () {
+            () if group == of_kept => Reason::Identical,
+            () if self.is_similar_to_kept(position) => Reason::Similar,
+            () => Reason::Chained,
         })
     }
 
@@ -195,7 +219,8 @@ impl Deduplication {
         let form = self.empty.1;
         let mut larger = vec![false; self.collection.records() as usize];
         let (mut kept, mut unlike, mut least) = (0, 0, None::<f64>);
-        for (position, cluster) in (0u32..).zip(self.clusters()) {
+        let old = self.collection.old_records();
+        for (position, cluster) in (0u32..).zip(self.clusters()).skip(old as usize) {
             match cluster {
                 Some((to, _)) if to == position => kept += 1,
                 Some((to, value)) => {
@@ -218,6 +243,17 @@ impl Deduplication {
     }
 }
 
+/// Why an item was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It is identical to the kept item.
+    Identical,
+    /// It is similar to the kept item.
+    Similar,
+    /// A chain of similar items leads to the kept one.
+    Chained,
+}
+
 /// A cluster that looks like chaining rather than copying.
 #[derive(Debug, Clone, Copy)]
 pub struct GiantCluster {
@@ -234,70 +270,91 @@ pub struct GiantCluster {
 /// Which of several items is kept.
 struct Preference<'a> {
     collection: &'a Collection,
-    keep: &'a Keep,
+    ranking: Ranking,
+    /// Whether nothing counts but the order of the input.
+    is_first: bool,
 }
 
-impl Preference<'_> {
+/// An item's position, its length and its values.
+type OwnMerits = (u32, u32, KeepValues);
+
+fn merits((position, length, values): &OwnMerits) -> Merits<'_> {
+    Merits { position: *position, length: *length, values }
+}
+
+impl<'a> Preference<'a> {
+    fn new(collection: &'a Collection, keep: &Keep) -> Self {
+        Self { collection, ranking: keep.ranking(), is_first: keep.is_first() }
+    }
+
+    fn merits(&self, position: u32, cache: &mut Cache<u8>) -> Result<OwnMerits> {
+        let (length, values) = self.collection.merits(position, cache)?;
+        Ok((position, length, values))
+    }
+
     /// The one of these items that is preferred.
     fn best(&self, positions: &[u32], cache: &mut Cache<u8>) -> Result<u32> {
-        let mut best: Option<(u32, u32, Option<Value>)> = None;
+        let mut best: Option<OwnMerits> = None;
         for &position in positions {
-            let (length, value) = self.collection.merits(position, cache)?;
-            let this = Merits { position, length, value: value.as_ref() };
-            let better = best.as_ref().is_none_or(|(position, length, value)| {
-                let best = Merits { position: *position, length: *length, value: value.as_ref() };
-                self.keep.prefer(&this, &best).is_lt()
-            });
-            if better {
-                best = Some((position, length, value));
+            let this = self.merits(position, cache)?;
+            let is_better = |best| self.ranking.prefer(&merits(&this), &merits(best)).is_lt();
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(this);
             }
         }
         Ok(best.expect("one of some items").0)
     }
 
-    /// The preferred item of every group of identical items.
+    /// The preferred item of every group of identical items. One that is kept in any case comes before others.
     fn best_of_groups(&self) -> Result<Vec<u32>> {
         let groups = 0..self.collection.groups();
-        if *self.keep == Keep::First {
+        if self.is_first {
             return Ok(groups.map(|group| self.collection.copies().first(group)).collect());
         }
-        let members = self.collection.copies().members();
+        let (members, old) = (self.collection.copies().members(), self.collection.old_groups());
         let mut cache = Cache::one();
-        groups.map(|group| self.best(members.of(group), &mut cache)).collect()
+        let best = |group| match group < old {
+            true => Ok(self.collection.copies().first(group)),
+            false => self.best(members.of(group), &mut cache),
+        };
+        groups.map(best).collect()
     }
 
-    /// For every group, the group of its component's preferred item.
+    /// For every group, the group of its component's preferred item. In a component with items that are kept in any case,
+    /// these stand for themselves, and the first of them for all others: it is the smallest member.
     fn kept_of_components(&self, components: &[u32], best: &[u32]) -> Result<Vec<u32>> {
+        let old = self.collection.old_groups();
         let mut kept: Vec<u32> = (0..components.len() as u32).collect();
         let mut cache = Cache::one();
-        for (group, &component) in (0u32..).zip(components).filter(|(group, c)| group != *c) {
+        let is_open = |&(group, component): &(u32, &u32)| group != *component && *component >= old;
+        for (group, &component) in (0u32..).zip(components).filter(is_open) {
             let current = &mut kept[component as usize];
             let (this, other) = (best[group as usize], best[*current as usize]);
             if self.best(&[other, this], &mut cache)? == this {
                 *current = group;
             }
         }
-        Ok(components.iter().map(|&component| kept[component as usize]).collect())
+        let kept_of = |(group, &component): (u32, &u32)| match group < old {
+            true => group,
+            false => kept[component as usize],
+        };
+        Ok((0u32..).zip(components).map(kept_of).collect())
     }
 
     /// All groups, the one with the most preferred item first.
     fn order(&self, best: &[u32]) -> Result<Vec<u32>> {
         let mut order: Vec<u32> = (0..best.len() as u32).collect();
-        if *self.keep == Keep::First {
+        if self.is_first {
             return Ok(order);
         }
         let mut cache = Cache::one();
-        let merits: Vec<(u32, Option<Value>)> = best
+        let all: Vec<OwnMerits> = best
             .iter()
-            .map(|&position| self.collection.merits(position, &mut cache))
+            .map(|&position| self.merits(position, &mut cache))
             .collect::<Result<_>>()?;
         order.sort_unstable_by(|&a, &b| {
-            let [a, b] = [a, b].map(|group| {
-                let (length, value) = &merits[group as usize];
-                let position = best[group as usize];
-                Merits { position, length: *length, value: value.as_ref() }
-            });
-            self.keep.prefer(&a, &b)
+            let [a, b] = [a, b].map(|group| merits(&all[group as usize]));
+            self.ranking.prefer(&a, &b)
         });
         Ok(order)
     }

@@ -76,7 +76,7 @@ impl KeptSets {
         self.kept.push(set);
     }
 
-    /// The first of them, from this one on, that is similar to a set.
+    /// The first of them, from this one on, that is similar to a set and can stand for it.
     pub(crate) fn first_similar<S: SetBodies>(
         &self,
         set: u32,
@@ -86,16 +86,24 @@ impl KeptSets {
     ) -> Result<Option<u32>> {
         let KeptScratch { one, many, query, hits } = scratch;
         let own = compared.sets.body(set, one)?;
+        // An item that stays in any case may be contained in a later one, which stays as well.
+        let is_one_sided = compared.verifier.measure().is_one_sided();
+        let size = own.elements.len();
         for index in self.indexes.iter().filter(|index| index.places.start >= from) {
             hits.clear();
             index.index.query(own.elements, query, hits);
-            if let Some(first) = hits.iter().map(|hit| hit.0).min() {
-                return Ok(Some(self.kept[index.places.start + first as usize]));
+            hits.sort_unstable_by_key(|hit| hit.0);
+            for hit in &*hits {
+                let kept = self.kept[index.places.start + hit.0 as usize];
+                if !is_one_sided || compared.sets.body(kept, many)?.elements.len() >= size {
+                    return Ok(Some(kept));
+                }
             }
         }
         for &kept in &self.kept[from.max(self.indexed())..] {
             let other = compared.sets.body(kept, many)?;
-            if own.similar(other, compared.verifier).is_some() {
+            let stands = !is_one_sided || other.elements.len() >= size;
+            if stands && own.similar(other, compared.verifier).is_some() {
                 return Ok(Some(kept));
             }
         }

@@ -41,9 +41,10 @@ pub(crate) trait Centres: Sync {
 }
 
 /// For every group the one that stands for it: itself if it is kept. `order` has all groups, the most preferred first.
+/// Those below `old` are kept whatever they are similar to; they come first.
 pub(crate) fn stars<C: Centres>(
     components: &[u32],
-    order: &[u32],
+    (order, old): (&[u32], u32),
     centres: impl Fn() -> C + Sync,
     go_on: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<Vec<u32>> {
@@ -52,7 +53,7 @@ pub(crate) fn stars<C: Centres>(
     let several: Vec<&[u32]> = members.of_several().collect();
     let of_each: Vec<Vec<u32>> = several
         .par_iter()
-        .map(|members| star(members, &mut centres(), go_on))
+        .map(|members| star(members, old, &mut centres(), go_on))
         .collect::<Result<_>>()?;
     for (members, centres) in several.into_iter().zip(of_each) {
         for (&group, centre) in members.iter().zip(centres) {
@@ -65,6 +66,7 @@ pub(crate) fn stars<C: Centres>(
 /// For every member of a component, which come in order of preference, the one that stands for it.
 fn star<C: Centres>(
     members: &[u32],
+    old: u32,
     kept: &mut C,
     go_on: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<Vec<u32>> {
@@ -74,7 +76,10 @@ fn star<C: Centres>(
     const MANY: usize = 1 << 12;
     let mut found = Vec::with_capacity(members.len());
     let mut scratch = kept.scratch();
-    let mut rest = members;
+    let (old, mut rest) = members.split_at(members.partition_point(|&group| group < old));
+    found.extend_from_slice(old);
+    old.iter().for_each(|&group| kept.push(group));
+    kept.settle()?;
     while !rest.is_empty() {
         go_on()?;
         // The first ones decide most of it.
@@ -173,7 +178,17 @@ mod tests {
     fn stars_of(components: &[u32], order: &[u32], pairs: &[(u32, u32)]) -> Vec<u32> {
         let similar: HashSet<(u32, u32)> = pairs.iter().copied().collect();
         let none = || Listed { similar: &similar, kept: Vec::new() };
-        stars(components, order, none, &|| Ok(())).unwrap()
+        stars(components, (order, 0), none, &|| Ok(())).unwrap()
+    }
+
+    #[test]
+    fn old_items_are_kept_whatever_they_are_similar_to() {
+        let similar: HashSet<(u32, u32)> = [(0, 1), (1, 2), (2, 4), (3, 4)].into_iter().collect();
+        let none = || Listed { similar: &similar, kept: Vec::new() };
+        let of = |old| stars(&[0; 5], (&[0, 1, 2, 3, 4], old), none, &|| Ok(())).unwrap();
+        assert_eq!(of(0), [0, 0, 2, 3, 2]);
+        assert_eq!(of(2), [0, 1, 1, 3, 3]);
+        assert_eq!(of(5), [0, 1, 2, 3, 4]);
     }
 
     #[test]

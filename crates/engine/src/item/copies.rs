@@ -19,6 +19,8 @@ pub struct Copies {
     group_of: Vec<u32>,
     first: Vec<u32>,
     split: Option<u32>,
+    /// Whether items of the second collection are paired with each other, too.
+    is_increment: bool,
 }
 
 impl Copies {
@@ -40,10 +42,21 @@ impl Copies {
         self.split
     }
 
-    /// The group with which the second collection starts, if no group has items of both.
+    /// The first group without items of the first collection: groups are numbered by their first items.
     pub(crate) fn group_split(&self) -> Option<u32> {
         let split = self.split?;
         Some(self.first.partition_point(|&first| first < split) as u32)
+    }
+
+    /// Whether the second collection is one that grows the first: its items are paired with each other and with those of
+    /// the first, which are not paired with each other.
+    pub(crate) fn is_increment(&self) -> bool {
+        self.is_increment
+    }
+
+    /// The second collection grows the first.
+    pub(crate) fn grow(&mut self) {
+        self.is_increment = true;
     }
 
     /// The group of an item; none for a record that was skipped and for an item that is similar to nothing.
@@ -85,9 +98,15 @@ impl Copies {
         Members { items, ends }
     }
 
-    /// Which collections each group has items of, if there are two.
+    /// Which collections each group has items of, if there are two. In a collection that grows another, a group with items
+    /// of the new one alone stands on both sides: it is paired with all others.
     pub(crate) fn sides(&self) -> Option<Sides> {
         let split = self.split?;
+        if self.is_increment {
+            let both = Sides::LEFT | Sides::RIGHT;
+            let side = |&first: &u32| if first < split { Sides::LEFT } else { both };
+            return Some(Sides(self.first.iter().map(side).collect()));
+        }
         let mut sides = vec![0u8; self.first.len()];
         for (position, &group) in
             (0u32..).zip(&self.group_of).filter(|(_, group)| **group < NO_ITEM)
@@ -139,13 +158,18 @@ impl Copies {
     }
 
     /// The numbers that it is made of, to be saved.
-    pub(crate) fn parts(&self) -> (&[u32], &[u32], Option<u32>) {
-        (&self.group_of, &self.first, self.split)
+    pub(crate) fn parts(&self) -> (&[u32], &[u32], Option<u32>, bool) {
+        (&self.group_of, &self.first, self.split, self.is_increment)
     }
 
     /// What was saved.
-    pub(crate) fn from_parts(group_of: Vec<u32>, first: Vec<u32>, split: Option<u32>) -> Self {
-        Self { group_of, first, split }
+    pub(crate) fn from_parts(
+        group_of: Vec<u32>,
+        first: Vec<u32>,
+        split: Option<u32>,
+        is_increment: bool,
+    ) -> Self {
+        Self { group_of, first, split, is_increment }
     }
 }
 
@@ -182,6 +206,11 @@ impl Sides {
         let (a, b) = (self.0[a as usize], self.0[b as usize]);
         (a & Self::LEFT != 0 && b & Self::RIGHT != 0)
             || (a & Self::RIGHT != 0 && b & Self::LEFT != 0)
+    }
+
+    /// Whether a group stands on both sides.
+    pub(crate) fn is_on_both(&self, group: u32) -> bool {
+        self.0[group as usize] == Self::LEFT | Self::RIGHT
     }
 
     /// Whether the groups together have items on both sides.

@@ -81,6 +81,9 @@ pub enum Value {
     Text(Box<str>),
 }
 
+/// The values of the fields that decide which of several items is kept, null where a record has none.
+pub type KeepValues = Vec<Option<Value>>;
+
 impl Ord for Value {
     /// Numbers by size, before texts. The two zeros are equal.
     fn cmp(&self, other: &Self) -> Ordering {

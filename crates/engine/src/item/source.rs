@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::observe::Traffic;
 use crate::{Error, Result};
 
-use super::{ChunkNumber, Id, Lanes, Value, one_lane};
+use super::{ChunkNumber, Id, KeepValues, Lanes, one_lane};
 
 /// A collection of texts. Chunks, and the records in them, are the same in every scan.
 ///
@@ -81,6 +81,8 @@ pub struct Batch<'a> {
     pub bad: Vec<Error>,
     /// The wanted records' texts.
     pub texts: TextColumn<'a>,
+    /// The file of each wanted record, where each is a file of its own.
+    pub files: Vec<PathBuf>,
 }
 
 impl Batch<'_> {
@@ -114,8 +116,8 @@ pub struct Item {
     pub line: u64,
     /// Its id, where the collection has ids.
     pub id: Option<Id>,
-    /// The value that decides what is kept, where one was asked for and the record has it.
-    pub value: Option<Value>,
+    /// The values that decide what is kept, of the fields that were asked for; none where all are null.
+    pub values: KeepValues,
     /// Where the text lies in the batch: bytes of the arena, or a row of the column.
     pub at: (usize, usize),
 }
@@ -176,7 +178,7 @@ impl<S: AsRef<str> + Sync> Source for Texts<'_, S> {
             ordinal,
             line: u64::from(ordinal) + 1,
             id: None,
-            value: None,
+            values: KeepValues::new(),
             at: (ordinal as usize, 0),
         };
         Ok(Batch {

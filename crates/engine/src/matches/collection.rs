@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::error::{Error, Problem, Result};
-use crate::item::{ChunkNumber, ChunkStarts, Copies, Id, IdRef, Value};
+use crate::item::{ChunkNumber, ChunkStarts, Copies, Id, IdRef, KeepValues, RecordPlaces};
 use crate::spill::{Cache, Loader, Saver, Temp};
 
 use super::Stats;
@@ -18,6 +18,8 @@ pub struct Collection {
     copies: Copies,
     ids: PagedColumn,
     values: PagedColumn,
+    /// Which of the fields that decide have a value in some record.
+    valued: BitSet,
     /// None where lengths do not count.
     lengths: Vec<u32>,
     /// Messages for records that were skipped, the first few.
@@ -33,13 +35,16 @@ pub struct Collection {
     chunks: Vec<ChunkStarts>,
     /// For each input, whether all its ids are whole numbers.
     whole_ids: Vec<bool>,
+    /// Where records stand, of items in memory that were read from files.
+    places: Option<RecordPlaces>,
 }
 
 /// What is known of an item besides its content.
 #[derive(Debug, Default)]
 pub(crate) struct ItemFacts {
     pub(crate) id: Option<Id>,
-    pub(crate) value: Option<Value>,
+    /// In the fields that decide what is kept; none where all are null.
+    pub(crate) values: KeepValues,
     /// Counted only where lengths count.
     pub(crate) length: Option<u32>,
     pub(crate) shape: TextShape,
@@ -69,6 +74,10 @@ impl BitSet {
         self.0[at / 64] |= 1 << (at % 64);
     }
 
+    fn contains(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+    }
+
     fn remove(&mut self, at: usize) {
         if let Some(bits) = self.0.get_mut(at / 64) {
             *bits &= !(1 << (at % 64));
@@ -90,6 +99,7 @@ impl Collection {
             copies: Copies::default(),
             ids: PagedColumn::new(limit, temp),
             values: PagedColumn::new(limit, temp),
+            valued: BitSet::default(),
             lengths: Vec::new(),
             skipped: Vec::new(),
             skipped_in: BTreeMap::new(),
@@ -99,7 +109,17 @@ impl Collection {
             whole: BitSet::default(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
+            places: None,
         }
+    }
+
+    /// The records from this position on stand there.
+    pub(crate) fn put_places(&mut self, start: u32, places: &RecordPlaces) {
+        self.places.get_or_insert_default().extend(start, places);
+    }
+
+    pub(crate) fn known_places(&self) -> Option<&RecordPlaces> {
+        self.places.as_ref()
     }
 
     /// Which records are copies of one another.
@@ -149,14 +169,15 @@ impl Collection {
         self.whole_ids.get(input).copied().unwrap_or(true)
     }
 
-    /// Length in characters, and the value of the field that decides what is kept.
-    pub(crate) fn merits(
-        &self,
-        position: u32,
-        cache: &mut Cache<u8>,
-    ) -> Result<(u32, Option<Value>)> {
+    /// Length in characters, and the values of the fields that decide what is kept.
+    pub(crate) fn merits(&self, position: u32, cache: &mut Cache<u8>) -> Result<(u32, KeepValues)> {
         let length = self.lengths.get(position as usize).copied().unwrap_or(0);
-        Ok((length, self.values.get(position, cache)?))
+        Ok((length, self.values.get(position, cache)?.unwrap_or_default()))
+    }
+
+    /// Whether some item has a value in a field that decides what is kept, by the field's number.
+    pub fn has_value(&self, field: usize) -> bool {
+        self.valued.contains(field)
     }
 
     pub(crate) fn count(&self, stats: &mut Stats) {
@@ -168,6 +189,11 @@ impl Collection {
         stats.unshingled = self.whole.count();
         stats.distinct = u64::from(self.groups());
         stats.identical = stats.items - stats.empty - stats.distinct;
+        let old = 0..self.old_records();
+        stats.old = self
+            .copies
+            .is_increment()
+            .then(|| old.filter(|&position| self.is_item(position)).count() as u64);
     }
 
     /// A new input begins.
@@ -177,6 +203,21 @@ impl Collection {
         }
         self.chunks.push(ChunkStarts::default());
         self.whole_ids.push(true);
+    }
+
+    /// The second input grows the first, whose items are all kept.
+    pub(crate) fn grow(&mut self) {
+        self.copies.grow();
+    }
+
+    /// How many records belong to a first input that this collection grows.
+    pub fn old_records(&self) -> u32 {
+        if self.copies.is_increment() { self.split().unwrap_or(0) } else { 0 }
+    }
+
+    /// How many groups have items of a first input that this collection grows: the first ones.
+    pub(crate) fn old_groups(&self) -> u32 {
+        if self.copies.is_increment() { self.copies.group_split().unwrap_or(0) } else { 0 }
     }
 
     /// A new chunk of that input begins, with this many records.
@@ -233,7 +274,13 @@ impl Collection {
             *whole &= matches!(id, Id::Int(_));
             self.ids.put(position, id)?;
         }
-        item.value.as_ref().map_or(Ok(()), |value| self.values.put(position, value))
+        if item.values.is_empty() {
+            return Ok(());
+        }
+        for (at, _) in item.values.iter().enumerate().filter(|(_, value)| value.is_some()) {
+            self.valued.insert(at);
+        }
+        self.values.put(position, &item.values)
     }
 
     /// Takes an item out again.
@@ -259,12 +306,14 @@ impl Collection {
     }
 
     pub(crate) fn save(&self, save: &mut Saver) -> Result<()> {
-        let (group_of, first, split) = self.copies.parts();
+        let (group_of, first, split, is_increment) = self.copies.parts();
         save.numbers(group_of)?;
         save.numbers(first)?;
         save.number(split.map_or(u64::MAX, u64::from))?;
+        save.number(u64::from(is_increment))?;
         save.lists(self.ids.pages())?;
         save.lists(self.values.pages())?;
+        save.numbers(&self.valued.0)?;
         save.numbers(&self.lengths)?;
         save.number(self.skipped_count)?;
         save.number(self.empty)?;
@@ -298,10 +347,12 @@ impl Collection {
     pub(crate) fn load(load: &mut Loader, limit: usize) -> Option<Self> {
         let (group_of, first) = (load.numbers()?, load.numbers()?);
         let split = u32::try_from(load.number()?).ok();
+        let is_increment = load.number()? == 1;
         let mut collection = Self {
-            copies: Copies::from_parts(group_of, first, split),
+            copies: Copies::from_parts(group_of, first, split, is_increment),
             ids: PagedColumn::from_pages(load.lists(limit)?),
             values: PagedColumn::from_pages(load.lists(limit)?),
+            valued: BitSet(load.numbers()?),
             lengths: load.numbers()?,
             skipped: Vec::new(),
             skipped_in: BTreeMap::new(),
@@ -311,6 +362,7 @@ impl Collection {
             whole: BitSet::default(),
             chunks: Vec::new(),
             whole_ids: Vec::new(),
+            places: None,
         };
         for _ in 0..load.number()? {
             let chunks = ChunkStarts::from_parts(load.numbers()?, load.numbers()?);

@@ -1,10 +1,10 @@
 //! A value for some of many positions: ids, and the values that decide what is kept.
 
 use crate::Result;
-use crate::item::{Id, IdRef, Value};
+use crate::item::{Id, IdRef, KeepValues, Value};
 use crate::spill::{Cache, Lists, Temp};
 
-/// Values by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
+/// KeepValues by position, in pages of a few, so that a page can be on disk and a single value is still cheap.
 #[derive(Debug)]
 pub(crate) struct PagedColumn {
     pages: Lists<u8>,
@@ -13,7 +13,7 @@ pub(crate) struct PagedColumn {
     bytes: Vec<u8>,
 }
 
-/// Values of a page.
+/// KeepValues of a page.
 const PAGE: usize = 64;
 
 impl PagedColumn {
@@ -100,6 +100,7 @@ pub(crate) trait PagedValue {
 const INT: u8 = 1;
 const NUMBER: u8 = 2;
 const TEXT: u8 = 3;
+const NULL: u8 = 4;
 
 fn text(bytes: &[u8]) -> Box<str> {
     String::from_utf8_lossy(bytes).into()
@@ -138,21 +139,38 @@ fn id(bytes: &[u8]) -> IdRef<'_> {
     }
 }
 
-impl PagedValue for Value {
+impl PagedValue for KeepValues {
+    /// Each with its kind, and a text with its length.
     fn store(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Self::Int(number) => put(bytes, INT, &number.to_le_bytes()),
-            Self::Number(number) => put(bytes, NUMBER, &number.to_le_bytes()),
-            Self::Text(text) => put(bytes, TEXT, text.as_bytes()),
+        for value in self {
+            match value {
+                None => put(bytes, NULL, &[]),
+                Some(Value::Int(number)) => put(bytes, INT, &number.to_le_bytes()),
+                Some(Value::Number(number)) => put(bytes, NUMBER, &number.to_le_bytes()),
+                Some(Value::Text(text)) => {
+                    put(bytes, TEXT, &(text.len() as u32).to_le_bytes());
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+            }
         }
     }
 
-    fn from_stored(bytes: &[u8]) -> Self {
-        match bytes.split_first() {
-            Some((&INT, rest)) => Self::Int(i128::from_le_bytes(number(rest))),
-            Some((&NUMBER, rest)) => Self::Number(f64::from_le_bytes(number(rest))),
-            stored => Self::Text(text(stored.map_or(&[], |(_, rest)| rest))),
+    fn from_stored(mut bytes: &[u8]) -> Self {
+        let mut values = Self::new();
+        while let Some((&kind, rest)) = bytes.split_first() {
+            let (value, length) = match kind {
+                INT => (Some(Value::Int(i128::from_le_bytes(number(rest)))), 16),
+                NUMBER => (Some(Value::Number(f64::from_le_bytes(number(rest)))), 8),
+                TEXT => {
+                    let end = 4 + u32::from_le_bytes(number(rest)) as usize;
+                    (Some(Value::Text(text(rest.get(4..end).unwrap_or_default()))), end)
+                }
+                _ => (None, 0),
+            };
+            values.push(value);
+            bytes = rest.get(length..).unwrap_or_default();
         }
+        values
     }
 }
 
@@ -162,10 +180,14 @@ mod tests {
 
     #[test]
     fn values_come_back_and_gaps_stay_gaps() {
-        let value = |position: u32| match position % 4 {
-            0 => Value::Int(-i128::from(position)),
-            1 => Value::Number(f64::from(position) / 3.0),
-            _ => Value::Text("é".repeat(position as usize % 7).into()),
+        let one = |position: u32| match position % 4 {
+            0 => Some(Value::Int(-i128::from(position))),
+            1 => Some(Value::Number(f64::from(position) / 3.0)),
+            2 => None,
+            _ => Some(Value::Text("é".repeat(position as usize % 7).into())),
+        };
+        let value = |position: u32| -> KeepValues {
+            (position..=position + position % 3).map(one).collect()
         };
         let temp = Temp::passing(std::env::temp_dir());
         for limit in [0, usize::MAX] {
@@ -179,7 +201,7 @@ mod tests {
             let mut cache = Cache::one();
             for position in 0..1200 {
                 let expected = there.contains(&position).then(|| value(position));
-                assert_eq!(column.get::<Value>(position, &mut cache).unwrap(), expected);
+                assert_eq!(column.get::<KeepValues>(position, &mut cache).unwrap(), expected);
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod collection;
 mod column;
+mod places;
 mod rows;
 pub(crate) mod similar_groups;
 mod stats;

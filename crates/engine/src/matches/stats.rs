@@ -11,6 +11,8 @@ use crate::spill::{Loader, Saver};
 pub struct Stats {
     /// Usable records.
     pub items: u64,
+    /// Those of them in a collection that another one grows: they all stay.
+    pub old: Option<u64>,
     /// Records left out because something was wrong with them.
     pub skipped: u64,
     /// Items that are similar to nothing: empty texts, sets and strings.
@@ -65,6 +67,7 @@ impl Stats {
             self.candidates,
             self.verified,
             self.similar,
+            self.old.map_or(0, |old| old + 1),
         ];
         for time in &self.stages {
             let Traffic { read, unpacked } = time.traffic;
@@ -78,9 +81,9 @@ impl Stats {
     /// What was saved after a stage, with what is known anyway as it is here.
     pub(crate) fn load(&self, load: &mut Loader, resumed: Stage) -> Option<Self> {
         let counts: Vec<u64> = load.numbers()?;
-        let (&counts, stages) = counts.split_first_chunk::<11>()?;
+        let (&counts, stages) = counts.split_first_chunk::<12>()?;
         let [items, skipped, empty, unshingled, short, identical, distinct, rest @ ..] = counts;
-        let [in_candidates, candidates, verified, similar] = rest;
+        let [in_candidates, candidates, verified, similar, old] = rest;
         let time = |&[stage, seconds, read, unpacked]: &[u64; 4]| {
             let stage = *Stage::ALL.get(stage as usize)?;
             let traffic = Traffic { read, unpacked };
@@ -104,6 +107,7 @@ impl Stats {
             candidates,
             verified,
             similar,
+            old: old.checked_sub(1),
             stages,
             resumed: Some(resumed),
             ..self.clone()

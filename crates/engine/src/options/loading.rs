@@ -11,8 +11,14 @@ use crate::search::{ItemNames, Items, MemoryItems};
 use crate::shingle::{Repeats, Shingling, Vocabulary};
 use crate::{Error, Result};
 
+/// One collection, and how it is read.
+struct Side<'a> {
+    places: &'a [Place],
+    options: ReadOptions,
+}
+
 /// One or two collections.
-type SidePlaces<'a> = [&'a [Place]];
+type Sides<'a> = [Side<'a>];
 
 /// The items of all sides, and what those of each are called.
 type SideItems = (Items, Vec<ItemNames>);
@@ -24,35 +30,33 @@ impl Options {
     /// When an input cannot be read, an item cannot be used, or the items take more memory than may be used.
     pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
         let query = self.query(goal)?;
-        let value = self.keep.as_ref().and_then(|keep| keep.field());
-        let options = ReadOptions { value: value.map(str::to_owned), ..self.read_options() };
-        let mut sides = vec![inputs];
-        sides.extend((!against.is_empty()).then_some(against));
+        let options = self.read_options();
+        let own = ReadOptions { values: self.keep_fields(), ..options.clone() };
+        let mut sides = vec![Side { places: inputs, options: own }];
+        sides.extend((!against.is_empty()).then_some(Side { places: against, options }));
+        if goal == Goal::Groups {
+            sides.reverse(); // the collection that INPUT grows comes first
+        }
         let (items, names) = match self.kind() {
-            ItemKind::Vector => vectors(&sides, &options, &query)?,
-            ItemKind::Bits => self.bits(&sides, &options, &query)?,
-            ItemKind::Answers => self.answers(&sides, &options, &query)?,
+            ItemKind::Vector => vectors(&sides, &query)?,
+            ItemKind::Bits => self.bits(&sides, &query)?,
+            ItemKind::Answers => self.answers(&sides, &query)?,
             ItemKind::String => {
-                let (texts, names) = texts(&sides, &options)?;
+                let (texts, names) = texts(&sides)?;
                 let mut strings = Strings::default();
                 texts.iter().for_each(|text| strings.push(text));
                 (Items::Strings(strings, query.strings()), names)
             }
             _ if query.measure.is_jaccard_or_bag() => self.sets(&sides, &query)?,
-            _ => self.tf_idf(&sides, &options, &query)?,
+            _ => self.tf_idf(&sides, &query)?,
         };
         self.check_fits(items.bytes())?;
         MemoryItems::named(items, names)
     }
 
-    fn bits(
-        &self,
-        sides: &SidePlaces<'_>,
-        options: &ReadOptions,
-        query: &Query,
-    ) -> Result<SideItems> {
+    fn bits(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
         let digits = self.digits.unwrap_or_default();
-        let loaded = sides.iter().map(|paths| load_bits(paths, options, digits));
+        let loaded = sides.iter().map(|side| load_bits(side.places, &side.options, digits));
         let (bits, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
         let lengths: Vec<usize> = bits.iter().map(Bits::length).collect();
         same_length(&names, &lengths, "bits")?;
@@ -60,17 +64,14 @@ impl Options {
         Ok((Items::Bits(all, query.form, 1.0), item_names(names)))
     }
 
-    fn answers(
-        &self,
-        sides: &SidePlaces<'_>,
-        options: &ReadOptions,
-        query: &Query,
-    ) -> Result<SideItems> {
-        let first = load_answers(sides[0], options, self.questions.as_deref())?;
+    fn answers(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
+        let [first, others @ ..] = sides else { return Err(Error::missing("INPUT", "a file")) };
+        let first = load_answers(first.places, &first.options, self.questions.as_deref())?;
         let mut both = vec![first.records];
-        for paths in &sides[1..] {
+        for side in others {
             // The same questions in the same places.
-            both.push(load_answers(paths, options, Some(&first.questions))?.records);
+            let loaded = load_answers(side.places, &side.options, Some(&first.questions))?;
+            both.push(loaded.records);
         }
         let (bits, names): (Vec<Bits>, Vec<Names>) =
             both.into_iter().map(|named| (named.items, named.names)).unzip();
@@ -80,13 +81,14 @@ impl Options {
     }
 
     /// Texts, sets and bags as sets of elements.
-    fn sets(&self, sides: &SidePlaces<'_>, query: &Query) -> Result<SideItems> {
+    fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
         let plain = Self { probes: None, and_or: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
         let on_error = self.on_error.unwrap_or_default();
-        let read = |paths: &&[Place]| {
-            let source = self.open(paths, None)?;
+        let read = |side: &Side<'_>| {
+            let keep = self.keep.clone().filter(|_| !side.options.values.is_empty());
+            let source = Self { keep, ..self.clone() }.open(side.places, None)?;
             let repeats = settings.measure.counts_repeats();
             let named = load_sets(&source, &settings.shingling, repeats, on_error)?;
             Ok((named.items, named.names))
@@ -96,14 +98,9 @@ impl Options {
         Ok((Items::Sets(all, settings.measure, query.form), item_names(names)))
     }
 
-    fn tf_idf(
-        &self,
-        sides: &SidePlaces<'_>,
-        options: &ReadOptions,
-        query: &Query,
-    ) -> Result<SideItems> {
-        let (texts, mut names) = texts(sides, options)?;
-        if self.keep == Some(Keep::Longest) {
+    fn tf_idf(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
+        let (texts, mut names) = texts(sides)?;
+        if self.keep.as_ref().is_some_and(Keep::counts_lengths) {
             let mut lengths = texts.iter().map(|text| text.chars().count() as u32);
             for names in &mut names {
                 names.lengths = Some(lengths.by_ref().take(names.items()).collect());
@@ -118,10 +115,10 @@ impl Options {
     }
 }
 
-fn vectors(sides: &SidePlaces<'_>, options: &ReadOptions, query: &Query) -> Result<SideItems> {
+fn vectors(sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
     let by_angle = query.measure == MeasureName::Cosine;
     let read = if by_angle { load_directions } else { load_vectors };
-    let loaded = sides.iter().map(|paths| read(paths, options));
+    let loaded = sides.iter().map(|side| read(side.places, &side.options));
     let (vectors, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
     let lengths: Vec<usize> = vectors.iter().map(Vectors::dimension).collect();
     same_length(&names, &lengths, "components")?;
@@ -138,8 +135,8 @@ fn apart<T>(loaded: impl Iterator<Item = Result<(T, Names)>>) -> Result<(Vec<T>,
     loaded.collect::<Result<Vec<_>>>().map(|sides| sides.into_iter().unzip())
 }
 
-fn texts(sides: &SidePlaces<'_>, options: &ReadOptions) -> Result<(Vec<String>, Vec<ItemNames>)> {
-    let loaded = sides.iter().map(|paths| load_strings(paths, options));
+fn texts(sides: &Sides<'_>) -> Result<(Vec<String>, Vec<ItemNames>)> {
+    let loaded = sides.iter().map(|side| load_strings(side.places, &side.options));
     let (texts, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
     Ok((texts.concat(), item_names(names)))
 }

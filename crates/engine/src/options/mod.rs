@@ -212,6 +212,12 @@ impl Options {
         self.seed.unwrap_or(DEFAULT_SEED)
     }
 
+    /// The fields that decide which item of a group is kept.
+    pub fn keep_fields(&self) -> Vec<String> {
+        let keep = self.keep.as_ref();
+        keep.map(|keep| keep.fields().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+    }
+
     /// How many of the items closest to each are wanted.
     ///
     /// # Errors

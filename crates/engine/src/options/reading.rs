@@ -84,7 +84,7 @@ impl Options {
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.
     pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
-        let value = self.keep.as_ref().and_then(|keep| keep.field());
+        let fields = self.keep_fields();
         let defaults = self.read_options();
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
@@ -92,11 +92,13 @@ impl Options {
                 let limit = self.item_limit(settings.memory, settings.threads);
                 limit.copies(self.copies_counts(Some(settings)))
             }),
-            value: value.map(str::to_owned),
             ..defaults
         };
-        match (self.grouping()?, value) {
-            (None, _) => Ok(AnyInput::Records(Input::open(inputs, options)?.into())),
+        match (self.grouping()?, fields.first()) {
+            (None, _) => {
+                let options = ReadOptions { values: fields, ..options };
+                Ok(AnyInput::Records(Input::open(inputs, options)?.into()))
+            }
             (Some(_), Some(field)) => {
                 let must = "first or longest: the groups of a table have no fields";
                 Err(Error::parameter("keep", field, must))
@@ -105,6 +107,14 @@ impl Options {
                 Ok(AnyInput::Groups(Groups::read(inputs, &options, &grouping)?.into()))
             }
         }
+    }
+
+    /// Opens a collection that another one grows: no field decides what is kept of it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_old(&self, places: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
+        Self { keep: None, ..self.clone() }.open(places, settings)
     }
 
     /// Opens the records behind items in memory, to be copied.

@@ -94,8 +94,10 @@ impl Options {
     fn check_keep(&self) -> Result<()> {
         use super::ItemKind::{Answers, Bits, Vector};
         let kind = self.kind();
-        if self.keep == Some(Keep::Longest) && matches!(kind, Vector | Bits | Answers) {
-            let must = "first, max:FIELD or min:FIELD: these items are all equally long";
+        if self.keep.as_ref().is_some_and(Keep::counts_lengths)
+            && matches!(kind, Vector | Bits | Answers)
+        {
+            let must = "without longest: these items are all equally long";
             return Err(Error::parameter("keep", "longest", must));
         }
         Ok(())

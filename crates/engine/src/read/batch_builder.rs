@@ -2,7 +2,7 @@
 
 use super::{IdSource, OnError, ReadOptions, Shape};
 use crate::error::{Error, Problem, Result};
-use crate::item::{Batch, Id, Item, TextColumn, Value};
+use crate::item::{Batch, Id, Item, KeepValues, TextColumn};
 use std::path::Path;
 
 /// What to read from the records of one file.
@@ -43,6 +43,9 @@ impl ReadRequest<'_> {
         }
         for (index, _) in bad.iter().rev() {
             batch.items.remove(*index);
+            if !batch.files.is_empty() {
+                batch.files.remove(*index);
+            }
         }
         batch.bad.extend(bad.into_iter().map(|(_, error)| error));
         Ok(batch)
@@ -69,9 +72,14 @@ impl<'a> BatchBuilder<'a> {
         ordinal: u32,
         line: u64,
         id: Option<Id>,
-        value: Option<Value>,
+        values: KeepValues,
     ) {
-        self.batch.items.push(Item { ordinal, line, id, value, at });
+        self.batch.items.push(Item { ordinal, line, id, values, at });
+    }
+
+    /// The last item is a file of its own.
+    pub(super) fn of_file(&mut self, path: &Path) {
+        self.batch.files.push(path.to_path_buf());
     }
 
     /// Ends the run at a record that cannot be used, or skips it.

@@ -1,6 +1,6 @@
-//! Values between delimiters, with a header row or without.
+//! KeepValues between delimiters, with a header row or without.
 //!
-//! Values are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
+//! KeepValues are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
 //! it reads as one. A record that has more or fewer fields than the header is bad. Without a header row the
 //! columns are called 1, 2, 3 and so on, as many as the first record has.
 //!
@@ -19,7 +19,7 @@ use super::{
     text::{BYTE_ORDER_MARK, TextReader},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::{Batch, Id, Value};
+use crate::item::{Batch, Id, KeepValues, Value};
 use csv::ByteRecord;
 use std::{collections::HashSet, ops::Range, path::Path};
 
@@ -65,7 +65,8 @@ pub(super) struct Header {
     pub(super) lines: u64,
     pub(super) text: usize,
     pub(super) id: Option<usize>,
-    value: Option<usize>,
+    /// The columns of the values that decide what is kept, where there are such.
+    values: Vec<Option<usize>>,
     /// The columns that are read instead of a text.
     pub(super) columns: Vec<usize>,
 }
@@ -132,8 +133,8 @@ impl Header {
         bytes: usize,
         lines: u64,
     ) -> Self {
-        let columns = Vec::new();
-        Self { delimiter, names, row, bytes, lines, text: 0, id: None, value: None, columns }
+        let (values, columns) = (Vec::new(), Vec::new());
+        Self { delimiter, names, row, bytes, lines, text: 0, id: None, values, columns }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -168,9 +169,9 @@ impl Header {
         }
         let advice = Advice::with(options.keys.text, "name the text column");
         let text = column(&options.text, advice)?;
-        let value = options.value.as_deref().map(|name| column(name, "name one of these".into()));
-        let value = value.transpose()?;
-        (self.text, self.id, self.value) = (text, id, value);
+        let place = |name: &String| self.names.iter().position(|known| known == name);
+        self.values = options.values.iter().map(place).collect();
+        (self.text, self.id) = (text, id);
         Ok(())
     }
 }
@@ -334,13 +335,13 @@ pub(super) fn decode(
             return Ok(());
         }
         let start = gather.arena.len();
-        let read = item(header, record, asked).and_then(|(text, id, value)| {
+        let read = item(header, record, asked).and_then(|(text, id, values)| {
             asked.options.shape.push_text(text, true, &mut gather.arena)?;
-            Ok((id, value))
+            Ok((id, values))
         });
         match read {
-            Ok((id, value)) => {
-                gather.item((start, gather.arena.len()), ordinal, first + line, id, value);
+            Ok((id, values)) => {
+                gather.item((start, gather.arena.len()), ordinal, first + line, id, values);
                 Ok(())
             }
             Err(what) => gather.bad(first + line, what),
@@ -349,7 +350,7 @@ pub(super) fn decode(
     Ok(gather.finish(count))
 }
 
-type Parts<'a> = (&'a str, Option<Id>, Option<Value>);
+type Parts<'a> = (&'a str, Option<Id>, KeepValues);
 
 fn item<'a>(
     header: &Header,
@@ -360,11 +361,12 @@ fn item<'a>(
     let field = |column: usize| utf8(&record[column]);
     let text = field(header.text)?;
     let id = header.id.map(field).transpose()?.map(|id| Id::Text(id.into()));
-    let value = match header.value {
-        Some(column) => value(field(column)?, asked.options.value.as_deref().unwrap_or_default())?,
-        None => None,
+    let value = |(column, name): (&Option<usize>, &String)| match column {
+        Some(column) => value(field(*column)?, name),
+        None => Ok(None),
     };
-    Ok((text, id, value))
+    let values = header.values.iter().zip(&asked.options.values).map(value);
+    Ok((text, id, values.collect::<Result<KeepValues, Problem>>()?))
 }
 
 pub(super) fn check_length(header: &Header, record: &ByteRecord) -> Result<(), Problem> {

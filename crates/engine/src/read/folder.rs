@@ -10,7 +10,7 @@ use super::{
     rereadable::{FileCursor, Rereadable, unreadable},
 };
 use crate::error::{Advice, Error, Result};
-use crate::item::{Batch, Id};
+use crate::item::{Batch, Id, KeepValues};
 use std::{
     fs,
     io::Read,
@@ -133,7 +133,8 @@ pub(super) fn decode(
                 let id =
                     matches!(asked.ids, IdSource::Field(_)).then(|| document.id.as_str().into());
                 let at = (start, gather.arena.len());
-                gather.item(at, ordinal, 1, id.map(Id::Text), None);
+                gather.item(at, ordinal, 1, id.map(Id::Text), KeepValues::new());
+                gather.of_file(&document.stored.name);
             }
             Err(error) => gather.bad_record(error)?,
         }

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{
-    Batch, ChunkNumber, Id, Interner, Item, Lanes, SkipChunk, Source, TextColumn, Values, one_lane,
+    Batch, ChunkNumber, Id, Interner, Item, KeepValues, Lanes, SkipChunk, Source, TextColumn,
+    Values, one_lane,
 };
 use crate::shingle::elements::{push_element, start_list};
 use std::{
@@ -142,8 +143,13 @@ impl Groups {
     ) -> Result<Self> {
         let mut columns = vec![grouping.group.clone(), grouping.element.clone()];
         columns.extend(grouping.weight.column().cloned());
-        let options =
-            ReadOptions { columns, positions: true, id: None, value: None, ..options.clone() };
+        let options = ReadOptions {
+            columns,
+            positions: true,
+            id: None,
+            values: Vec::new(),
+            ..options.clone()
+        };
         let on_error = options.on_error;
         let input = Input::open(places, options)?;
         let mut building = GroupsBuilder::new(grouping);
@@ -355,7 +361,13 @@ impl Source for Groups {
             let from = arena.len();
             self.text(group, &mut arena);
             let (line, id) = (self.lines[group], Some(self.ids[group].clone()));
-            items.push(Item { ordinal, line, id, value: None, at: (from, arena.len()) });
+            items.push(Item {
+                ordinal,
+                line,
+                id,
+                values: KeepValues::new(),
+                at: (from, arena.len()),
+            });
         }
         let Input { options, ids, .. } = &self.input;
         ReadRequest { path: self.path(), options, ids }.within_limit(Batch {
@@ -364,6 +376,7 @@ impl Source for Groups {
             items,
             bad: if number == 0 { self.bad.clone() } else { Vec::new() },
             texts: TextColumn::Arena(arena),
+            files: Vec::new(),
         })
     }
 }

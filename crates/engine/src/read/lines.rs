@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Result;
 use crate::error::{Advice, Problem};
-use crate::item::Batch;
+use crate::item::{Batch, KeepValues};
 use crate::shingle::elements::push_plain;
 use memchr::memchr;
 use nearkin_kernels::AT_ONCE;
@@ -97,7 +97,13 @@ pub(super) fn decode_txt(
             let shape = asked.options.shape;
             match utf8(line).and_then(|text| shape.push_text(text, false, &mut gather.arena)) {
                 Ok(()) => {
-                    gather.item((start, gather.arena.len()), ordinal, number, None, None);
+                    gather.item(
+                        (start, gather.arena.len()),
+                        ordinal,
+                        number,
+                        None,
+                        KeepValues::new(),
+                    );
                 }
                 Err(what) => gather.bad(number, what)?,
             }
@@ -138,7 +144,7 @@ impl<'a> Jsonl<'a> {
         let options = asked.options;
         // A field that nobody asks for may hold anything that is JSON, such as a number beyond those of double precision.
         let id = (*asked.ids != IdSource::Ignored).then(|| asked.ids.field_or_id());
-        let names = [Some(&*options.text), id, options.value.as_deref()];
+        let names = [Some(&*options.text), id, options.values.first().map(String::as_str)];
         let arena = Vec::with_capacity(bytes + AT_ONCE);
         Self { asked, names, trust, arena, gather: BatchBuilder::new(asked, 0) }
     }
@@ -267,13 +273,33 @@ impl<'a> Jsonl<'a> {
             (Some(_), IdSource::None) => return Err(late_id()),
             (None, IdSource::None) | (_, IdSource::Ignored) => None,
         };
-        let value = match (found.get(2), self.names[2]) {
-            (Some(scalar), Some(field)) => item::value(field, scalar, &self.arena)?,
-            (None, Some(field)) => return Err(missing(field, line, "every record needs it")),
-            (_, None) => None,
-        };
-        self.gather.item(text, ordinal, number, id, value);
+        let values = self.values(found.get(2), line)?;
+        self.gather.item(text, ordinal, number, id, values);
         Ok(())
+    }
+
+    /// The values of the fields that were asked for, null where the record has none. The first was found with the text; for
+    /// others the line is read again.
+    fn values(&mut self, first: Option<Scalar>, line: &[u8]) -> Result<KeepValues, Problem> {
+        let Some((field, others)) = self.asked.options.values.split_first() else {
+            return Ok(KeepValues::new());
+        };
+        let value = |field: &String, found: Option<Scalar>, arena: &[u8]| {
+            found.map_or(Ok(None), |scalar| item::value(field, scalar, arena))
+        };
+        let mut values = vec![value(field, first, &self.arena)?];
+        let mut arena = Vec::new();
+        for some in others.chunks(fields::WANTED) {
+            let names = std::array::from_fn(|slot| some.get(slot).map(String::as_str));
+            let line = utf8(without_end(line))?;
+            arena.clear();
+            let found = fields::take(line, &names, false, &mut arena)
+                .map_err(|error| broken(error, line))?;
+            for (slot, field) in some.iter().enumerate() {
+                values.push(value(field, found.get(slot), &arena)?);
+            }
+        }
+        Ok(values)
     }
 }
 
@@ -291,6 +317,11 @@ pub(super) fn first_has(name: &str, data: &[u8]) -> Option<bool> {
         .filter_map(|(_, line)| std::str::from_utf8(line).ok())
         .find_map(|line| fields::take(line, &names, false, &mut arena).ok())
         .map(|found| found.get(0).is_some())
+}
+
+/// The keys of the first object among these lines; `None` where there is no object.
+pub(super) fn first_keys(data: &[u8]) -> Option<Vec<String>> {
+    lines(data, 1).map(|(_, line)| fields::keys(line)).find(|keys| !keys.is_empty())
 }
 
 /// The bytes as text, or where they stop being text.

@@ -20,7 +20,7 @@ use super::{
     vector_files::{self, Number},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::{Batch, Bits, Id, Value, Vectors};
+use crate::item::{Batch, Bits, Id, KeepValues, Vectors};
 use crate::parallel::in_order;
 use arrow_array::{
     Array, ArrayRef,
@@ -215,8 +215,8 @@ pub(super) struct Record {
     ordinal: u32,
     pub(super) line: u64,
     id: Option<Id>,
-    /// The value that decides which item is kept.
-    value: Option<Value>,
+    /// The values that decide which item is kept.
+    kept_by: KeepValues,
     /// Where its values end among those of the chunk.
     end: usize,
     measured: ItemLength,
@@ -232,7 +232,7 @@ fn load<E: Copy + Send>(
     let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
     for place in open::with_shards(&places, options)? {
         match open::vectors_file(&place, options)? {
-            Some((stored, _, format)) if options.value.is_some() => {
+            Some((stored, _, format)) if !options.values.is_empty() => {
                 let what =
                     format!("files that end in .{format} hold vectors alone, no fields to keep by");
                 return Err(Error::file(
@@ -255,7 +255,7 @@ fn load<E: Copy + Send>(
                         ordinal: 0,
                         line: row,
                         id: None,
-                        value: None,
+                        kept_by: KeepValues::new(),
                         end: row_values.len(),
                         measured,
                     };
@@ -358,8 +358,8 @@ impl<E: Copy + Send> ItemsBuilder<E> {
         let fitting = measured.and_then(fits).map_err(Refusal::Record);
         let added = fitting.and_then(|measured| {
             self.naming.add(position, record.line, record.id)?;
-            if record.value.is_some() {
-                self.naming.value(record.value);
+            if !record.kept_by.is_empty() {
+                self.naming.kept_by(record.kept_by);
             }
             Ok(measured)
         });
@@ -435,7 +435,7 @@ pub(super) fn batch_part<E>(batch: Batch, reading: &ItemReader<E>) -> ChunkItems
             ordinal: item.ordinal,
             line: item.line,
             id: item.id.clone(),
-            value: item.value.clone(),
+            kept_by: item.values.clone(),
             end: values.len(),
             measured,
         });
@@ -455,17 +455,17 @@ fn column_part<E>(column: ValueColumn, name: &str, row_of: &RowOf<E>) -> ChunkIt
             let merit = merits.as_mut().and_then(Iterator::next).transpose();
             let measured = id.and_then(|id| match column.values.is_null(row) {
                 true => Err(null(name)),
-                false => Ok((id, merit?.flatten(), row_of(row, &mut values)?)),
+                false => Ok((id, merit?.unwrap_or_default(), row_of(row, &mut values)?)),
             });
             if measured.is_err() {
                 values.truncate(start);
             }
-            let (id, value, measured) = match measured {
-                Ok((id, value, measured)) => (id, value, Ok(measured)),
-                Err(what) => (None, None, Err(what)),
+            let (id, kept_by, measured) = match measured {
+                Ok((id, kept_by, measured)) => (id, kept_by, Ok(measured)),
+                Err(what) => (None, KeepValues::new(), Err(what)),
             };
             let (ordinal, line) = (row as u32, column.first + row as u64);
-            Record { ordinal, line, id, value, end: values.len(), measured }
+            Record { ordinal, line, id, kept_by, end: values.len(), measured }
         })
         .collect();
     ChunkItems { values, records, bad: Vec::new(), count: count as u32 }

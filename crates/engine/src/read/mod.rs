@@ -66,6 +66,7 @@ pub use links::each_link;
 pub use load::{load_bits, load_directions, load_strings, load_vectors};
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
+pub use open::files_of;
 pub use parquet::hide_caught_panics;
 pub use pieces::{Piece, Pieces};
 pub use place::{InputCopy, MemoryTable, Place};
@@ -110,8 +111,8 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// Whether positions are the ids even where there is a field `id`.
     pub positions: bool,
-    /// One more field to read, which decides what is kept.
-    pub value: Option<String>,
+    /// More fields to read, which decide what is kept. Where a record has none of a name, its value is null.
+    pub values: Vec<String>,
     /// The columns of a table that are read instead of a text, by name or by number from 1: what [`Groups`],
     /// [`load_answers`] and [`load_records`] ask for.
     pub columns: Vec<String>,
@@ -146,7 +147,7 @@ impl Default for ReadOptions {
             shape: Shape::Text,
             id: None,
             positions: false,
-            value: None,
+            values: Vec::new(),
             columns: Vec::new(),
             keys: FieldKeys::default(),
             format: None,
@@ -274,6 +275,17 @@ impl Input {
     pub fn open(places: &[impl Into<Place> + Clone], options: ReadOptions) -> Result<Self> {
         let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
         open::open(&places, options)
+    }
+
+    /// An error about a field that decides what is kept if no record has it: `has_value` says of which fields, by their
+    /// number in [`ReadOptions::values`], some record has a value.
+    pub fn check_values(&self, has_value: impl Fn(usize) -> bool) -> Result<()> {
+        open::check_values(self, &has_value)
+    }
+
+    /// What the first file, folder or table is called.
+    pub fn name(&self) -> PathBuf {
+        self.sources.first().map(|source| source.name.clone()).unwrap_or_default()
     }
 
     /// The total size on disk of what is read: not that of documents which are too large.

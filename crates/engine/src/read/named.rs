@@ -5,7 +5,7 @@ use super::{
     rows::{self, Row},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::{Id, Value};
+use crate::item::{Id, KeepValues, RecordPlaces};
 use crate::search::ItemNames;
 use std::{
     collections::HashMap,
@@ -30,8 +30,8 @@ pub struct Names {
     len: usize,
     /// Records that were read, those left out included.
     records: u64,
-    /// By item, the value that decides which is kept, where one was asked for.
-    values: Option<Vec<Option<Value>>>,
+    /// By item, the values that decide which is kept, where some were asked for.
+    values: Option<Vec<KeepValues>>,
     /// What was wrong with the records that were left out.
     pub skipped: Vec<Error>,
 }
@@ -95,6 +95,7 @@ impl Names {
 
     /// The names as a search takes them.
     pub(crate) fn into_item_names(self) -> ItemNames {
+        let places = Some(self.places());
         let follow = self.runs.iter().all(|run| run.position == run.item as u64);
         let positions = |at: usize| self.position(at) as u32;
         ItemNames {
@@ -104,8 +105,18 @@ impl Names {
             ids: self.ids,
             values: self.values,
             lengths: None,
+            places,
             skipped: self.skipped,
         }
+    }
+
+    /// Where each item stands, by its position.
+    fn places(&self) -> RecordPlaces {
+        let mut places = RecordPlaces::default();
+        for run in &self.runs {
+            places.push(run.position as u32, &self.files[run.file], run.line);
+        }
+        places
     }
 
     fn run(&self, item: usize) -> NameRun {
@@ -176,11 +187,11 @@ impl NamesBuilder {
         self.names.records = records;
     }
 
-    /// The last item has this value, where one was asked for.
-    pub(super) fn value(&mut self, value: Option<Value>) {
+    /// The last item is kept by these values.
+    pub(super) fn kept_by(&mut self, kept_by: KeepValues) {
         let values = self.names.values.get_or_insert_default();
-        values.resize(self.names.len.saturating_sub(1), None);
-        values.push(value);
+        values.resize(self.names.len.saturating_sub(1), KeepValues::new());
+        values.push(kept_by);
     }
 
     /// From here on, items come from this file.
@@ -230,7 +241,7 @@ impl NamesBuilder {
 
     pub(super) fn finish(mut self) -> Names {
         if let Some(values) = &mut self.names.values {
-            values.resize(self.names.len, None);
+            values.resize(self.names.len, KeepValues::new());
         }
         self.names
     }

@@ -7,14 +7,14 @@ use super::{
     csv, folder,
     format::{Compression, by_extension},
     frames::Frames,
-    lines,
+    item, lines,
     place::{self, MemoryTable, Place},
     ranges::Ranges,
     rereadable::{Rereadable, unreadable},
     table::ArrowTable,
     text::TextReader,
 };
-use crate::error::{Advice, Error, Result};
+use crate::error::{Advice, Error, Problem, Result};
 use std::{
     fs::{self, File},
     io::{self, Read},
@@ -46,7 +46,11 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     for source in &mut sources {
         bind(source, &options, &ids)?;
     }
-    Ok(Input { options, sources, folder, ids, counts: Mutex::default() })
+    let input = Input { options, sources, folder, ids, counts: Mutex::default() };
+    if input.sources.iter().all(has_columns) {
+        check_values(&input, &|_| false)?;
+    }
+    Ok(input)
 }
 
 /// Refuses standard input that is given twice.
@@ -168,6 +172,13 @@ pub(super) fn with_shards(places: &[Place], options: &ReadOptions) -> Result<Vec
         }
     }
     Ok(all)
+}
+
+/// The paths of files and folders of documents behind these places, with the files of folders of shards.
+pub fn files_of(places: &[Place], options: &ReadOptions) -> Result<Vec<PathBuf>> {
+    let places = with_shards(places, options)?;
+    let paths = places.iter().filter(|place| !place.is_stdin()).filter_map(Place::path);
+    Ok(paths.map(Path::to_path_buf).collect())
 }
 
 /// The files of a folder if they are shards; none if each is a document, and of what is no folder.
@@ -339,24 +350,75 @@ fn first_has(source: &InputFile, name: &str, options: &ReadOptions) -> Result<Op
         Kind::Text { syntax: Syntax::Csv(header), .. } => {
             (!header.names.is_empty()).then(|| header.has(name))
         }
-        Kind::Text { syntax, stored, compression, .. } => {
-            let mut text = TextReader::open(stored, *compression)?;
-            let chunk_bytes = options.chunk_bytes.min(FIRST_LOOK);
-            let mut cutter =
-                Chunker::new(Ends::Lines, chunk_bytes, options.max_item, BufferPool::default());
-            loop {
-                let found = match (cutter.next(&mut text)?, syntax) {
-                    (NextChunk::Records(data), Syntax::Txt) => (!data.is_empty()).then_some(false),
-                    (NextChunk::Records(data), _) => lines::first_has(name, &data),
-                    (NextChunk::TooLong(_), _) => None,
-                    (NextChunk::OpenQuote(..) | NextChunk::End, _) => return Ok(None),
-                };
-                if found.is_some() {
-                    return Ok(found);
-                }
+        Kind::Text { syntax: Syntax::Txt, .. } => {
+            first_lines(source, options, &|data| (!data.is_empty()).then_some(false))?
+        }
+        Kind::Text { .. } => first_lines(source, options, &|data| lines::first_has(name, data))?,
+    })
+}
+
+/// The names of the fields in the first record of a source; `None` where it has no records.
+fn first_names(source: &InputFile, options: &ReadOptions) -> Result<Option<Vec<String>>> {
+    Ok(match &source.kind {
+        Kind::Folder { .. } | Kind::Text { syntax: Syntax::Txt, .. } => None,
+        Kind::Table { table, .. } => {
+            Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
+        }
+        Kind::Text { syntax: Syntax::Csv(header), .. } => {
+            (!header.names.is_empty()).then(|| header.names.clone())
+        }
+        Kind::Text { .. } => first_lines(source, options, &lines::first_keys)?,
+    })
+}
+
+/// What `look` finds in the first lines of a source where it finds anything.
+fn first_lines<T>(
+    source: &InputFile,
+    options: &ReadOptions,
+    look: &dyn Fn(&[u8]) -> Option<T>,
+) -> Result<Option<T>> {
+    let Kind::Text { stored, compression, .. } = &source.kind else { return Ok(None) };
+    let mut text = TextReader::open(stored, *compression)?;
+    let chunk_bytes = options.chunk_bytes.min(FIRST_LOOK);
+    let mut cutter =
+        Chunker::new(Ends::Lines, chunk_bytes, options.max_item, BufferPool::default());
+    loop {
+        let found = match cutter.next(&mut text)? {
+            NextChunk::Records(data) => look(&data),
+            NextChunk::TooLong(_) => None,
+            NextChunk::OpenQuote(..) | NextChunk::End => return Ok(None),
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+}
+
+/// An error about a field that decides what is kept if no record has it, which is a typing mistake: `has_value` says of
+/// which fields some record has a value.
+pub(super) fn check_values(input: &Input, has_value: &dyn Fn(usize) -> bool) -> Result<()> {
+    let Input { options, sources, .. } = input;
+    for (_, name) in options.values.iter().enumerate().filter(|(at, _)| !has_value(*at)) {
+        let mut first = None;
+        let mut is_known = false;
+        for source in sources {
+            is_known = is_known || first_has(source, name, options)? == Some(true);
+            if first.is_none() {
+                first = first_names(source, options)?.map(|names| (source, names));
             }
         }
-    })
+        if let Some((source, names)) = first.filter(|_| !is_known) {
+            let advice = item::choose(names.iter().map(String::as_str), "name one of these".into());
+            let problem = Problem::new(format!("no record has a field `{name}` to keep by"));
+            return Err(Error::file(&source.name, problem.or(advice)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a source says which fields all its records have.
+fn has_columns(source: &InputFile) -> bool {
+    matches!(source.kind, Kind::Table { .. } | Kind::Text { syntax: Syntax::Csv(_), .. })
 }
 
 /// How much is read at a time to find the first record.
@@ -369,7 +431,7 @@ fn bind(source: &mut InputFile, options: &ReadOptions, ids: &IdSource) -> Result
     match &mut source.kind {
         Kind::Text { syntax: Syntax::Csv(header), .. } => header.bind(&name, options, ids),
         Kind::Table { stored, table } => table.bind(stored, options, ids),
-        Kind::Text { syntax: Syntax::Txt, .. } if options.value.is_some() => {
+        Kind::Text { syntax: Syntax::Txt, .. } if !options.values.is_empty() => {
             failed("lines of text have no fields to keep by; keep first or longest")
         }
         Kind::Text { syntax: Syntax::Txt, .. } if options.id.is_some() => failed(
@@ -382,7 +444,7 @@ fn bind(source: &mut InputFile, options: &ReadOptions, ids: &IdSource) -> Result
                 "lines of text have no ids, and this collection has; leave out the one or the other",
             )
         }
-        Kind::Folder { .. } if options.value.is_some() => {
+        Kind::Folder { .. } if !options.values.is_empty() => {
             failed("documents of a folder have no fields to keep by; keep first or longest")
         }
         Kind::Folder { documents, .. } if *ids == IdSource::None && !documents.is_empty() => {

@@ -18,7 +18,7 @@ use super::{
     shape::Shape,
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::{Batch, Id, TextColumn, Value};
+use crate::item::{Batch, Id, KeepValues, TextColumn, Value};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, RecordBatch,
     cast::AsArray,
@@ -34,7 +34,8 @@ pub(super) struct ArrowTable {
     rows: TableRows,
     text: usize,
     id: Option<usize>,
-    value: Option<usize>,
+    /// The columns of the values that decide what is kept, where there are such.
+    values: Vec<Option<usize>>,
     /// The columns that are read instead of a text.
     columns: Vec<usize>,
     /// The stretches of rows to read, in order.
@@ -77,8 +78,8 @@ impl ArrowTable {
     }
 
     fn new(rows: TableRows) -> Self {
-        let (columns, stretches) = (Vec::new(), Vec::new());
-        Self { rows, text: 0, id: None, value: None, columns, stretches }
+        let (values, columns, stretches) = (Vec::new(), Vec::new(), Vec::new());
+        Self { rows, text: 0, id: None, values, columns, stretches }
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
@@ -133,9 +134,10 @@ impl ArrowTable {
             let advice = options.keys.id_column();
             self.id = Some(column(name, is_id, "text or whole numbers", advice)?);
         }
-        if let Some(name) = &options.value {
-            let advice = "name another column".into();
-            self.value = Some(column(name, is_value, "numbers, times or text", advice)?);
+        for name in &options.values {
+            let value =
+                |_| column(name, is_value, "numbers, times or text", "name another column".into());
+            self.values.push(self.has(name).then_some(()).map(value).transpose()?);
         }
         self.stretches = self.cut(stored, options.chunk_bytes);
         Ok(())
@@ -144,7 +146,7 @@ impl ArrowTable {
     /// The columns that are read.
     fn read_columns(&self) -> Vec<usize> {
         let text = Some(self.text).filter(|_| self.columns.is_empty());
-        let named = [text, self.id, self.value].into_iter().flatten();
+        let named = [text, self.id].into_iter().chain(self.values.iter().copied()).flatten();
         let mut columns: Vec<usize> = named.chain(self.columns.iter().copied()).collect();
         columns.sort_unstable();
         columns.dedup();
@@ -223,8 +225,7 @@ impl ArrowTable {
         let text = column(Some(self.text)).map(|column| without_dictionary(&column)).transpose();
         let Some(text) = text.map_err(failed)? else { return Err(stored.changed()) };
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
-        let values = column(self.value).map(|column| value_column(&column)).transpose();
-        let values = values.map_err(failed)?;
+        let values = self.value_columns(&rows).map_err(failed)?;
         let shape = asked.options.shape;
         let lists = ElementRows::new(&text).map_err(failed)?;
         let plain = (shape != Shape::Text && lists.is_none())
@@ -235,7 +236,7 @@ impl ArrowTable {
         for (row, ordinal) in ordinals.enumerate().take(text.len()) {
             let line = stretch.first + u64::from(ordinal) + 1;
             let start = gather.arena.len();
-            let parts = parts(asked, row, &text, ids.as_ref(), values.as_ref()).and_then(|parts| {
+            let parts = parts(asked, row, &text, ids.as_ref(), &values).and_then(|parts| {
                 match (&lists, &plain) {
                     (Some(lists), _) => lists.push(row, &mut gather.arena)?,
                     (_, Some(plain)) => {
@@ -247,7 +248,7 @@ impl ArrowTable {
                 Ok(((start, gather.arena.len()), parts))
             });
             match parts {
-                Ok((at, (id, value))) => gather.item(at, ordinal, line, id, value),
+                Ok((at, (id, values))) => gather.item(at, ordinal, line, id, values),
                 Err(what) => gather.bad(line, what)?,
             }
         }
@@ -255,6 +256,15 @@ impl ArrowTable {
             Shape::Text => Ok(gather.finish_with(stretch.rows as u32, texts(&text))),
             _ => Ok(gather.finish(stretch.rows as u32)),
         }
+    }
+
+    /// The columns of the values that decide what is kept.
+    fn value_columns(&self, rows: &RecordBatch) -> Result<Vec<Option<ArrayRef>>, ArrowError> {
+        let column = |at: &Option<usize>| {
+            let column = rows.column_by_name(self.schema().field((*at)?).name());
+            column.map(value_column)
+        };
+        self.values.iter().map(|at| column(at).transpose()).collect()
     }
 
     /// The values and the ids of the rows of a stretch, for items that are no texts.
@@ -276,11 +286,9 @@ impl ArrowTable {
         let ids = column(self.id).map(|column| id_column(&column)).transpose().map_err(failed)?;
         let name = asked.ids.field_or_id();
         let ids = ids.map(|ids| (0..ids.len()).map(|row| id(name, &ids, row)).collect());
-        let merits = column(self.value).map(|column| value_column(&column)).transpose();
-        let field = asked.options.value.as_deref().unwrap_or_default();
-        let merits = merits
-            .map_err(failed)?
-            .map(|column| (0..column.len()).map(|row| value(field, &column, row)).collect());
+        let columns = self.value_columns(&rows).map_err(failed)?;
+        let merits = (!columns.is_empty())
+            .then(|| (0..rows.num_rows()).map(|row| row_values(asked, row, &columns)).collect());
         Ok(ValueColumn { values, ids, merits, first: stretch.first + 1 })
     }
 
@@ -407,8 +415,8 @@ type RowIds = Option<Vec<Result<Id, Problem>>>;
 /// A column of values with the ids beside them.
 pub(super) struct ValueColumn {
     pub(super) values: ArrayRef,
-    /// The values of the field that decides which item is kept.
-    pub(super) merits: Option<Vec<Result<Option<Value>, Problem>>>,
+    /// The values of the fields that decide which item is kept.
+    pub(super) merits: Option<Vec<Result<KeepValues, Problem>>>,
     pub(super) ids: RowIds,
     /// The number of the first row.
     pub(super) first: u64,
@@ -427,15 +435,26 @@ fn parts(
     row: usize,
     text: &ArrayRef,
     ids: Option<&ArrayRef>,
-    values: Option<&ArrayRef>,
-) -> Result<(Option<Id>, Option<Value>), Problem> {
+    values: &[Option<ArrayRef>],
+) -> Result<(Option<Id>, KeepValues), Problem> {
     if text.is_null(row) {
         return Err(null(&asked.options.text));
     }
     let id = ids.map(|column| id(asked.ids.field_or_id(), column, row)).transpose()?;
-    let name = asked.options.value.as_deref().unwrap_or_default();
-    let value = values.map(|column| value(name, column, row)).transpose()?.flatten();
-    Ok((id, value))
+    Ok((id, row_values(asked, row, values)?))
+}
+
+/// The values of a row in the columns that decide what is kept.
+fn row_values(
+    asked: ReadRequest,
+    row: usize,
+    columns: &[Option<ArrayRef>],
+) -> Result<KeepValues, Problem> {
+    let of_row = |(column, name): (&Option<ArrayRef>, &String)| match column {
+        Some(column) => value(name, column, row),
+        None => Ok(None),
+    };
+    columns.iter().zip(&asked.options.values).map(of_row).collect()
 }
 
 fn id(name: &str, column: &ArrayRef, row: usize) -> Result<Id, Problem> {

@@ -197,7 +197,7 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
         let run = DiskRun::new(&self.sources, search, Goal::Groups)?;
         let mut stats = Stats::default();
         in_pool(search.settings.threads, || {
-            let candidates = run.candidates(*keep == Keep::Longest, &mut stats)?;
+            let candidates = run.candidates(keep.counts_lengths(), &mut stats)?;
             let (collection, drawn) = (candidates.collection, candidates.drawn.into());
             let load = |stats: &mut Stats| run.comparison(&collection, candidates.records, stats);
             let rule = (keep, linkage);

@@ -24,7 +24,7 @@ pub use output::{
     remove_temporary_files,
 };
 pub use packers::{Resources, Turn, Turns};
-pub use records::{batches, records};
+pub use records::{batches, json_lines, records};
 pub use shard_folder::check_folder;
 pub use shards::shards;
 pub use table::{Cell, Column, ColumnKind, RowFormat, TableWriter};

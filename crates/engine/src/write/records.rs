@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Result,
     parallel::{LaneRoom, in_lanes},
-    read::{Chunk, Format, Input, RecordBody, RecordFormat},
+    read::{Chunk, Format, Input, PositionFilter, RecordBody, RecordFormat},
 };
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -64,6 +64,22 @@ pub fn batches<'a>(
         _ => Arc::new(Schema::empty()),
     };
     Ok((schema, batches))
+}
+
+/// Hands the wanted records over as lines of JSON, in input order; `progress` as in [`records`].
+pub fn json_lines(
+    input: &Input,
+    wanted: PositionFilter,
+    resources: Resources,
+    progress: &mut (dyn FnMut(u64) -> Result<()> + Send),
+    each: &mut (dyn FnMut(&[u8]) -> Result<()> + Send),
+) -> Result<()> {
+    let (format, room) = (RecordFormat::Jsonl, waiting(resources));
+    let copies = Copies { input, format: &format, kept: wanted.into(), turns: None, room };
+    copies.each(resources.threads, progress, |body, chunk| {
+        let lines = body.pieces(chunk).flat_map(|piece| piece.split(|byte| *byte == b'\n'));
+        lines.filter(|line| !line.trim_ascii().is_empty()).try_for_each(&mut *each)
+    })
 }
 
 /// The kept records of an input.

@@ -73,6 +73,8 @@ pub enum Cell<'a> {
     Count(u64),
     /// A word.
     Text(&'a str),
+    /// A value as JSON has it. Where rows are not JSON, a text stands for itself, and null for nothing.
+    Json(&'a str),
 }
 
 impl<'a> From<&'a Id> for Cell<'a> {
@@ -334,6 +336,10 @@ fn json_row(before: &[String], cells: &[Cell], out: &mut Vec<u8>) {
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => serde_json::to_writer(&mut *out, &()),
             Cell::Count(count) => serde_json::to_writer(&mut *out, count),
+            Cell::Json(json) => {
+                out.extend_from_slice(json.as_bytes());
+                Ok(())
+            }
         };
     }
     out.extend_from_slice(b"}\n");
@@ -371,9 +377,22 @@ fn delimited_row(cells: &[Cell], delimiter: u8, out: &mut Vec<u8>) {
             Cell::Float(number) => serde_json::to_writer(&mut *out, number),
             Cell::Missing => Ok(()),
             Cell::Count(count) => serde_json::to_writer(&mut *out, count),
+            Cell::Json(json) => {
+                plain(json).into_iter().for_each(|text| delimited_text(&text, delimiter, out));
+                Ok(())
+            }
         };
     }
     out.push(b'\n');
+}
+
+/// A JSON value as a text; nothing for null.
+fn plain(json: &str) -> Option<String> {
+    match json.as_bytes().first() {
+        Some(b'"') => Some(serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())),
+        Some(b'n') => None,
+        _ => Some(json.to_owned()),
+    }
 }
 
 fn delimited_text(text: &str, delimiter: u8, out: &mut Vec<u8>) {
@@ -473,6 +492,7 @@ impl Builder {
             (Self::Count(builder), Cell::Missing) => builder.append_null(),
             (Self::Count(builder), Cell::Count(count)) => builder.append_value(count),
             (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
+            (Self::Text(builder), Cell::Json(json)) => builder.append_option(plain(json)),
             (_, cell) => {
                 return Err(Error::file(
                     name,

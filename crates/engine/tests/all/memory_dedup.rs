@@ -212,7 +212,7 @@ fn run(items: &Items, settings: &Settings, by_merit: bool, linkage: Linkage) -> 
     let count = items.len();
     let names = ItemNames {
         ids: Some((0..count as i64).map(|item| Id::Int(1000 + item)).collect()),
-        values: Some((0..count).map(|item| Some(Value::Int(merit(item)))).collect()),
+        values: Some((0..count).map(|item| vec![Some(Value::Int(merit(item)))]).collect()),
         ..ItemNames::positions(count)
     };
     let keep = if by_merit { Keep::Max("merit".into()) } else { Keep::First };

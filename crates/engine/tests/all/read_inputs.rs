@@ -5,7 +5,7 @@ use crate::common::files::{
     Seen, all, failure, files, gz, options, parquet, paths, read, read_with, zst,
 };
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, LargeStringArray, StringArray,
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeStringArray, StringArray,
     StringViewArray, UInt64Array, types::Int32Type,
 };
 use nearkin_engine::item::{ChunkNumber, Id, Source, Value};
@@ -271,10 +271,10 @@ fn one_field_may_be_both_text_and_id() {
 }
 
 fn values(dir: &tempfile::TempDir, name: &str) -> Vec<Option<Value>> {
-    let options = ReadOptions { value: Some("score".into()), ..options() };
+    let options = ReadOptions { values: vec!["score".into()], ..options() };
     let input = Input::open(&paths(dir, &[name]), options).unwrap();
     let chunks = input.scan().map(|chunk| input.decode(&chunk.unwrap(), &|_| true));
-    chunks.flat_map(|batch| batch.unwrap().items).map(|item| item.value).collect()
+    chunks.flat_map(|batch| batch.unwrap().items).map(|item| item.values[0].clone()).collect()
 }
 
 #[test]
@@ -293,6 +293,38 @@ fn values_are_read_from_every_format_that_has_fields() {
     assert_eq!(values(&dir, "x.jsonl"), [number(2.0), word("x"), None, number(-0.5)]);
     assert_eq!(values(&dir, "x.csv"), [number(1.5), None, word("high"), number(-2.0)]);
     assert_eq!(values(&dir, "x.parquet"), [number(2.0), None]);
+}
+
+#[test]
+fn fields_that_are_not_there_are_null() {
+    let lines = "{\"text\":\"\",\"a\":1,\"c\":\"x\"}\n{\"d\":{\"e\":7},\"text\":\"\",\"b\":\"\\u0041\",\"a\":null}\n";
+    let (a, text): (ArrayRef, ArrayRef) =
+        (Arc::new(Int64Array::from(vec![1])), Arc::new(StringArray::from(vec![""])));
+    let dir = files(&[
+        ("x.jsonl", lines.as_bytes()),
+        ("x.csv", b"text,b\n,A\n"),
+        ("x.parquet", &parquet(vec![("text", text), ("a", a)], 10)),
+    ]);
+    let names = ["a", "b", "c", "d.e", "f"].map(str::to_owned).to_vec();
+    let options = ReadOptions { values: names, ..options() };
+    let input = Input::open(&paths(&dir, &["x.jsonl", "x.csv", "x.parquet"]), options).unwrap();
+    let chunks = input.scan().map(|chunk| input.decode(&chunk.unwrap(), &|_| true));
+    let values: Vec<_> =
+        chunks.flat_map(|batch| batch.unwrap().items).map(|it| it.values).collect();
+    let int = |number| Some(Value::Int(number));
+    let word = |word: &str| Some(Value::Text(word.into()));
+    let expected = [
+        vec![int(1), None, word("x"), None, None],
+        vec![None, word("A"), None, int(7), None],
+        vec![None, word("A"), None, None, None],
+        vec![int(1), None, None, None, None],
+    ];
+    assert_eq!(values, expected);
+    let missing = input.check_values(|field| field < 4).unwrap_err().to_string();
+    assert!(missing.ends_with(
+        "x.jsonl: no record has a field `f` to keep by; it has `text`, `a`, `c`: name one of these"
+    ), "{missing}");
+    input.check_values(|field| field == 4).unwrap_err();
 }
 
 #[test]

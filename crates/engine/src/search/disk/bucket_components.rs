@@ -93,9 +93,16 @@ impl BucketJoin {
         if roots.all(|root| Some(root) == first) {
             return Ok(links);
         }
+        // Members on one side are not paired with each other: the others are joined first, and then these to them.
+        let on_both = |member: u32| self.sides.as_ref().is_none_or(|it| it.is_on_both(member));
+        let (bucket, one_sided): (Vec<u32>, Vec<u32>) =
+            bucket.iter().partition(|&&member| on_both(member));
+        if bucket.is_empty() {
+            return Ok(links);
+        }
         let mut classes: Vec<Vec<u32>> = Vec::new();
         let mut class_of: HashMap<u32, usize> = HashMap::new();
-        for &member in bucket {
+        for member in bucket {
             let class = *class_of.entry(before.root(member)).or_insert(classes.len());
             if class == classes.len() {
                 classes.push(Vec::new());
@@ -118,7 +125,34 @@ impl BucketJoin {
             let head = self.texts.head(class[0], &mut at.one_head)?;
             clusters.add(class, head, &similar);
         }
+        self.join_one_sided(table, &one_sided, before, &clusters, at, &mut links)?;
         Ok(links)
+    }
+
+    /// Joins members that are not paired with each other to the clusters of those that are.
+    fn join_one_sided(
+        &self,
+        table: usize,
+        members: &[u32],
+        before: &UnionFind,
+        clusters: &BucketClusters,
+        at: &mut ThreadRecords,
+        links: &mut BucketLinks,
+    ) -> Result<()> {
+        let all: usize = clusters.members.iter().map(Vec::len).sum();
+        let mut roots = clusters.members.iter().flatten().map(|&member| before.root(member));
+        let first = roots.next();
+        let only = first.filter(|first| roots.all(|root| root == *first));
+        for (number, &member) in members.iter().enumerate() {
+            if links.is_heavy || links.compared.are_many(all + number) {
+                links.is_heavy = true;
+                break;
+            }
+            if only != Some(before.root(member)) {
+                self.similar_clusters(table, &[member], clusters, at, links)?;
+            }
+        }
+        Ok(())
     }
 
     /// The clusters that a class has a similar pair with, ascending.

@@ -136,19 +136,23 @@ impl<'a> GroupJoin<'a> {
         if let [all] = &self.blocks()[..] {
             let mut buffer = Vec::new();
             let sets = self.sets(all.clone(), &mut buffer)?;
-            let place = |group: u32| self.groups.binary_search(&group).ok();
-            let mut before = UnionFind::new(sets.len());
-            for (at, &group) in (0u32..).zip(self.groups) {
-                let root = place(known.find(group)).map_or(at, |root| root as u32);
-                before.join(at, root);
+            // What is on both sides stands on each, and is connected to itself.
+            let (numbers, split) = self.in_order_of_sides(sets.len(), all.start);
+            let ordered: Vec<&[u64]> = numbers.iter().map(|&at| sets[at as usize]).collect();
+            let group = |at: u32| self.groups[numbers[at as usize] as usize];
+            let mut first: Vec<Option<u32>> = vec![None; sets.len()];
+            let mut before = UnionFind::new(ordered.len());
+            for (at, &number) in (0u32..).zip(&numbers) {
+                let root =
+                    self.groups.binary_search(&known.find(group(at))).unwrap_or(number as usize);
+                before.join(*first[root].get_or_insert(at), at);
             }
-            let wanted = wanted.map(|wanted| {
-                move |a: u32, b: u32| wanted(self.groups[a as usize], self.groups[b as usize])
-            });
+            let wanted = wanted.map(|wanted| move |a: u32, b: u32| wanted(group(a), group(b)));
             let wanted = wanted.as_ref().map(|wanted| wanted as &sets::Wanted<'_>);
-            let counts = sets::connect(&sets, &self.set_join(&stopped), &mut before, wanted)?;
-            for (at, &group) in (0u32..).zip(self.groups) {
-                known.join(group, self.groups[before.find(at) as usize]);
+            let join = SetJoin { split, ..self.set_join(&stopped) };
+            let counts = sets::connect(&ordered, &join, &mut before, wanted)?;
+            for at in 0..ordered.len() as u32 {
+                known.join(group(at), group(before.find(at)));
             }
             return Ok(counts);
         }

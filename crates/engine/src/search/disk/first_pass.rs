@@ -15,7 +15,7 @@ use crate::family::hash::mix64;
 use crate::item::{Batch, ChunkNumber, Id, Item, Source};
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::parallel::in_lanes;
-use crate::settings::Settings;
+use crate::settings::{Goal, Settings};
 use crate::shingle::Unit;
 use crate::spill::{Block, Budget, Partitions};
 use crate::{Error, Result};
@@ -108,6 +108,9 @@ pub(super) fn first_pass<S: Source>(
     let mut watch = budget.watch(run.bytes(), 7);
     for (input, source) in sources.iter().enumerate() {
         collection.begin_input();
+        if input > 0 && run.goal == Goal::Groups {
+            collection.grow();
+        }
         let mut first_ids = FirstIds::new();
         let worker = FirstPassWorker {
             banding: banding.as_ref(),
@@ -371,11 +374,11 @@ impl FirstPassWorker<'_> {
         let Batch { path, records, items, bad, .. } = batch;
         let mut ids = Vec::new();
         let entries = items.into_iter().zip(known).map(|(item, (shape, length))| {
-            let Item { ordinal, line, id, value, .. } = item;
+            let Item { ordinal, line, id, values, .. } = item;
             let id_hash =
                 id.as_ref().map(|id| id_hash(id, self.input, &self.settings.shingling.key));
             ids.extend(id_hash.map(|hash| hash_entry(hash, ordinal)));
-            let facts = ItemFacts { id, value, length, shape };
+            let facts = ItemFacts { id, values, length, shape };
             ItemEntry { ordinal, line, id_hash, facts }
         });
         let entries = entries.collect();

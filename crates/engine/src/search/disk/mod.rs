@@ -286,7 +286,12 @@ impl Comparison for DiskComparison {
         }
     }
 
-    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
+    fn stars(
+        &self,
+        order: (&[u32], u32),
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>> {
         /// Bytes that an index of sets takes for each of their elements, about.
         const ELEMENT: usize = 40;
         let components = self.components(observer, stats)?;
@@ -336,6 +341,7 @@ fn needs(
     /// A bucket with more members is not gone through pair by pair for that.
     const FEW: usize = 64;
     let worth = |bucket: &&[u32]| sides.is_none_or(|sides| sides.both(bucket));
+    let are_paired = |a: u32, b: u32| sides.is_none_or(|sides| sides.across(a, b));
     // Only ever raised, so that it does not matter who comes first.
     let needs: Vec<AtomicU8> = places.iter().map(|_| AtomicU8::new(Need::Nothing as u8)).collect();
     let is_needed =
@@ -360,7 +366,7 @@ fn needs(
             }
             for (i, &a) in bucket.iter().enumerate() {
                 for &b in &bucket[..i] {
-                    if is_needed(a) && is_needed(b) {
+                    if is_needed(a) && is_needed(b) || !are_paired(a, b) {
                         continue;
                     }
                     let heads = head(a).zip(head(b));

@@ -3,9 +3,11 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::item::{
-    Bags, Bits, Characters, ChunkNumber, Id, Sets, Sparse, Strings, Value, Vectors, first_copies,
+    Bags, Bits, Characters, ChunkNumber, Id, KeepValues, RecordPlaces, Sets, Sparse, Strings,
+    Vectors, first_copies,
 };
 use crate::matches::{Collection, ItemFacts, TextShape};
+use crate::settings::Goal;
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
 use crate::spill::Budget;
 use crate::verify::{Measure, Overlap};
@@ -186,10 +188,12 @@ pub struct ItemNames {
     pub positions: Option<Vec<u32>>,
     /// Number of records, those left out included.
     pub records: u32,
-    /// The value of the field that decides, by item, where one was asked for.
-    pub values: Option<Vec<Option<Value>>>,
+    /// By item, its values in the fields that decide which is kept, where some were asked for.
+    pub values: Option<Vec<KeepValues>>,
     /// The length of each item in characters, where the items themselves do not tell.
     pub lengths: Option<Vec<u32>>,
+    /// Where the records stand, by position, where they were read from files.
+    pub places: Option<RecordPlaces>,
     /// What was wrong with records that were left out.
     pub skipped: Vec<Error>,
 }
@@ -246,19 +250,37 @@ impl MemoryItems {
         (self.names.len() > 1).then(|| self.names[0].items())
     }
 
-    /// Folds copies: the collection, and the distinct items in the order of its groups.
-    pub(super) fn fold(mut self, lengths: bool, budget: &Budget) -> Result<(Collection, Items)> {
-        let first = self.items.first_copies(self.split());
+    /// Folds copies: the collection, and the distinct items in the order of its groups. Where the second collection grows the
+    /// first, those that it adds come once more, behind all.
+    pub(super) fn fold(
+        mut self,
+        goal: Goal,
+        lengths: bool,
+        budget: &Budget,
+    ) -> Result<(Collection, Items)> {
+        let is_increment = goal == Goal::Groups && self.names.len() > 1;
+        let split = self.split().filter(|_| !is_increment);
+        let first = self.items.first_copies(split);
         let mut collection = Collection::new(budget.share(1), &budget.temp);
         let (mut positions, mut item) = (Vec::with_capacity(self.items.len()), 0);
         for names in std::mem::take(&mut self.names) {
             collection.begin_input();
+            if is_increment && collection.split().is_some() {
+                collection.grow();
+            }
             let start = collection.begin_chunk(ChunkNumber::default(), names.records)?;
+            if let Some(places) = &names.places {
+                collection.put_places(start, places);
+            }
             for at in 0..names.items() {
                 let length = names.lengths.as_ref().map(|lengths| lengths[at]);
                 let facts = ItemFacts {
                     id: names.ids.as_ref().map(|ids| ids[at].clone()),
-                    value: names.values.as_ref().and_then(|values| values[at].clone()),
+                    values: names
+                        .values
+                        .as_ref()
+                        .map(|values| values[at].clone())
+                        .unwrap_or_default(),
                     length: lengths.then(|| length.unwrap_or_else(|| self.items.length(item))),
                     shape: match self.items.is_nothing(item) {
                         true => TextShape::Empty,
@@ -282,8 +304,11 @@ impl MemoryItems {
         let is_first = |&item: &usize| {
             first[item] as usize == item && collection.group_of(positions[item]).is_some()
         };
-        let distinct: Vec<usize> = (0..self.items.len()).filter(is_first).collect();
-        let items = match distinct.len() == self.items.len() {
+        let mut distinct: Vec<usize> = (0..self.items.len()).filter(is_first).collect();
+        if is_increment {
+            distinct.extend_from_within(collection.old_groups() as usize..);
+        }
+        let items = match distinct.len() == self.items.len() && !is_increment {
             true => self.items,
             false => self.items.select(&distinct),
         };

@@ -63,13 +63,13 @@ impl MemoryItems {
     fn with_space<J: SpaceJob>(
         self,
         search: Search<'_>,
-        lengths: bool,
+        (goal, lengths): (Goal, bool),
         job: J,
     ) -> Result<J::Output> {
         self.check_limit(search)?;
         let temp = Temp::passing(spill::folder(search.settings.temp.as_ref()));
         let budget = Budget::new(search.settings.memory, temp);
-        let (collection, items) = self.fold(lengths, &budget)?;
+        let (collection, items) = self.fold(goal, lengths, &budget)?;
         let run = MemoryRun { search, collection, budget };
         match items {
             Items::Vectors(vectors, measure) => job.run(&VectorSpace::new(&vectors, measure)?, run),
@@ -87,7 +87,7 @@ impl Searchable for MemoryItems {
         let pool = pool(search.settings.threads)?;
         let form = self.items.form();
         let (stats, collection, similar) =
-            pool.install(|| self.with_space(search, false, PairsJob))?;
+            pool.install(|| self.with_space(search, (Goal::Pairs, false), PairsJob))?;
         Ok(Matches::new(collection, similar, form, stats, pool))
     }
 
@@ -95,20 +95,21 @@ impl Searchable for MemoryItems {
         let pool = pool(search.settings.threads)?;
         let form = self.items.form();
         let (stats, collection, similar) =
-            pool.install(|| self.with_space(search, false, ClosestJob(k)))?;
+            pool.install(|| self.with_space(search, (Goal::Closest, false), ClosestJob(k)))?;
         Ok(Matches::new(collection, similar, form, stats, pool))
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {
         let empty = (self.items.value_of_nothing(), self.items.form());
         in_pool(search.settings.threads, || {
-            let lengths = *keep == Keep::Longest;
-            self.with_space(search, lengths, DedupJob { keep, linkage, empty })
+            let folding = (Goal::Groups, keep.counts_lengths());
+            self.with_space(search, folding, DedupJob { keep, linkage, empty })
         })
     }
 
-    fn plan(self, search: Search<'_>, _: Goal) -> Result<Option<Plan>> {
-        in_pool(search.settings.threads, || self.with_space(search, false, PlanJob).map(Some))
+    fn plan(self, search: Search<'_>, goal: Goal) -> Result<Option<Plan>> {
+        let folding = (goal, false);
+        in_pool(search.settings.threads, || self.with_space(search, folding, PlanJob).map(Some))
     }
 }
 

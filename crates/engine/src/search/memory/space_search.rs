@@ -37,12 +37,24 @@ pub(super) fn query<'a>(
     collection: &Collection,
     stopped: &'a (dyn Fn() -> bool + Sync),
 ) -> SpaceQuery<'a> {
-    SpaceQuery::new(search.settings, collection.copies().group_split(), stopped)
+    let copies = collection.copies();
+    let split = match copies.is_increment() {
+        // Those on both sides come a second time, behind all.
+        true => Some(copies.groups()),
+        false => copies.group_split(),
+    };
+    SpaceQuery::new(search.settings, split, stopped)
 }
 
 /// The distinct items of a collection, and how similar ones are found.
+///
+/// Where a collection grows another one, the space has the distinct new items twice: among all, and behind all. A search
+/// across the two finds pairs of new items and of a new and an old one, and never compares old ones with each other.
 pub(super) struct SpaceSearch<'a, S> {
     space: &'a S,
+    groups: usize,
+    /// How many of the first groups stay in any case, and are not compared with each other.
+    old: u32,
     search: Search<'a>,
     limit: f64,
     split: Option<u32>,
@@ -71,7 +83,8 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         stats.plan = plan.clone();
         stats.stages.push(clock.stop(0));
         let copied = has_copies(collection.copies());
-        Ok(Self { space, search, limit, split, plan, ready, budget, copied })
+        let (groups, old) = (collection.groups() as usize, collection.old_groups());
+        Ok(Self { space, groups, old, search, limit, split, plan, ready, budget, copied })
     }
 
     /// Items drawn at random, and everything that is similar to them; nothing where none is missed.
@@ -132,11 +145,11 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         groups: &[u32],
         find: impl FnOnce(&PairSink<'_>) -> Result<u64>,
     ) -> Result<Vec<Partner>> {
-        let mut is_drawn = vec![false; self.space.len()];
+        let mut is_drawn = vec![false; self.groups];
         groups.iter().for_each(|&group| is_drawn[group as usize] = true);
         let is_similarity = self.has_similarities();
         let partners = Mutex::new(Vec::new());
-        find(&|pairs: &[ClosePair]| {
+        find(&self.of_groups(&|pairs: &[ClosePair]| {
             let both = pairs.iter().flat_map(|pair| {
                 let value = if is_similarity { pair.value } else { 1.0 };
                 [(pair.a, pair.b, value), (pair.b, pair.a, value)]
@@ -144,15 +157,22 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
             let mut partners = partners.lock().unwrap_or_else(PoisonError::into_inner);
             partners.extend(both.filter(|partner: &Partner| is_drawn[partner.0 as usize]));
             Ok(())
-        })?;
+        }))?;
         Ok(partners.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// All that is similar to a group, on the other side where there are two.
     fn partners_of(&self, group: u32) -> impl Iterator<Item = Partner> {
+        let groups = self.groups as u32;
         let others = match self.split {
-            None => 0..self.space.len() as u32,
-            Some(split) if group < split => split..self.space.len() as u32,
+            Some(split) if split == groups && self.space.len() > self.groups => {
+                match group < self.old {
+                    true => self.old..groups,
+                    false => 0..groups,
+                }
+            }
+            None => 0..groups,
+            Some(split) if group < split => split..groups,
             Some(split) => 0..split,
         };
         let is_similarity = self.has_similarities();
@@ -174,8 +194,29 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         }
     }
 
+    /// Takes pairs of items and hands on pairs of groups: an item behind all groups is one of them a second time.
+    fn of_groups<'f>(
+        &'f self,
+        found: &'f PairSink<'_>,
+    ) -> impl Fn(&[ClosePair]) -> Result<()> + Sync + 'f {
+        let groups = self.groups as u32;
+        let pair = move |pair: &ClosePair| match pair.b < groups {
+            true => Some(*pair),
+            false => {
+                let b = pair.b - groups + self.old;
+                // Two new items meet twice, and each meets itself.
+                (pair.a < b).then_some(ClosePair { b, ..*pair })
+            }
+        };
+        move |pairs| match self.space.len() > self.groups {
+            true => found(&pairs.iter().filter_map(pair).collect::<Vec<ClosePair>>()),
+            false => found(pairs),
+        }
+    }
+
     /// Hands on every similar pair. Tables with several probes may hand on a pair more than once.
     fn find(&self, observer: &dyn Observer, stats: &mut Stats, found: &PairSink<'_>) -> Result<()> {
+        let found = &self.of_groups(found);
         let stopped = || observer.stopped();
         let join = JoinQuery { limit: self.limit, split: self.split, stopped: &stopped };
         let compared = match &self.ready {
@@ -191,7 +232,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
                 probed.join(self.space, &join, found)?.verified
             }
         };
-        stats.in_candidates = self.space.len() as u64;
+        stats.in_candidates = self.groups as u64;
         stats.candidates = compared;
         stats.verified = compared;
         Ok(())
@@ -205,7 +246,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         find: impl FnOnce(&PairSink<'_>) -> Result<()>,
     ) -> Result<SimilarGroups> {
         let run = (self.budget, self.search.settings.threads);
-        gather(self.space.len(), copies, owners, run, find)
+        gather(self.groups, copies, owners, run, find)
     }
 
     /// The connected components of all similar pairs, and a list of the pairs if there are not more than `listed`.
@@ -221,7 +262,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         if may_repeat {
             self.check_space()?;
         }
-        let sets = Mutex::new(UnionFind::new(self.space.len()));
+        let sets = Mutex::new(UnionFind::new(self.groups));
         let count = AtomicU64::new(0);
         let owners = if listed > 0 { PairOwners::Both } else { PairOwners::First };
         let lists = self.gather(CopyValues::Same(None), owners, |found| {
@@ -239,7 +280,7 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
             (true, PairOwners::Both) => lists.entries() / 2,
         };
         let mut sets = sets.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let components = (0..self.space.len() as u32).map(|group| sets.find(group)).collect();
+        let components = (0..self.groups as u32).map(|group| sets.find(group)).collect();
         Ok((components, (stats.similar <= listed).then_some(lists)))
     }
 
@@ -277,12 +318,19 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
         Ok(self.connect(0, observer, stats)?.0)
     }
 
-    fn stars(&self, order: &[u32], observer: &dyn Observer, stats: &mut Stats) -> Result<Vec<u32>> {
+    fn stars(
+        &self,
+        order: (&[u32], u32),
+        observer: &dyn Observer,
+        stats: &mut Stats,
+    ) -> Result<Vec<u32>> {
         /// Pairs of which a list is kept. Among more, few items are kept of many, and it is as well to compare with those.
         const LISTED: u64 = 1 << 24;
         let (components, similar) = self.connect(LISTED, observer, stats)?;
+        let sizes = self.space.sizes();
         let none = || KeptInSpace {
             search: self,
+            sizes: sizes.as_deref(),
             similar: similar.as_ref(),
             kept: Vec::new(),
             places: HashMap::new(),
@@ -308,6 +356,8 @@ impl<S: SearchSpace> Comparison for SpaceSearch<'_, S> {
 /// Kept items of a component, in order of preference.
 struct KeptInSpace<'a, S> {
     search: &'a SpaceSearch<'a, S>,
+    /// How large items are, where only a larger one stands for another.
+    sizes: Option<&'a [u32]>,
     /// All similar pairs, where there are few.
     similar: Option<&'a SimilarGroups>,
     kept: Vec<u32>,
@@ -337,14 +387,20 @@ impl<S: SearchSpace> Centres for KeptInSpace<'_, S> {
         from: usize,
         scratch: &mut Cache<u32>,
     ) -> Result<Option<u32>> {
+        // An item that stays in any case may be contained in a later one, which stays as well.
+        let stands = |kept: u32| {
+            self.sizes.is_none_or(|sizes| sizes[kept as usize] >= sizes[group as usize])
+        };
         if let Some(similar) = self.similar {
-            let kept = similar.of(group, scratch)?.filter_map(|(other, _)| self.places.get(&other));
+            let others = similar.of(group, scratch)?.filter(|&(other, _)| stands(other));
+            let kept = others.filter_map(|(other, _)| self.places.get(&other));
             let first = kept.copied().filter(|&place| place as usize >= from).min();
             return Ok(first.map(|place| self.kept[place as usize]));
         }
         let SpaceSearch { space, limit, .. } = self.search;
-        let is_similar =
-            |&&kept: &&u32| space.reaching(group.min(kept), group.max(kept), *limit).is_some();
+        let is_similar = |&&kept: &&u32| {
+            stands(kept) && space.reaching(group.min(kept), group.max(kept), *limit).is_some()
+        };
         Ok(self.kept[from..].iter().find(is_similar).copied())
     }
 }

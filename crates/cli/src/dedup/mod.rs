@@ -1,5 +1,9 @@
 //! `nearkin dedup`: one item of each group kept.
 
+mod old;
+mod removed;
+mod target;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,21 +12,20 @@ use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::item::Source;
 use nearkin_engine::observe::{Clock, Observer, Stage, Traffic};
 use nearkin_engine::options::{Goal, Options, RunFiles};
-use nearkin_engine::read::{AnyInput, Input, Place, VectorFiles};
+use nearkin_engine::read::{AnyInput, Place, VectorFiles};
 use nearkin_engine::search::{Job, Search};
 use nearkin_engine::settings::Settings;
-use nearkin_engine::write::{
-    self, Cell, Column, ColumnKind, CompleteOutput, Formulas, KeptRecords,
-};
+use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Formulas};
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, file_bytes,
-    options_of, parsed,
+    options_of, parsed, place_parser,
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
 use crate::search::{OutputTable, Target};
+pub(crate) use target::KeptTarget;
 
 /// Keep one item of each group of similar items
 ///
@@ -40,33 +43,42 @@ use crate::search::{OutputTable, Target};
   nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
   nearkin dedup corpus/ -o kept/                       shards in, shards out
+  nearkin dedup today.jsonl --against kept/ -o new.jsonl
   nearkin dedup news/ -o kept.jsonl -t 0.7 --chains"
 )]
 pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Also remove what is similar to an item of OLD; nothing of OLD is removed or written; repeat for several
+    ///
+    /// As if OLD came before INPUT and all of it were kept. OLD may have other formats and fields than INPUT.
+    #[arg(long, value_name = "OLD", num_args = 1, value_parser = place_parser(), help_heading = "Input")]
+    pub(crate) against: Vec<Place>,
     #[command(flatten)]
     similarity: SimilarityArgs,
     #[command(flatten)]
     shingle: ShingleArgs,
     #[command(flatten)]
     way: WayArgs,
-    /// Item to keep of each group: first, longest, max:FIELD or min:FIELD [default: first]
+    /// Item to keep of each group: first, longest, max:FIELD, min:FIELD or prefer:FIELD=A,B [default: first]
     ///
-    /// Numbers are compared by size and come before texts, which are compared by their bytes; null comes last. Under the
-    /// measures containment and overlap, the larger of two items is kept, and this decides between equally large ones.
-    #[arg(long, value_name = "WHICH", value_parser = parsed::<Keep>, help_heading = "Groups")]
+    /// Several rules with | between them are tried in order: 'prefer:source=wiki,books|max:quality|longest'. Ties go to the
+    /// next rule, and at last to the first item. Numbers are compared by size and come before texts, which are compared by
+    /// their bytes. With prefer, values that are not listed come after those that are, as equals. Null comes last, and a
+    /// field that a record does not have is null. Under the measures containment and overlap, the larger of two items is
+    /// kept, and this decides between equally large ones.
+    #[arg(long, value_name = "RULES", value_parser = parsed::<Keep>, help_heading = "Groups")]
     keep: Option<Keep>,
     /// Group items that are similar through others, and keep one of each group
     ///
     /// If a and c are similar to b, the three are one group. So items are removed that are not similar to any that is
-    /// kept; the summary says how many.
+    /// kept; the summary says how many. With --against, a group with an item of OLD loses all its items of INPUT.
     #[arg(long, help_heading = "Groups")]
     chains: bool,
     /// As it is by default, for older scripts
     #[arg(long, hide = true)]
     no_chains: bool,
-    /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
+    /// Write the kept records here [default: JSON lines on standard output, unless --clusters or --removed is given]
     ///
     /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
     /// A folder, or a name that ends in /, gets a file for each input file, with its path below the folder of all inputs,
@@ -80,9 +92,29 @@ pub(crate) struct DedupArgs {
     pub(crate) shard_size: Option<usize>,
     /// Write one row per item: id, cluster (the id that was kept), kept, similarity
     ///
-    /// similarity is that to the kept item; with --within it is distance. Formats: .jsonl .csv .tsv .parquet.
+    /// similarity is that to the kept item; with --within it is distance. With --against, items of OLD have no rows, and a
+    /// column old says whether cluster is an id of OLD. Formats: .jsonl .csv .tsv .parquet.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) clusters: Option<PathBuf>,
+    /// Leave groups of fewer items out of --clusters, such as 2 [default: 1]
+    #[arg(long, value_name = "N", requires = "clusters", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    pub(crate) clusters_from: Option<u32>,
+    /// Write one row per removed item: id, file, line, kept, kept_file, kept_line, similarity, reason
+    ///
+    /// kept is the id of the item that stands for it. reason is identical, similar or contained (under --measure containment
+    /// and overlap); with --chains also chain, where the two are not similar. Formats: .jsonl .csv .tsv .parquet, also .gz
+    /// .zst.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) removed: Option<PathBuf>,
+    /// Fields of the removed record to add to its row, such as title,url
+    #[arg(
+        long,
+        value_name = "FIELD,…",
+        value_delimiter = ',',
+        requires = "removed",
+        help_heading = "Output"
+    )]
+    pub(crate) removed_fields: Vec<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -101,120 +133,42 @@ impl DedupArgs {
     }
 }
 
-/// Where the kept records go.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum KeptTarget<'a> {
-    /// Nowhere: the caller asks for them later, or wants only the groups.
-    #[default]
-    Nowhere,
-    Stdout,
-    File(&'a Path),
-    /// A folder with a file for each of the input, or files of this size.
-    Shards(&'a Path, Option<usize>),
-}
-
-impl<'a> KeptTarget<'a> {
-    /// A folder that is there, or a name that ends in a slash, is for shards.
-    pub(crate) fn of(path: &'a Path) -> Self {
-        let has_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if has_slash || path.is_dir() { Self::Shards(path, None) } else { Self::File(path) }
-    }
-
-    /// In files of this size, if there is one.
-    pub(crate) fn cut(self, size: Option<usize>) -> nearkin_engine::Result<Self> {
-        match (self, size) {
-            (_, None) => Ok(self),
-            (Self::Shards(folder, _), size) => Ok(Self::Shards(folder, size)),
-            (_, Some(size)) => {
-                let must = "left out, or -o the name of a folder, with a / at its end";
-                Err(Error::parameter("shard_size", size, must))
-            }
-        }
-    }
-
-    pub(crate) fn path(self) -> Option<&'a Path> {
-        match self {
-            Self::File(path) | Self::Shards(path, _) => Some(path),
-            Self::Nowhere | Self::Stdout => None,
-        }
-    }
-
-    pub(crate) fn file(self) -> Option<&'a Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Nowhere | Self::Stdout | Self::Shards(..) => None,
-        }
-    }
-
-    /// Writes the records of an input that are kept.
-    pub(crate) fn write(
-        self,
-        input: &Input,
-        kept: KeptRecords<'_>,
-        formulas: Formulas,
-        settings: &Settings,
-        advance: &mut (dyn FnMut(u64) -> nearkin_engine::Result<()> + Send),
-    ) -> nearkin_engine::Result<CompleteOutput> {
-        let resources = settings.into();
-        match self {
-            Self::Shards(folder, None) => {
-                write::shards(input, folder, kept, formulas, settings.threads, advance)
-            }
-            Self::Shards(folder, Some(size)) => {
-                write::even_shards(input, folder, size, kept, formulas, resources, advance)
-            }
-            _ => write::records(input, self.file(), kept, formulas, resources, advance),
-        }
-    }
-
-    /// Refuses a folder that cannot be made, or for which this input has no shards, before the work.
-    pub(crate) fn check_shards(self, source: &RecordSource) -> nearkin_engine::Result<()> {
-        let Self::Shards(folder, _) = self else { return Ok(()) };
-        write::check_folder(folder)?;
-        match source {
-            RecordSource::Records(source) => source.input().check_shards(),
-            RecordSource::Vectors(_) => Err(Error::file(
-                folder,
-                "is a folder, and vectors are written to one file; name it",
-            )),
-        }
-    }
-}
-
 /// The files that a run writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DedupOutputs<'a> {
     kept: KeptTarget<'a>,
     clusters: Option<&'a Path>,
+    removed: Option<&'a Path>,
     stats: Option<&'a Path>,
 }
 
 impl<'a> DedupOutputs<'a> {
-    /// The kept records alone.
-    pub(crate) fn of(kept: KeptTarget<'a>) -> Self {
-        Self { kept, ..Self::default() }
+    /// The kept records, and what was removed.
+    pub(crate) fn of(kept: KeptTarget<'a>, removed: Option<&'a Path>) -> Self {
+        Self { kept, removed, ..Self::default() }
     }
 }
 
 pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let outputs = DedupOutputs {
-        kept: match (&args.output, &args.clusters) {
+        kept: match (&args.output, args.clusters.is_some() || args.removed.is_some()) {
             (Some(path), _) => KeptTarget::of(path),
-            (None, None) => {
+            (None, false) => {
                 write::check_stdout()?;
                 KeptTarget::Stdout
             }
-            (None, Some(_)) => KeptTarget::Nowhere,
+            (None, true) => KeptTarget::Nowhere,
         }
         .cut(args.shard_size)?,
         clusters: args.clusters.as_deref(),
+        removed: args.removed.as_deref(),
         stats: args.run.stats.as_deref(),
     };
-    let mut found = find(&args.options(), &args.input.inputs, outputs, &progress)?;
+    let mut found = find(&args.options(), (&args.input.inputs, &args.against), outputs, &progress)?;
     let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
     let mut ready = Vec::new();
-    if args.output.is_some() || args.clusters.is_none() {
+    if !matches!(outputs.kept, KeptTarget::Nowhere) {
         progress.stage(Stage::Write, Some(found.source.bytes()));
         let mut advance = |bytes| {
             progress.advance(bytes);
@@ -226,8 +180,16 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.clusters {
         // Before the records, which may take the place of the input.
         let target = Target::File(Some(path), args.run.formulas());
-        if let OutputTable::File(clusters) = found.write_clusters(target, &progress)? {
+        let from = args.clusters_from.unwrap_or(1);
+        if let OutputTable::File(clusters) = found.write_clusters(target, from, &progress)? {
             ready.insert(0, clusters);
+        }
+    }
+    if let Some(path) = &args.removed {
+        let target = Target::File(Some(path), args.run.formulas());
+        let removed = found.write_removed(target, &args.removed_fields, &progress)?;
+        if let OutputTable::File(removed) = removed {
+            ready.insert(0, removed);
         }
     }
     let traffic = found.source.traffic() - before;
@@ -242,6 +204,8 @@ pub(crate) struct KeptItems {
     pub(crate) settings: Settings,
     pub(crate) result: Deduplication,
     subject: Subject,
+    /// The collection that is grown, where it is not in memory.
+    old: Option<AnyInput>,
     job: Option<Job>,
 }
 
@@ -268,43 +232,55 @@ impl RecordSource {
     }
 }
 
-/// Finds the groups, and what is kept of each.
+/// Finds the groups of a collection, which may grow another one, and what is kept of each.
 pub(crate) fn find(
     options: &Options,
-    inputs: &[Place],
+    (inputs, against): (&[Place], &[Place]),
     outputs: DedupOutputs<'_>,
     observer: &dyn Observer,
 ) -> anyhow::Result<KeptItems> {
     let settings = options.settings(Goal::Groups)?;
+    old::check_apart(options, inputs, against)?;
     let subject = Subject::new(options, Goal::Groups, &settings)?;
     // Items in memory are read first, and what is kept is copied afterwards.
     let rereadable = match options.is_in_memory() {
         true => Place::rereadable(inputs, options.temp.as_deref())?,
         false => Vec::new(),
     };
+    let is_by_elements = !options.is_in_memory() && !against.is_empty();
+    let old = is_by_elements.then(|| options.open_old(against, Some(&settings))).transpose()?;
     let source = match options.is_in_memory() {
         true => records_in_memory(options, &rereadable, outputs)?,
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
     };
-    let DedupOutputs { kept, clusters, stats } = outputs;
+    let DedupOutputs { kept, clusters, removed, stats } = outputs;
     kept.check_shards(&source)?;
     let kept_file = kept.file();
     // The kept records may take the place of the input; nothing else may.
-    check_outputs(&[clusters], &[stats], &inputs.iter().collect::<Vec<_>>())?;
+    check_outputs(&[clusters, removed], &[stats], &inputs.iter().collect::<Vec<_>>())?;
+    let old_places: Vec<&Place> = against.iter().collect();
     match &source {
-        RecordSource::Records(_) => check_outputs(&[kept_file, clusters], &[stats], &[])?,
-        RecordSource::Vectors(_) => check_outputs(&[clusters], &[kept_file, stats], &[])?,
+        RecordSource::Records(_) => {
+            check_outputs(&[kept_file, clusters, removed], &[stats], &old_places)?;
+        }
+        RecordSource::Vectors(_) => {
+            check_outputs(&[clusters, removed], &[kept_file, stats], &old_places)?;
+        }
     }
+    let targets = [kept_file, clusters, removed, stats];
+    old::check_targets(options, (inputs, against), &targets)?;
     let keep = options.keep.clone().unwrap_or_default();
-    let files = RunFiles { inputs, against: &[], outputs: &[kept.path(), clusters, stats] };
+    let files = RunFiles { inputs, against, outputs: &[kept.path(), clusters, removed, stats] };
     let job = options.job(Goal::Groups, files, &settings)?;
     let search = Search::new(&settings).observed(observer).resuming(job.as_ref());
     let result = match &source {
         RecordSource::Records(source) if !options.is_in_memory() => {
             let linkage = options.linkage();
+            // What is grown comes first.
+            let sides = old.as_ref().map_or((source, None), |old| (old, Some(source)));
             options.search_elements(
                 &settings,
-                (source, None),
+                sides,
                 observer,
                 |items| search.dedup(items, &keep, linkage),
                 |bags, loaded| {
@@ -317,7 +293,7 @@ pub(crate) fn find(
         _ => {
             observer.stage(Stage::Load, None);
             let clock = Clock::start(Stage::Load);
-            let load = || options.load(Goal::Groups, &rereadable, &[]);
+            let load = || options.load(Goal::Groups, &rereadable, against);
             let items = with_threads(options.threads, load)?;
             let loaded = clock.stop(source.bytes());
             let result = search.dedup(items, &keep, options.linkage());
@@ -328,7 +304,10 @@ pub(crate) fn find(
         }
     };
     let result = result.map_err(|error| report::stopped(error, job.as_ref()))?;
-    Ok(KeptItems { source, settings, result, subject, job })
+    if let RecordSource::Records(source) = &source {
+        source.input().check_values(|field| result.collection.has_value(field))?;
+    }
+    Ok(KeptItems { source, old, settings, result, subject, job })
 }
 
 /// Where the records of items in memory are copied from.
@@ -367,11 +346,12 @@ fn warning(giant: GiantCluster, result: &Deduplication) -> nearkin_engine::Resul
 impl KeptItems {
     /// Whether a record of the input is kept, by its number over all files.
     pub(crate) fn is_record_kept(&self, record: u64) -> bool {
-        let is_kept = |position| self.result.is_kept(position);
+        let old = self.result.collection.old_records();
+        let is_kept = |position: u32| self.result.is_kept(old + position);
         match &self.source {
             RecordSource::Records(source) => source.is_record_kept(record, is_kept),
             RecordSource::Vectors(_) => {
-                let records = u64::from(self.result.collection.records());
+                let records = u64::from(self.result.collection.records() - old);
                 record < records && is_kept(record as u32)
             }
         }
@@ -402,6 +382,8 @@ impl KeptItems {
         if let RecordSource::Records(source) = &self.source {
             report = report.warning_first(source.warning());
         }
+        report = report.warning_first(self.old.as_ref().and_then(AnyInput::warning));
+        report.warnings.extend(old::warning(&self.result.stats));
         report
             .warnings
             .extend(self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?);
@@ -418,32 +400,56 @@ impl KeptItems {
         self.job.iter().for_each(Job::finish);
     }
 
-    /// Writes one row per item.
+    /// What the ids of items are, and those of kept items, which may be old.
+    fn id_kinds(&self) -> [ColumnKind; 2] {
+        let collection = &self.result.collection;
+        let own = collection.ids_are_numbers(collection.split().map_or(0, |_| 1));
+        let all = own && collection.ids_are_numbers(0);
+        [own, all].map(|numbers| if numbers { ColumnKind::IntId } else { ColumnKind::Id })
+    }
+
+    /// How many items each kept one stands for, itself included, by position.
+    fn group_sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![0; self.result.collection.records() as usize];
+        self.result.clusters().flatten().for_each(|(kept, _)| sizes[kept as usize] += 1);
+        sizes
+    }
+
+    /// Writes one row per item of a group of at least `from` items.
     pub(crate) fn write_clusters(
         &self,
         target: Target<'_>,
+        from: u32,
         observer: &dyn Observer,
     ) -> nearkin_engine::Result<OutputTable> {
         let result = &self.result;
         let collection = &result.collection;
-        let numbers = collection.ids_are_numbers(0);
-        let kind = if numbers { ColumnKind::IntId } else { ColumnKind::Id };
-        let columns = [
-            Column { name: "id", kind },
-            Column { name: "cluster", kind },
+        let old = collection.split().map(|_| collection.old_records());
+        let [id, cluster] = self.id_kinds();
+        let mut columns = vec![
+            Column { name: "id", kind: id },
+            Column { name: "cluster", kind: cluster },
             Column { name: "kept", kind: ColumnKind::Bool },
             Column { name: self.subject.value_name(), kind: ColumnKind::Float },
         ];
+        columns.extend(old.map(|_| Column { name: "old", kind: ColumnKind::Bool }));
         let mut table = target.create(&columns)?.with_resources((&self.settings).into());
         let (mut ids, mut kept_ids) = (collection.ids(), collection.ids());
-        for (position, cluster) in (0u32..).zip(result.clusters()) {
-            let Some((kept, similarity)) = cluster else { continue };
+        let sizes = (from > 1).then(|| self.group_sizes());
+        for position in collection.old_records()..collection.records() {
+            let Some((kept, similarity)) = result.cluster(position) else { continue };
+            if sizes.as_ref().is_some_and(|sizes| sizes[kept as usize] < from) {
+                continue;
+            }
             if observer.stopped() {
                 return Err(Error::Interrupted);
             }
             let (id, cluster) = (ids.get(position)?, kept_ids.get(kept)?);
-            let kept = Cell::Bool(kept == position);
-            table.row(&[Cell::from(&id), Cell::from(&cluster), kept, Cell::Float(similarity)])?;
+            let is_kept = Cell::Bool(kept == position);
+            let mut row =
+                vec![Cell::from(&id), Cell::from(&cluster), is_kept, Cell::Float(similarity)];
+            row.extend(old.map(|old| Cell::Bool(kept < old)));
+            table.row(&row)?;
         }
         target.finish(table)
     }
