@@ -26,6 +26,7 @@ mod plan;
 mod promise;
 mod readme;
 mod real_data;
+mod recipes;
 mod sets;
 mod shards;
 mod short_texts;
