@@ -60,6 +60,7 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
     (
         "dedup",
         &[
+            "against",
             "text",
             "as",
             "measure",
@@ -70,6 +71,7 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
             "keep",
             "output",
             "clusters",
+            "removed",
         ],
     ),
     (
