@@ -63,6 +63,7 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
     (
         "dedup",
         &[
+            "against",
             "text",
             "as",
             "measure",
@@ -73,6 +74,7 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
             "keep",
             "output",
             "clusters",
+            "removed",
         ],
     ),
     (

@@ -35,7 +35,8 @@ pub(crate) use target::KeptTarget;
 #[command(
     after_help = "Examples:
   nearkin dedup corpus.jsonl -o kept.jsonl             near-duplicates at 0.8
-  nearkin dedup corpus.parquet -o kept.parquet --keep longest --clusters c.csv
+  nearkin dedup corpus.parquet -o kept.parquet --keep longest --removed gone.csv
+  nearkin dedup today.jsonl --against kept/ -o new.jsonl
 
 `nearkin dedup --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
@@ -44,6 +45,7 @@ pub(crate) use target::KeptTarget;
   nearkin dedup a.jsonl.gz b.jsonl.zst -o kept.jsonl.gz --keep max:date
   nearkin dedup corpus/ -o kept/                       shards in, shards out
   nearkin dedup today.jsonl --against kept/ -o new.jsonl
+  nearkin dedup corpus.jsonl -o kept.jsonl --keep 'prefer:source=wiki|longest' --removed gone.csv
   nearkin dedup news/ -o kept.jsonl -t 0.7 --chains"
 )]
 pub(crate) struct DedupArgs {

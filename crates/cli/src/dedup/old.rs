@@ -21,11 +21,13 @@ pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]
             |(_, other): &&(PathBuf, PathBuf)| real.starts_with(other) || other.starts_with(&real);
         if let Some((other, _)) = old.iter().find(holds) {
             let what = match other == &file {
-                true => "is given as INPUT and in --against".to_owned(),
-                false => format!("is given as INPUT and, as {}, in --against", other.display()),
+                true => "is in the new collection and in the old one".to_owned(),
+                false => {
+                    format!("is in the new collection and, as {}, in the old one", other.display())
+                }
             };
             let problem = Problem::new(format!("{what}: nothing of it would be left"));
-            return Err(Error::file(file, problem.or("give the new records alone as INPUT")));
+            return Err(Error::file(file, problem.or("give the new records alone")));
         }
     }
     Ok(())
@@ -48,7 +50,7 @@ pub(super) fn check_targets(
         if let Ok(real) = fs::canonicalize(target)
             && old.iter().any(|(_, old)| real.is_file() && real.starts_with(old))
         {
-            let what = "is a file of --against, which is never written; name another file";
+            let what = "is a file of the old collection, which is never written; name another file";
             return Err(Error::file(target, what));
         }
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -76,16 +78,17 @@ pub(super) fn warning(stats: &Stats) -> Option<Problem> {
     let new = stats.items - stats.old?;
     match (stats.old?, new, stats.kept?) {
         (_, 0, _) if stats.items > 0 => {
-            let what = "INPUT has no items, so nothing was compared with --against";
+            let what = "the new collection has no items, so nothing was compared with the old one";
             Some(Problem::new(what).or("check that it is the right file"))
         }
         (0, _, _) => {
-            let what = "--against has no items, so INPUT was compared with itself alone";
+            let what =
+                "the old collection has no items, so the new one was compared with itself alone";
             Some(Problem::new(what).or("check that it is the right file"))
         }
         (_, _, 0) if new > 0 => {
-            let what = "nothing of INPUT is left: all of it is similar to --against";
-            let check = "check that INPUT is not a part of --against";
+            let what = "nothing of the new collection is left: all of it is similar to the old one";
+            let check = "check that it is not a part of the old one";
             Some(
                 Problem::new(what)
                     .or(check)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use nearkin_engine::cluster::Reason;
-use nearkin_engine::error::Problem;
+use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::item::RecordPlaces;
 use nearkin_engine::matches::Ids;
 use nearkin_engine::observe::Observer;
@@ -222,8 +222,8 @@ impl<'a> MissingFields<'a> {
         let Some(name) = self.names.first().filter(|_| !self.is_empty) else { return Ok(()) };
         let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("no removed record has a field `{name}`"));
-        let advice =
-            format!("the first has {}: name these with --removed-fields", known.join(", "));
+        let advice = format!("the first has {}: name one of these", known.join(", "));
+        let advice = Advice::with("removed_fields", advice);
         Err(Error::file(input.name(), problem.or(advice)))
     }
 }

@@ -265,11 +265,11 @@ fn mistakes_in_what_is_grown_are_named() {
     place.write("other.jsonl", "{\"body\":\"x\"}\n");
     place.write("kept/a.jsonl", new[0].clone());
     for (rest, parts) in [
-        ("--against new.jsonl", vec!["new.jsonl: is given as INPUT and in --against"]),
-        ("--against ./new.jsonl", vec!["as ./new.jsonl, in --against"]),
-        ("--against .", vec!["in --against"]),
+        ("--against new.jsonl", vec!["new.jsonl: is in the new collection and in the old one"]),
+        ("--against ./new.jsonl", vec!["as ./new.jsonl, in the old one"]),
+        ("--against .", vec!["in the old one"]),
         ("--against old.csv -o old.csv", vec!["old.csv: is given twice"]),
-        ("--against kept -o kept/a.jsonl", vec!["kept/a.jsonl: is a file of --against"]),
+        ("--against kept -o kept/a.jsonl", vec!["kept/a.jsonl: is a file of the old collection"]),
         ("--against other.jsonl", vec!["other.jsonl:1: no field `text`; it has `body`"]),
         ("--against none.jsonl", vec!["none.jsonl: does not exist"]),
     ] {
@@ -287,12 +287,12 @@ fn mistakes_in_what_is_grown_are_named() {
     );
     let empty = place.ok("dedup new.jsonl --against empty.jsonl");
     assert_eq!(empty.stdout, new.concat());
-    assert!(empty.stderr.contains("warning: --against has no items"), "{empty:?}");
+    assert!(empty.stderr.contains("warning: the old collection has no items"), "{empty:?}");
     let nothing = place.ok("dedup empty.jsonl --against new.jsonl");
-    assert!(nothing.stderr.contains("warning: INPUT has no items"), "{nothing:?}");
+    assert!(nothing.stderr.contains("warning: the new collection has no items"), "{nothing:?}");
     place.write("again.jsonl", new.concat());
     let all = place.ok("dedup again.jsonl --against new.jsonl -o none.jsonl");
-    assert!(all.stderr.contains("warning: nothing of INPUT is left"), "{all:?}");
+    assert!(all.stderr.contains("warning: nothing of the new collection is left"), "{all:?}");
     assert_eq!(place.read("none.jsonl"), "");
     // Ids are unique in each collection.
     place.write("twice.jsonl", new[0].repeat(2));

@@ -58,7 +58,7 @@ impl GroupCounts {
     }
 
     /// Of a collection that grows another: new items on both sides, and old ones twice on the left. So every pair counts from
-    /// both ends, whether both are new or one is.
+    /// both ends, whether both are new or one is. A new item with an old copy goes for that, and its other pairs do not count.
     fn of_increment(copies: &Copies) -> Self {
         let (members, split) = (copies.members(), copies.split().unwrap_or(0));
         let (mut left, mut right, mut own) = (Vec::new(), Vec::new(), 0.0);

@@ -157,7 +157,7 @@ fn same_length(names: &[Names], lengths: &[usize], what: &str) -> Result<()> {
     match (names, lengths) {
         ([first, second], [a, b]) if a != b && !first.is_empty() && !second.is_empty() => {
             let what =
-                format!("{b} {what}, those of INPUT have {a}; both sides must be equally long");
+                format!("{b} {what}, those of the other side have {a}; both must be equally long");
             Err::<(), Error>(second.error(0, what))
         }
         _ => Ok(()),
