@@ -236,9 +236,17 @@ impl TestItems {
         &self.skipped
     }
 
-    /// The numbers of words, and [`UNKNOWN`] for those that no test item has.
-    pub(super) fn numbers(&self, words: &WordPlaces) -> Vec<u32> {
-        words.words().map(|word| self.vocabulary.find(word).unwrap_or(UNKNOWN)).collect()
+    /// The numbers of words, [`UNKNOWN`] for those that no test item has. Only words in these ranges are looked up.
+    pub(super) fn numbers(
+        &self,
+        words: &WordPlaces,
+        ranges: impl Iterator<Item = Range<usize>>,
+    ) -> Vec<u32> {
+        let mut numbers = vec![UNKNOWN; words.len()];
+        for word in ranges.flatten() {
+            numbers[word] = self.vocabulary.find(words.word(word)).unwrap_or(UNKNOWN);
+        }
+        numbers
     }
 
     fn range(&self, item: usize) -> Range<usize> {

@@ -87,30 +87,34 @@ impl<'a> TextSearch<'a> {
             return TextFinding { is_short, ..TextFinding::default() };
         }
         words.take(text);
-        let numbers = self.tests.numbers(words);
         let (overlaps, is_crowded) = match self.settings.share {
-            None => self.by_stretches(&numbers, hashes),
-            Some(_) => (self.by_shares(&numbers, hashes), false),
+            None => self.by_stretches(words, hashes),
+            Some(_) => (self.by_shares(words, hashes), false),
         };
         let overlap = (!overlaps.is_empty()).then(|| self.told(text, words, overlaps));
         TextFinding { is_short: false, is_crowded, overlap }
     }
 
     /// The test items that share a stretch, and whether a stretch has more of them.
-    fn by_stretches(&self, numbers: &[u32], hashes: &[u64]) -> (Vec<TestOverlap>, bool) {
+    fn by_stretches(&self, words: &WordPlaces, hashes: &[u64]) -> (Vec<TestOverlap>, bool) {
+        let least = self.settings.words;
+        let found = hashes.iter().enumerate().filter(|(_, hash)| self.windows.may_have(**hash));
+        let found: Vec<(usize, usize)> =
+            found.filter_map(|(place, &hash)| Some((place, self.windows.find(hash)?))).collect();
+        // A stretch has no words beyond those of windows that are found, one after the other.
+        let runs = found.chunk_by(|a, b| a.0 + 1 == b.0);
+        let numbers =
+            self.tests.numbers(words, runs.map(|run| run[0].0..run[run.len() - 1].0 + least));
         let mut covers: BTreeMap<usize, Cover> = BTreeMap::new();
-        let mut is_crowded = false;
-        for (place, &hash) in hashes.iter().enumerate() {
-            let found = self.windows.may_have(hash).then(|| self.windows.find(hash)).flatten();
-            let Some(window) = found else { continue };
-            is_crowded |= self.windows.is_crowded(window);
+        for &(place, window) in &found {
             for test in self.windows.tests(window).iter().map(|&test| test as usize) {
                 let cover = covers.entry(test).or_default();
-                if cover.take(numbers, self.tests.sorted(test), self.settings.words, place) {
+                if cover.take(&numbers, self.tests.sorted(test), least, place) {
                     self.seen.set(window);
                 }
             }
         }
+        let is_crowded = found.iter().any(|&(_, window)| self.windows.is_crowded(window));
         let told = |(test, Cover { stretches })| TestOverlap { test, share: None, stretches };
         let overlaps = covers.into_iter().filter(|(_, cover)| !cover.stretches.is_empty());
         let overlaps = overlaps.map(told).collect();
@@ -118,7 +122,7 @@ impl<'a> TextSearch<'a> {
     }
 
     /// The test items of which the text has the share that was asked for.
-    fn by_shares(&self, numbers: &[u32], hashes: &[u64]) -> Vec<TestOverlap> {
+    fn by_shares(&self, words: &WordPlaces, hashes: &[u64]) -> Vec<TestOverlap> {
         let share = self.settings.share.unwrap_or(1.0);
         let mut tests: Vec<u32> = Vec::new();
         for &hash in hashes.iter().filter(|&&hash| self.windows.may_have(hash)) {
@@ -130,6 +134,7 @@ impl<'a> TextSearch<'a> {
         if tests.is_empty() {
             return Vec::new();
         }
+        let numbers = self.tests.numbers(words, std::iter::once(0..words.len()));
         let mut places: Vec<(u64, u32)> = hashes.iter().copied().zip(0u32..).collect();
         places.sort_unstable();
         let (mut overlaps, mut windows) = (Vec::new(), Vec::new());
@@ -153,7 +158,7 @@ impl<'a> TextSearch<'a> {
             starts.sort_unstable();
             let (sorted, mut cover) = (self.tests.sorted(test), Cover::default());
             for start in starts {
-                cover.take(numbers, sorted, self.settings.words, start);
+                cover.take(&numbers, sorted, self.settings.words, start);
             }
             self.seen.set(test);
             let stretches = cover.stretches;

@@ -25,9 +25,22 @@ impl WordPlaces {
         self.places.clear();
         // Whether the last word may go on.
         let mut goes_on = false;
-        for (at, c) in text.char_indices() {
-            let place = at..at + c.len_utf8();
-            each_lower(c, text, at, |lower| goes_on = self.put(lower, &place, goes_on));
+        let mut at = 0;
+        while let Some(first) = text[at..].chars().next() {
+            let run = text.as_bytes()[at..].iter().take_while(|&&byte| is_ascii_word(byte)).count();
+            let end = at + run.max(first.len_utf8());
+            if run > 0 {
+                // Most text is such.
+                let start = self.words.len();
+                self.words.push_str(&text[at..end]);
+                self.words[start..].make_ascii_lowercase();
+                self.extend(at..end, goes_on);
+                goes_on = true;
+            } else {
+                let place = at..end;
+                each_lower(first, text, at, |lower| goes_on = self.put(lower, &place, goes_on));
+            }
+            at = end;
         }
     }
 
@@ -38,17 +51,28 @@ impl WordPlaces {
         }
         let stands_alone = is_alone(c);
         self.words.push(c);
+        self.extend(place.clone(), goes_on && !stands_alone);
+        !stands_alone
+    }
+
+    /// Takes what was added to the words for more of the last word, or for a new one.
+    fn extend(&mut self, place: Range<usize>, goes_on: bool) {
         match (self.ends.last_mut(), self.places.last_mut()) {
-            (Some(end), Some(last)) if goes_on && !stands_alone => {
+            (Some(end), Some(last)) if goes_on => {
                 *end = self.words.len();
                 last.end = place.end;
             }
             _ => {
                 self.ends.push(self.words.len());
-                self.places.push(place.clone());
+                self.places.push(place);
             }
         }
-        !stands_alone
+    }
+
+    /// One of the words, in lower case.
+    pub(crate) fn word(&self, number: usize) -> &str {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start..self.ends[number]]
     }
 
     /// How many words there are.
@@ -58,8 +82,7 @@ impl WordPlaces {
 
     /// The words in lower case, in text order.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.words[start..end])
+        (0..self.len()).map(|number| self.word(number))
     }
 
     /// Which bytes of the text each word is.
@@ -74,6 +97,10 @@ impl WordPlaces {
     pub(crate) fn span(&self, words: Range<usize>) -> Range<usize> {
         self.places[words.start].start..self.places[words.end - 1].end
     }
+}
+
+fn is_ascii_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 #[cfg(test)]
