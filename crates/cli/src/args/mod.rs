@@ -64,7 +64,7 @@ fn must(error: Error) -> String {
 }
 
 /// A similarity, a distance or a chance. A percentage and a decimal comma are answered with the number they mean.
-fn number(text: &str) -> Result<f64, String> {
+pub(crate) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| {
         let (digits, unit) = text.strip_suffix('%').map_or((text, 1.0), |rest| (rest, 100.0));
         match digits.trim().replacen(',', ".", 1).parse::<f64>() {
