@@ -168,6 +168,7 @@ class TrimOptions(TableOptions, total=False):
     """What `trim` takes, beside the arguments of its own."""
 
     text: str | None
+    threshold: float | None
     seed: int
 
 

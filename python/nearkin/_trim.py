@@ -131,7 +131,7 @@ def trim(
     output, removed
         Where to write the documents, as for `dedup`, and a row for every stretch that is removed.
     progress, **options
-        As for `pairs`: ``text``, ``id``, ``on_error``, ``seed``, ``memory``, ``threads``, ``temp`` and so on.
+        As for `pairs`: ``threshold`` (lines, paragraphs and sentences that are similar to an earlier one go, too), ``text``, ``id``, ``on_error``, ``seed``, ``memory``, ``threads``, ``temp`` and so on.
 
     Examples
     --------

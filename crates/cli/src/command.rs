@@ -151,7 +151,15 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
     (
         "trim",
         &[
-            "text", "id", "unit", "at_least", "keep", "min_left", "output", "removed", "memory",
+            "text",
+            "unit",
+            "threshold",
+            "at_least",
+            "keep",
+            "min_left",
+            "output",
+            "removed",
+            "memory",
             "stats",
         ],
     ),

@@ -18,8 +18,8 @@ use nearkin_engine::{Error, Result};
 use serde_json::json;
 
 use crate::args::{
-    Fill, RunArgs, TableArgs, check_outputs, keyword_parser, options_of, parsed, place_parser,
-    size, whole_number,
+    Fill, RunArgs, TableArgs, check_outputs, keyword_parser, number, options_of, parsed,
+    place_parser, size, whole_number,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::progress::Progress;
@@ -62,6 +62,11 @@ pub(crate) struct TrimArgs {
     /// at least 5; 50 is a good start.
     #[arg(long, value_name = "UNIT", required = true, value_parser = parsed::<PieceUnit>, help_heading = "Pieces")]
     unit: PieceUnit,
+    /// Remove pieces that are similar to an earlier one, too: smallest similarity [default: only the same words]
+    ///
+    /// For lines, paragraphs and sentences. Jaccard similarity of runs of five words, exactly compared, as `dedup` has it.
+    #[arg(short, long, value_name = "SIMILARITY", value_parser = number, allow_negative_numbers = true, help_heading = "Pieces")]
+    threshold: Option<f64>,
     /// In how many documents a piece must stand to be removed [default: in two places, which may be one document]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Pieces")]
     at_least: Option<u32>,
@@ -95,7 +100,12 @@ pub(crate) struct TrimArgs {
 impl TrimArgs {
     fn options(&self) -> (Options, TrimOptions) {
         let groups: [&dyn Fill; 2] = [&self.table, &self.run];
-        let options = Options { text: self.text.clone(), seed: self.seed, ..options_of(&groups) };
+        let options = Options {
+            text: self.text.clone(),
+            seed: self.seed,
+            threshold: self.threshold,
+            ..options_of(&groups)
+        };
         let trim = TrimOptions {
             unit: Some(self.unit),
             at_least: self.at_least,
@@ -151,6 +161,7 @@ pub(crate) struct Trimmed {
     source: RecordSource,
     settings: Settings,
     trim: TrimOptions,
+    threshold: Option<f64>,
     cuts: Cuts,
     pub(crate) removed: Option<OutputTable>,
     job: Option<Job>,
@@ -184,7 +195,8 @@ pub(crate) fn find(request: &TrimRequest<'_>, observer: &dyn Observer) -> anyhow
     let cuts = run.cuts(stretches, sink).map_err(stopped)?;
     let removed = table.map(RemovedTable::finish).transpose()?;
     let trim = trim.clone();
-    Ok(Trimmed { source, settings, trim, cuts, removed, job, written: Vec::new() })
+    let threshold = options.threshold;
+    Ok(Trimmed { source, settings, trim, threshold, cuts, removed, job, written: Vec::new() })
 }
 
 /// The table of what is removed.
@@ -316,6 +328,7 @@ impl Trimmed {
             "bytes": facts.bytes,
             "words": facts.words,
             "unit": self.trim.unit.map(|unit| unit.to_string()),
+            "threshold": self.threshold,
             "at_least": self.trim.at_least,
             "min_left": self.trim.min_left.unwrap_or(0),
             "pieces": (facts.pieces > 0).then_some(facts.pieces),
@@ -354,6 +367,9 @@ impl Trimmed {
         };
         let where_else = match (self.trim.at_least, self.trim.keep) {
             (None, Some(KeepPiece::Nothing)) => "that stand more than once".to_owned(),
+            (None, _) if self.threshold.is_some() => {
+                format!("that are similar to an earlier one, {} or more", self.settings.threshold)
+            }
             (None, _) => "that stand earlier too".to_owned(),
             (Some(least), _) => format!("that stand in {least} documents or more"),
         };

@@ -46,6 +46,7 @@ fn every_field_of_stats_is_documented_and_every_documented_field_is_there() {
         "pairs vectors.jsonl --as vector --within 1".to_owned(),
         "pairs vectors.jsonl --as vector --measure cosine -t 0.99 --recall 0.9".to_owned(),
         format!("pairs vectors.jsonl {tables}"),
+        "trim texts.jsonl --unit line -o kept.jsonl".to_owned(),
     ] {
         place.ok(&format!("{line} --stats stats.json"));
         names(&serde_json::from_str(&place.read("stats.json")).unwrap(), "", &mut there);

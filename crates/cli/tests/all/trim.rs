@@ -143,6 +143,28 @@ fn what_went_can_be_put_back_for_all_units_and_formats() {
 }
 
 #[test]
+fn similar_paragraphs_go_with_a_threshold() {
+    let place = Place::new();
+    let paragraph = |own: &str| format!("{} {own}\n\n", words(0, 40));
+    let input =
+        record("a", &(paragraph("x") + "first")) + &record("b", &(paragraph("y") + "second"));
+    place.write("in.jsonl", &input);
+    place.ok("trim in.jsonl --unit paragraph -o out.jsonl -q");
+    assert_eq!(place.read("out.jsonl"), input);
+    let outcome = place.ok("trim in.jsonl --unit paragraph -t 0.8 -o out.jsonl");
+    assert!(
+        outcome.stderr.contains("similar to an earlier one, 0.8 or more"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(
+        place.read("out.jsonl"),
+        record("a", &(paragraph("x") + "first")) + &record("b", "second")
+    );
+    place.fails("trim in.jsonl --unit words:50 -t 0.8 -o o.jsonl", &["--threshold", "words:N"]);
+}
+
+#[test]
 fn fields_come_back_as_they_were() {
     let place = Place::new();
     let notice = r"Caf\u00e9 \ud83d\ude00 \/ one two three four";

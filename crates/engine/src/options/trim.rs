@@ -78,7 +78,12 @@ impl TrimOptions {
                 "at least 2: what stands in one document alone is not repeated across documents";
             return Err(Error::parameter("at_least", least, must));
         }
+        if options.threshold.is_some() && matches!(unit, PieceUnit::Words(_)) {
+            let must = "left out with words:N: runs of words are removed where they are the same";
+            return Err(Error::parameter("threshold", "given", must));
+        }
         let trim = TrimSettings {
+            similar: options.threshold.map(|_| Settings { audit: Some(0), ..settings.clone() }),
             at_least: self.at_least,
             keep: self.keep.unwrap_or_default(),
             min_left: self.min_left.unwrap_or_default(),
@@ -127,5 +132,10 @@ mod tests {
         assert!(TrimOptions::default().settings(&Options::default()).is_err());
         let once = TrimOptions { at_least: Some(1), ..options };
         assert!(once.settings(&Options::default()).is_err());
+        let similar = Options { threshold: Some(0.8), ..Options::default() };
+        let words = TrimOptions { at_least: None, ..once };
+        assert!(words.settings(&similar).is_err());
+        let lines = TrimOptions { unit: Some(PieceUnit::Line), ..words };
+        assert!(lines.settings(&similar).unwrap().0.similar.is_some());
     }
 }

@@ -4,22 +4,21 @@
 //! words goes from the first byte of its first word to the last of its last; if white space or the beginning of the text
 //! stands before it, the white space behind it goes too.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::Trim;
 use super::facts::TrimFacts;
-use super::rule::{NO_PLACE, Place};
+use super::kept_places::{KeptCaches, KeptPlaces};
 use super::stretches::{Stretch, Stretches};
 use super::unit::PieceUnit;
 use crate::Result;
 use crate::error::Error;
-use crate::item::{Batch, ChunkNumber, Id, Item, Source};
+use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, Item, Source};
 use crate::observe::Stage;
 use crate::parallel::in_lanes;
 use crate::shingle::WordReader;
-use crate::spill::{Block, Cache, Lists, Partitions};
+use crate::spill::{Cache, Lists};
 
 /// A stretch of a document's text that is not written.
 #[derive(Debug, Clone)]
@@ -75,7 +74,7 @@ pub struct Cuts {
     pub dropped: u64,
     /// Documents that are written without a word, and had some.
     pub emptied: u64,
-    starts: crate::item::ChunkStarts,
+    starts: ChunkStarts,
     /// By chunk, for each document with cuts: its ordinal, how many, and where each begins and ends.
     lists: Lists<u64>,
     /// Positions of documents that are not written, in order.
@@ -109,14 +108,6 @@ impl Cuts {
             list = rest;
         }
         Ok(cuts)
-    }
-}
-
-#[cfg(feature = "files")]
-impl crate::write::TextCuts for Cuts {
-    fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<crate::read::RecordCut>> {
-        let cuts = Self::of_chunk(self, number)?.into_iter();
-        Ok(cuts.map(|(ordinal, ranges)| crate::read::RecordCut { ordinal, ranges }).collect())
     }
 }
 
@@ -244,13 +235,9 @@ impl<S: Source> ChunkCutter<'_, '_, S> {
             let stretches = stretches.ok_or_else(|| changed(&batch))?;
             let ranges =
                 reader.ranges(batch.text(index), stretches).ok_or_else(|| changed(&batch))?;
-            let is_dropped = self.count(
-                &mut cuts,
-                &mut reader,
-                (start, item.ordinal),
-                batch.text(index),
-                &ranges,
-            );
+            let position = (start, item.ordinal);
+            let words = reader.words(batch.text(index), stretches, &ranges);
+            let is_dropped = self.count(&mut cuts, position, batch.text(index), &ranges, words);
             if let Some(kept) = self.kept {
                 let document =
                     RemovedFrom { batch: &batch, index, start, line: item.line + before };
@@ -266,33 +253,30 @@ impl<S: Source> ChunkCutter<'_, '_, S> {
         Ok(cuts)
     }
 
-    /// Enters the cuts of a document. Returns whether it is dropped.
+    /// Enters the cuts of a document of which so many words are removed, of so many. Returns whether it is dropped.
     fn count(
         &self,
         cuts: &mut ChunkCuts,
-        reader: &mut TextPlaces,
         (start, ordinal): (u32, u32),
         text: &str,
         ranges: &[Range<usize>],
+        (removed, all): (usize, usize),
     ) -> bool {
         cuts.cuts.extend([u64::from(ordinal), ranges.len() as u64]);
         cuts.cuts.extend(ranges.iter().flat_map(|it| [it.start as u64, it.end as u64]));
-        let removed: usize = ranges.iter().map(|it| it.len()).sum();
-        let words: usize = ranges.iter().map(|it| reader.reader.count(&text[it.clone()])).sum();
-        let mut left = String::with_capacity(text.len() - removed);
-        gaps(ranges, text.len()).for_each(|it| left.push_str(&text[it]));
-        let left = reader.reader.count(&left);
+        let bytes: usize = ranges.iter().map(|it| it.len()).sum();
+        let left = all - removed;
         let is_dropped = left < self.run.settings.min_left;
         let totals = &mut cuts.totals;
         totals.cut += 1;
         totals.stretches += ranges.len() as u64;
-        totals.bytes += if is_dropped { text.len() } else { removed } as u64;
-        totals.words += (words + if is_dropped { left } else { 0 }) as u64;
+        totals.bytes += if is_dropped { text.len() } else { bytes } as u64;
+        totals.words += if is_dropped { all } else { removed } as u64;
         if is_dropped {
             totals.dropped += 1;
             cuts.dropped.push(start + ordinal);
         } else {
-            totals.emptied += u64::from(left == 0 && words > 0);
+            totals.emptied += u64::from(left == 0 && removed > 0);
         }
         is_dropped
     }
@@ -305,7 +289,7 @@ fn gaps(ranges: &[Range<usize>], end: usize) -> impl Iterator<Item = Range<usize
     starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty())
 }
 
-fn changed(batch: &Batch) -> Error {
+pub(super) fn changed(batch: &Batch) -> Error {
     Error::file(&batch.path, "changed while it was being read; run again")
 }
 
@@ -361,24 +345,24 @@ impl RemovedFrom<'_> {
 }
 
 /// A record's id: its own, or its position.
-fn id_of(item: &Item, start: u32) -> Id {
+pub(super) fn id_of(item: &Item, start: u32) -> Id {
     item.id.clone().unwrap_or(Id::Int(i64::from(start + item.ordinal)))
 }
 
 /// Finds pieces and words in texts.
-struct TextPlaces {
+pub(super) struct TextPlaces {
     unit: PieceUnit,
     reader: WordReader,
     places: Vec<[u32; 2]>,
 }
 
 impl TextPlaces {
-    fn new(unit: PieceUnit) -> Self {
+    pub(super) fn new(unit: PieceUnit) -> Self {
         Self { unit, reader: WordReader::default(), places: Vec::new() }
     }
 
     /// Where the pieces or words of a text are.
-    fn read(&mut self, text: &str) {
+    pub(super) fn read(&mut self, text: &str) {
         match self.unit {
             PieceUnit::Words(_) => self.reader.places(text, &mut self.places),
             unit => {
@@ -390,7 +374,7 @@ impl TextPlaces {
     }
 
     /// Where a piece or word begins.
-    fn start(&self, at: u32) -> Option<u32> {
+    pub(super) fn start(&self, at: u32) -> Option<u32> {
         self.places.get(at as usize).map(|place| place[0])
     }
 
@@ -413,209 +397,24 @@ impl TextPlaces {
     }
 }
 
-/// Where the kept places are, by the chunk of their document.
-struct KeptPlaces {
-    /// Documents and numbers in them, in order.
-    places: Lists<u64>,
-    /// Where each of them begins in its text, in bytes.
-    offsets: Lists<u64>,
-    /// The documents in order: position, line, and where its id ends among `ids`.
-    documents: Lists<u64>,
-    ids: Lists<u8>,
-    files: BTreeMap<u32, PathBuf>,
-}
-
-/// The lists that were read last.
-#[derive(Default)]
-struct KeptCaches {
-    numbers: [Cache<u64>; 3],
-    ids: Cache<u8>,
-}
-
-impl KeptPlaces {
-    /// Reads the documents with kept places.
-    fn find<S: Source>(run: &Trim<'_, S>, found: &Stretches) -> Result<Self> {
-        let Trim { source, settings, budget, .. } = run;
-        let places = kept_by_chunk(run, found)?;
-        let list = || Lists::new(budget.share(1), &budget.temp);
-        let (mut offsets, mut documents) = (list(), list());
-        let mut ids: Lists<u8> = Lists::new(budget.share(1), &budget.temp);
-        let mut files = BTreeMap::new();
-        let starts = &found.gathered.starts;
-        let is_free = |number: ChunkNumber| {
-            let index = starts.index(number);
-            index >= places.len() || places.length(index) == 0
-        };
-        let _clock = run.begin(Stage::Load);
-        in_lanes(
-            settings.threads,
-            run.room(),
-            source.lanes(&is_free),
-            |chunk| {
-                let (number, bytes) = source.place(&chunk);
-                if is_free(number) {
-                    return Ok((number, bytes, PathBuf::new(), KeptChunk::default()));
-                }
-                let mut cache = Cache::one();
-                let places = places.get(starts.index(number), &mut cache)?;
-                let start = starts.start(number).unwrap_or_default() as u32;
-                let kept = KeptChunk::read(run, (&chunk, number, start), places)?;
-                Ok((number, bytes, kept.file.clone(), kept))
-            },
-            |(_, _, _, kept)| 8 * (kept.offsets.len() + kept.documents.len()) + kept.ids.len(),
-            |(number, bytes, file, kept)| {
-                run.advance(bytes)?;
-                let index = starts.index(number);
-                while offsets.len() < index {
-                    offsets.push(&[])?;
-                    documents.push(&[])?;
-                    ids.push(&[])?;
-                }
-                if index < places.len() {
-                    files.insert(number.part, file);
-                    offsets.push(&[&kept.offsets])?;
-                    documents.push(&[&kept.documents])?;
-                    ids.push(&[&kept.ids])?;
-                }
-                Ok(())
-            },
-        )?;
-        Ok(Self { places, offsets, documents, ids, files })
-    }
-
-    /// Where a kept place is.
-    fn get(
-        &self,
-        kept: u64,
-        starts: &crate::item::ChunkStarts,
-        caches: &mut KeptCaches,
-    ) -> Result<Option<KeptPlace>> {
-        if kept == NO_PLACE {
-            return Ok(None);
-        }
-        let place = Place::of(kept);
-        let chunk = starts.chunk_of(u64::from(place.document));
-        let index = starts.index(chunk);
-        let [places, offsets, documents] = &mut caches.numbers;
-        let places = self.places.get(index, places)?;
-        let Ok(at) = places.binary_search(&kept.rotate_left(32)) else { return Ok(None) };
-        let offset = self.offsets.get(index, offsets)?.get(at).copied().unwrap_or_default();
-        let documents = self.documents.get(index, documents)?.as_chunks::<3>().0;
-        let at = documents.partition_point(|it| it[0] < u64::from(place.document));
-        let Some(&[_, line, end]) = documents.get(at) else { return Ok(None) };
-        let first = at.checked_sub(1).map_or(0, |before| documents[before][2]);
-        let id = self.ids.get(index, &mut caches.ids)?.get(first as usize..end as usize);
-        let file = self.files.get(&chunk.part).cloned().unwrap_or_default();
-        Ok(Some(KeptPlace { id: id_from(id.unwrap_or_default()), file, line, offset }))
-    }
-}
-
-/// The places that are kept, each once and in order, by the chunk of their document.
-fn kept_by_chunk<S: Source>(run: &Trim<'_, S>, found: &Stretches) -> Result<Lists<u64>> {
-    const PARTITIONS: usize = 256;
-    let gathered = &found.gathered;
-    let mut all: Partitions<1> = Partitions::new(PARTITIONS, run.budget.share(2), &run.budget.temp);
-    let mut cache = Cache::one();
-    for index in 0..found.lists.len() {
-        let list = found.lists.get(index, &mut cache)?;
-        let kept = Stretches::of(list).map(|it| it.kept).filter(|&kept| kept != NO_PLACE);
-        let entries =
-            kept.map(|kept| (gathered.partition(Place::of(kept).document, PARTITIONS), [kept]));
-        all.push(Block::new(PARTITIONS, entries))?;
-    }
-    let mut lists = Lists::new(run.budget.share(1), &run.budget.temp);
-    let mut open: Vec<u64> = Vec::new();
-    let starts = gathered.starts.parts().0;
-    all.each(
-        run.settings.threads,
-        |_, mut entries, found: &mut Vec<u64>| {
-            // By document first.
-            entries.iter_mut().for_each(|entry| entry[0] = entry[0].rotate_left(32));
-            entries.sort_unstable();
-            entries.dedup();
-            found.extend(entries.as_flattened());
-            Ok(())
-        },
-        |found| {
-            for place in found {
-                while starts.get(lists.len() + 1).is_some_and(|&next| next <= place >> 32) {
-                    lists.push(&[&open])?;
-                    open.clear();
-                }
-                open.push(place);
+impl TextPlaces {
+    /// How many words of the text that was read last are removed, and how many it has.
+    fn words(
+        &mut self,
+        text: &str,
+        stretches: &[Stretch],
+        ranges: &[Range<usize>],
+    ) -> (usize, usize) {
+        match self.unit {
+            PieceUnit::Words(_) => {
+                let removed = stretches.iter().map(|it| (it.end - it.start) as usize).sum();
+                (removed, self.places.len())
             }
-            Ok(())
-        },
-    )?;
-    while lists.len() < starts.len() {
-        lists.push(&[&open])?;
-        open.clear();
-    }
-    Ok(lists)
-}
-
-/// What is told of the kept places of a chunk.
-#[derive(Default)]
-struct KeptChunk {
-    file: PathBuf,
-    offsets: Vec<u64>,
-    documents: Vec<u64>,
-    ids: Vec<u8>,
-}
-
-impl KeptChunk {
-    fn read<S: Source>(
-        run: &Trim<'_, S>,
-        (chunk, number, start): (&S::Chunk, ChunkNumber, u32),
-        places: &[u64],
-    ) -> Result<Self> {
-        let document = |place: &u64| (place >> 32) as u32;
-        let is_wanted =
-            |ordinal: u32| places.binary_search_by_key(&(start + ordinal), document).is_ok();
-        let batch = run.source.decode(chunk, &is_wanted)?;
-        let before = run.source.lines_before(number)?;
-        let mut kept = Self { file: batch.path.clone(), ..Self::default() };
-        let mut reader = TextPlaces::new(run.settings.unit);
-        for (index, item) in batch.items.iter().enumerate().filter(|it| is_wanted(it.1.ordinal)) {
-            let position = start + item.ordinal;
-            let first = places.partition_point(|place| document(place) < position);
-            reader.read(batch.text(index));
-            for place in places[first..].iter().take_while(|place| document(place) == position) {
-                let offset = reader.start(*place as u32).ok_or_else(|| changed(&batch))?;
-                kept.offsets.push(offset.into());
+            _ => {
+                let removed = ranges.iter().map(|it| self.reader.count(&text[it.clone()])).sum();
+                (removed, self.reader.count(text).max(removed))
             }
-            push_id(&id_of(item, start), &mut kept.ids);
-            kept.documents.extend([position.into(), item.line + before, kept.ids.len() as u64]);
         }
-        match kept.offsets.len() == places.len() {
-            true => Ok(kept),
-            false => Err(changed(&batch)),
-        }
-    }
-}
-
-/// Appends an id as bytes: which kind it is, and what.
-fn push_id(id: &Id, out: &mut Vec<u8>) {
-    match id {
-        Id::Int(number) => {
-            out.push(0);
-            out.extend_from_slice(&number.to_le_bytes());
-        }
-        Id::Text(text) => {
-            out.push(1);
-            out.extend_from_slice(text.as_bytes());
-        }
-    }
-}
-
-/// What [`push_id`] appended.
-fn id_from(bytes: &[u8]) -> Id {
-    match bytes {
-        [0, number @ ..] => {
-            Id::Int(number.first_chunk().map_or(0, |number| i64::from_le_bytes(*number)))
-        }
-        [_, text @ ..] => Id::Text(String::from_utf8_lossy(text).into()),
-        [] => Id::Int(0),
     }
 }
 

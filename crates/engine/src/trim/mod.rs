@@ -9,13 +9,15 @@
 //! ([`rule`] says what that means) and leave the stretches that are removed, by document ([`stretches`]). [`cuts`] reads the
 //! documents again that lose something, and turns the stretches into bytes of their texts.
 //!
-//! What is compared are words in lower case, by 128 bits for each. Nothing is quadratic: a piece that stands a million times
+//! With a threshold, [`similar`] pieces are removed too. What is compared otherwise are words in lower case, by 128 bits for each. Nothing is quadratic: a piece that stands a million times
 //! is one class of a million places, and each place is looked at once.
 
 mod cuts;
 mod facts;
+mod kept_places;
 mod pieces;
 mod rule;
+mod similar;
 mod stretches;
 mod unit;
 mod windows;
@@ -49,6 +51,8 @@ pub struct TrimSettings {
     pub keep: KeepPiece,
     /// A document that lost something and has fewer words left is dropped.
     pub min_left: usize,
+    /// The search for pieces that are similar and not the same, if such are removed too.
+    pub similar: Option<Settings>,
     /// What the key of all hashes follows from.
     pub seed: u64,
     /// Threads to use.
@@ -67,6 +71,7 @@ impl TrimSettings {
             at_least: None,
             keep: KeepPiece::default(),
             min_left: 0,
+            similar: None,
             seed: settings.seed,
             threads: settings.threads,
             memory: settings.memory,
@@ -121,10 +126,13 @@ impl<'a, S: Source> Trim<'a, S> {
         if let Some(saved) = saved {
             return Ok(saved);
         }
-        let found = in_pool(self.settings.threads, || match self.settings.unit.words() {
-            Some(words) => windows::stretches(self, words),
-            None => pieces::stretches(self),
-        })?;
+        let found = match (&self.settings.similar, self.settings.unit.words()) {
+            (Some(similar), None) => similar::stretches(self, similar),
+            (_, words) => in_pool(self.settings.threads, || match words {
+                Some(words) => windows::stretches(self, words),
+                None => pieces::stretches(self),
+            }),
+        }?;
         if let Some(job) = self.job {
             job.save(SAVED.name(), |save| found.save(save))?;
         }

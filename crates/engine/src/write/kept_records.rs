@@ -4,6 +4,7 @@ use crate::{
     Result,
     item::{ChunkNumber, ChunkStarts},
     read::{Chunk, CopiedRecords, Input, PositionFilter, RecordCut, RecordFormat},
+    trim::Cuts,
 };
 
 /// Says what is left out of the texts of a chunk.
@@ -13,6 +14,13 @@ pub trait TextCuts: Sync {
     /// # Errors
     /// When temporary files cannot be read.
     fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>>;
+}
+
+impl TextCuts for Cuts {
+    fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>> {
+        let cuts = Self::of_chunk(self, number)?.into_iter();
+        Ok(cuts.map(|(ordinal, ranges)| RecordCut { ordinal, ranges }).collect())
+    }
 }
 
 /// The records that are written.

@@ -7,7 +7,7 @@ use nearkin_engine::family::hash::SplitMix;
 use nearkin_engine::item::{ChunkNumber, Texts};
 use nearkin_engine::observe::{NoObserver, Observer, Stage};
 use nearkin_engine::search::Job;
-use nearkin_engine::settings::Settings;
+use nearkin_engine::settings::{Settings, Strategy};
 use nearkin_engine::trim::{Cuts, KeepPiece, PieceUnit, RemovedStretch, Trim, TrimSettings};
 
 /// Draws small numbers.
@@ -318,6 +318,70 @@ fn threads_and_memory_change_nothing() {
         assert!(expected.2 > 1000);
         for (threads, memory) in [(2, 1 << 30), (8, 1 << 30), (1, 0), (8, 1 << 16)] {
             assert!(run(threads, memory) == expected, "{unit} {threads} {memory}");
+        }
+    }
+}
+
+/// The Jaccard similarity of the sets of runs of five words.
+fn similarity(a: &str, b: &str) -> f64 {
+    let shingles = |text: &str| -> BTreeSet<Vec<String>> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        words.windows(words.len().clamp(1, 5)).map(<[String]>::to_vec).collect()
+    };
+    let (a, b) = (shingles(a), shingles(b));
+    let shared = a.intersection(&b).count();
+    shared as f64 / (a.len() + b.len() - shared).max(1) as f64
+}
+
+/// All are few enough for an exact search, so nothing is missed.
+#[test]
+fn a_similar_piece_goes_if_one_stays_that_it_is_similar_to() {
+    let mut random = Random::new(11);
+    let mut texts = Vec::new();
+    for _ in 0..60 {
+        let line = |random: &mut Random| {
+            let (start, skipped) = (random.below(4), 10 + random.below(30));
+            let words = (0..24).filter(|at| *at != skipped);
+            words.map(|at| format!("w{}", 100 * start + at)).collect::<Vec<_>>().join(" ") + "\n"
+        };
+        texts.push((0..random.below(6)).map(|_| line(&mut random)).collect::<String>());
+    }
+    let similar =
+        Settings { threshold: 0.6, threads: 1, strategy: Strategy::Exact, ..Settings::default() };
+    for (at_least, keep) in
+        [(None, KeepPiece::First), (Some(9), KeepPiece::First), (None, KeepPiece::Nothing)]
+    {
+        let settings = TrimSettings {
+            similar: Some(similar.clone()),
+            at_least,
+            keep,
+            ..settings(PieceUnit::Line)
+        };
+        let (left, removed, _) = trimmed(&texts, &settings);
+        assert_eq!(undone(&left, &removed), texts);
+        let mut kept: Vec<&str> = Vec::new();
+        let mut groups: Vec<Vec<Spot>> = Vec::new();
+        for (document, text) in texts.iter().enumerate() {
+            for (at, line) in text.lines().enumerate() {
+                match kept.iter().position(|other| similarity(other, line) >= 0.6) {
+                    Some(group) => groups[group].push((document, at)),
+                    None => {
+                        kept.push(line);
+                        groups.push(vec![(document, at)]);
+                    }
+                }
+            }
+        }
+        // Which of several groups a piece is in counts only where groups count.
+        if (at_least, keep) == (None, KeepPiece::First) {
+            let expected: usize = groups.iter().map(|group| group.len() - 1).sum();
+            assert_eq!(removed.len(), expected);
+        }
+        for row in removed.iter().filter(|_| keep == KeepPiece::First) {
+            let place = row.kept.as_ref().unwrap();
+            let document: usize = place.id.to_string().parse().unwrap();
+            let line = texts[document][place.offset as usize..].lines().next().unwrap();
+            assert!(similarity(line, &row.text) >= 0.6);
         }
     }
 }
