@@ -66,7 +66,7 @@ pub(crate) struct DedupArgs {
     no_chains: bool,
     /// Write the kept records here [default: JSON lines on standard output, unless --clusters is given]
     ///
-    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
+    /// Formats: .jsonl .json .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
     /// A folder, or a name that ends in /, gets a file for each input file, with its path below the folder of all inputs,
     /// its format and its packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         clusters: args.clusters.as_deref(),
         stats: args.run.stats.as_deref(),
     };
-    let mut found = find(&args.options(), &args.input.inputs, outputs, &progress)?;
+    let mut found = find(&args.options(), &args.input.places()?, outputs, &progress)?;
     let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
     let mut ready = Vec::new();
     if args.output.is_some() || args.clusters.is_none() {
@@ -391,7 +391,7 @@ impl KeptItems {
     pub(crate) fn report(&self) -> nearkin_engine::Result<RunReport> {
         let mut report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
         if let RecordSource::Records(source) = &self.source {
-            report = report.warning_first(source.warning());
+            report = report.warning_first(source.warnings());
         }
         report
             .warnings
@@ -400,7 +400,7 @@ impl KeptItems {
     }
 
     /// What there is to tell at the end of a run whose outputs are written.
-    fn into_report(self) -> nearkin_engine::Result<RunReport> {
+    pub(crate) fn into_report(self) -> nearkin_engine::Result<RunReport> {
         Ok(self.report()?.of_job(self.job))
     }
 

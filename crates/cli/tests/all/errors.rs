@@ -126,10 +126,10 @@ fn truncated_and_damaged_compression_is_named_and_never_skipped() {
 #[test]
 fn what_is_no_compressed_file_is_named() {
     let place = Place::new();
-    place.write("in.jsonl.gz", three());
-    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz"]);
-    place.write("in.jsonl.zst", three());
-    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst"]);
+    place.write("in.jsonl.gz", b"\x01\x02\x03");
+    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz", "corrupt gzip data"]);
+    place.write("in.jsonl.zst", b"\x01\x02\x03");
+    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst", "corrupt zstd data"]);
 }
 
 #[test]
@@ -179,10 +179,14 @@ fn an_unreadable_folder_is_named() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = Place::new();
     place.write("docs/good.txt", "a good text");
-    // Whoever may read everything is stopped by a link that leads to itself.
+    // A link that leads to itself is passed over.
     symlink("loop", place.path("docs/loop")).unwrap();
-    place.fails("pairs docs", &["docs/loop"]);
-    fs::remove_file(place.path("docs/loop")).unwrap();
+    let outcome = place.ok("pairs docs");
+    assert!(
+        outcome.stderr.contains("1  links passed over that lead nowhere"),
+        "{}",
+        outcome.stderr
+    );
     place.write("docs/closed/bad.txt", "never seen");
     let closed = place.path("docs/closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
@@ -345,7 +349,8 @@ fn standard_input_is_read_once() {
 fn a_folder_of_data_files_is_not_taken_for_documents() {
     let place = Place::new();
     place.write("shards/a.jsonl", three());
-    place.fails("dedup shards -o out.jsonl", &["shards/a.jsonl", "--format folder"]);
+    place.ok("dedup shards -o out.jsonl");
+    assert_eq!(place.read("out.jsonl").lines().count(), 2);
     place.ok("dedup shards -o out.jsonl --format folder");
     assert_eq!(place.read("out.jsonl").lines().count(), 1);
 }

@@ -23,7 +23,7 @@ pub use id::{Id, IdRef, Value};
 pub use interned::{Interner, Values};
 pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
-pub use source::{Batch, Item, SkipChunk, Source, TextColumn, Texts};
+pub use source::{Batch, Item, PassedOver, SkipChunk, Source, TextColumn, Texts};
 pub use sparse::Sparse;
 pub(crate) use strings::Characters;
 pub use strings::Strings;

@@ -6,6 +6,7 @@ mod blocks;
 mod disk_sync;
 mod even_shards;
 mod formulas;
+mod json_array;
 mod output;
 mod packers;
 mod parquet;
