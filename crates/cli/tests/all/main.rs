@@ -15,6 +15,7 @@ mod exact;
 mod fuzz;
 mod held;
 mod hosts;
+mod inputs;
 mod matching;
 mod max_item;
 mod memory;
