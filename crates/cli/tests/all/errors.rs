@@ -127,9 +127,9 @@ fn truncated_and_damaged_compression_is_named_and_never_skipped() {
 fn what_is_no_compressed_file_is_named() {
     let place = Place::new();
     place.write("in.jsonl.gz", b"\x01\x02\x03");
-    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz", "corrupt gzip data"]);
+    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz", "gzip data"]);
     place.write("in.jsonl.zst", b"\x01\x02\x03");
-    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst", "corrupt zstd data"]);
+    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst", "zstd data"]);
 }
 
 #[test]

@@ -44,14 +44,14 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     for place in &shards {
         let opened = match place {
             Place::Path(path) => source(path, alone, &options)?,
-            Place::Table(table) => Opened::Source(table_source(table)),
-            Place::Copy(copy) => Opened::Source(streamed(copy.stored.clone(), &options)?),
+            Place::Table(table) => Opened::of(table_source(table)),
+            Place::Copy(copy) => Opened::of(streamed(copy.stored.clone(), &options)?),
         };
         match opened {
             Opened::Document(document) => named.push(document),
             Opened::Source(source) => {
                 sources.extend(named_documents(&mut named, &options));
-                sources.push(source);
+                sources.push(*source);
             }
         }
     }
@@ -89,9 +89,15 @@ pub(super) fn copy_of(path: &Path, temp: Option<&Path>) -> Result<Option<Rereada
 
 /// What a path was opened as.
 enum Opened {
-    Source(InputFile),
+    Source(Box<InputFile>),
     /// A file that is one document.
     Document(Document),
+}
+
+impl Opened {
+    fn of(source: InputFile) -> Self {
+        Self::Source(Box::new(source))
+    }
 }
 
 /// Documents that were named one after the other, as one source.
@@ -102,11 +108,11 @@ fn named_documents(named: &mut Vec<Document>, options: &ReadOptions) -> Option<I
 
 fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Opened> {
     if let Some(stored) = copy_of(path, options.temp.as_deref())? {
-        return streamed(stored, options).map(Opened::Source);
+        return streamed(stored, options).map(Opened::of);
     }
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
-        return folder_source(path, alone, options).map(Opened::Source);
+        return folder_source(path, alone, options).map(Opened::of);
     }
     let stored = Rereadable::new(path.to_path_buf(), &metadata);
     let (known, named) = by_extension(path);
@@ -129,7 +135,7 @@ fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Opened> {
             .iter()
             .fold(unknown, |error, format| error.or(Advice::set("format", *format))));
     };
-    file_source(stored, format, compression, options).map(Opened::Source)
+    file_source(stored, format, compression, options).map(Opened::of)
 }
 
 fn table_source(table: &Arc<MemoryTable>) -> InputFile {
@@ -335,7 +341,10 @@ fn documents_source(
     left_out: PassedOver,
     options: &ReadOptions,
 ) -> InputFile {
-    let runs = folder::cut(&documents, options.chunk_bytes);
+    let mut runs = folder::cut(&documents, options.chunk_bytes);
+    if runs.is_empty() && left_out != PassedOver::default() {
+        runs.push(0..0); // a chunk without records, with which it is told what was left out
+    }
     InputFile { name, kind: Kind::Folder { documents, runs, left_out } }
 }
 

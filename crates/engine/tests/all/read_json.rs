@@ -67,8 +67,8 @@ fn an_error_names_the_line_of_the_damage() {
         ),
         (
             "[\n{\"text\": \"a\nb\"}\n]",
-            "x.json:3: not valid JSON: control character (\\u0000-\\u001F) found while parsing a string at column 0; fix it, or \
-             set `on_error` to skip",
+            "x.json:2: not valid JSON: control character (\\u0000-\\u001F) found while parsing a string at column 11 of the \
+             element; fix it, or set `on_error` to skip",
         ),
     ];
     for (content, message) in cases {
