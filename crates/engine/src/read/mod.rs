@@ -46,6 +46,7 @@ mod rereadable;
 mod rows;
 mod scan;
 mod shape;
+mod shards_of;
 mod source;
 mod table;
 mod text;
