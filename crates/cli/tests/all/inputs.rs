@@ -107,7 +107,10 @@ fn another_separator_is_found_out_and_told() {
     place.write("comma.csv", rows(","));
     assert!(!place.ok("dedup comma.csv -o kept.csv").stderr.contains("separated"));
     // What was named counts, and what nobody can find is the error that it was.
-    place.fails("pairs semi.csv --delimiter ,", &["no column `text`"]);
+    place.fails(
+        "pairs semi.csv --delimiter ,",
+        &["no column `text`", "name the separator with --delimiter"],
+    );
     place.fails("pairs semi.csv --text body", &["no column `body`"]);
 }
 
@@ -118,7 +121,7 @@ fn plain_text_from_a_pipe_is_told_its_format() {
     let outcome = place.run_with("pairs -", text.as_bytes());
     assert_eq!(outcome.code, Some(1));
     assert!(outcome.stderr.contains("<stdin>:1: not valid JSON"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("pass --format txt"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("fix it, pass --format txt, or"), "{}", outcome.stderr);
     let outcome = place.run_with("pairs - --format txt", text.as_bytes());
     assert_eq!(outcome.stdout, "{\"a\":0,\"b\":1,\"similarity\":1.0}\n");
     let outcome = place.run_with("pairs -", b"id,text\n1,a\n");

@@ -24,7 +24,8 @@ impl ReadRequest<'_> {
         if !is_told && !line.trim_ascii_start().starts_with(b"{") {
             let text = Advice::set("format", "txt");
             let after = problem.advice.iter().rposition(|it| it.option() == Some("format"));
-            problem.advice.insert(after.map_or(0, |at| at + 1), text);
+            let at = after.map_or(1, |at| at + 1).min(problem.advice.len());
+            problem.advice.insert(at, text);
         }
         problem
     }

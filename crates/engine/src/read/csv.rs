@@ -188,11 +188,15 @@ impl Header {
         if self.names.is_empty() {
             return Ok(());
         }
+        let is_one = matches!(&self.names[..], [name] if name.contains([';', '\t', '|', ',']));
         let column = |name: &str, advice: Advice| {
-            self.names
-                .iter()
-                .position(|known| known == name)
-                .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
+            self.names.iter().position(|known| known == name).ok_or_else(|| {
+                let error = no_column(path, name, self.names.iter().map(String::as_str), advice);
+                match is_one {
+                    true => error.or(Advice::with("delimiter", "name the separator")),
+                    false => error,
+                }
+            })
         };
         let id = match ids {
             IdSource::Field(name) => Some(column(name, options.keys.id_column())?),
