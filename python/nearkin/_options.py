@@ -37,6 +37,10 @@ class ReadOptions(TypedDict, total=False):
     id: str | None
     positions: bool
     format: str | None
+    include: list[str] | None
+    exclude: list[str] | None
+    no_ignore: bool
+    encoding: str | None
     delimiter: str | None
     no_header: bool
     on_error: Literal["stop", "skip"]
@@ -148,6 +152,10 @@ class RunOptions(TypedDict, total=False):
     """How files are laid out, and what a run may take."""
 
     format: str | None
+    include: list[str] | None
+    exclude: list[str] | None
+    no_ignore: bool
+    encoding: str | None
     delimiter: str | None
     on_error: Literal["stop", "skip"]
     max_item: str | int | None

@@ -18,7 +18,7 @@ Call = Callable[[Path], Any]
 #: A file's name and content, a call that fails on it, and what its message contains.
 FILES: list[tuple[str, bytes, Call, list[str]]] = [
     ("a.jsonl", b'{"text": "a"}\nnonsense\n', nk.pairs, [":2: not valid JSON", ', or pass on_error="skip"']),
-    ("a.jsonl", b'{"text": "caf\xe9"}\n', nk.dedup, ["convert the file to UTF-8, or pass on_error="]),
+    ("a.jsonl", b'{"text": "caf\xe9"}\n', nk.dedup, ["convert the file to UTF-8, name its encoding with encoding=, or pass on_error="]),
     ("a.jsonl", b'{"body": "a"}\n', nk.pairs, ["it has `body`: name the text field with text="]),
     ("a.jsonl", b'{"text": 7}\n', nk.pairs, ['name the text field with text=, or pass on_error="skip"']),
     ("a.jsonl", b'{"text": "a", "id": 1}\n{"text": "b"}\n', nk.pairs, ["name it with id="]),

@@ -442,11 +442,11 @@ pub fn command_line(words: &[String]) -> Result<CommandLine> {
     if matches.subcommand().and_then(flag) == Some(true) {
         return Err(Failure::Usage("--no-formulas does not run on Spark; leave it out".to_owned()));
     }
-    match Command::from_arg_matches(&matches)?.job {
+    let line = match Command::from_arg_matches(&matches)?.job {
         Job::Pairs(args) => Ok(CommandLine {
             goal: Goal::Pairs,
             options: args.search.options(),
-            inputs: args.search.input.inputs,
+            inputs: args.search.input.places()?,
             against: args.search.against,
             output: args.search.output,
             clusters: None,
@@ -459,7 +459,7 @@ pub fn command_line(words: &[String]) -> Result<CommandLine> {
         Job::Dedup(args) => Ok(CommandLine {
             goal: Goal::Groups,
             options: args.options(),
-            inputs: args.input.inputs,
+            inputs: args.input.places()?,
             against: args.against,
             output: args.output,
             clusters: args.clusters,
@@ -469,5 +469,18 @@ pub fn command_line(words: &[String]) -> Result<CommandLine> {
             let job = matches.subcommand_name().unwrap_or_default();
             Err(Failure::Usage(format!("`{job}` does not run on Spark; pairs and dedup do")))
         }
+    }?;
+    let Options { include, exclude, no_ignore, encoding, .. } = &line.options;
+    let given = [
+        ("--include", include.is_some()),
+        ("--exclude", exclude.is_some()),
+        ("--no-ignore", *no_ignore),
+        ("--encoding", encoding.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            Err(Failure::Usage(format!("{flag} does not run on Spark; leave it out")))
+        }
+        None => Ok(line),
     }
 }

@@ -9,6 +9,7 @@ mod dedup;
 pub mod engine;
 pub mod hosts;
 mod limit;
+mod listing;
 pub mod matching;
 mod mistyped;
 mod output;

@@ -29,7 +29,7 @@ pub(crate) struct LimitArgs {
 pub(crate) fn run(args: &LimitArgs) -> anyhow::Result<()> {
     let options = options_of(&[&args.input, &args.similarity, &args.shingle, &args.way, &args.run]);
     let settings = options.settings(Goal::Pairs)?;
-    let source = options.open(&args.input.inputs, Some(&settings))?;
+    let source = options.open(&args.input.places()?, Some(&settings))?;
     let shingles = search::shingle_only(&source, &settings)?;
     print(format!("{} shingles\n", grouped(shingles)).as_bytes())
 }

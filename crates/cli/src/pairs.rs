@@ -4,6 +4,7 @@ use clap::Args;
 
 use nearkin_engine::options::Goal;
 
+use crate::listing;
 use crate::search::{self, SearchArgs};
 
 /// Find every similar pair
@@ -24,6 +25,7 @@ use crate::search::{self, SearchArgs};
   nearkin pairs new.parquet --against old.parquet      one new and one old item
   zcat crawl.jsonl.gz | nearkin pairs - --text body    from standard input
   nearkin pairs novels/ --shingle chars:9              one document per file
+  nearkin pairs src/ --include '*.py' --show           copied code, for people
   nearkin pairs buys.csv --group who --element what    baskets from a long table
   nearkin pairs images.npy --as vector --within 900    by Euclidean distance
   nearkin pairs names.txt --as string --within 1       strings, one edit apart"
@@ -31,8 +33,16 @@ use crate::search::{self, SearchArgs};
 pub(crate) struct PairsArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Show the largest groups of similar texts instead, with their longest shared passages and where these stand
+    ///
+    /// Each group has an item to which all others of it are similar. For people who look for copied code or text.
+    #[arg(long, help_heading = "Output")]
+    show: bool,
 }
 
 pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
+    if args.show {
+        return listing::run(args);
+    }
     search::run(&args.search, &args.search.options(), Goal::Pairs)
 }

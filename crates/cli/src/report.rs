@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use nearkin_engine::audit::{Audit, Recall};
 use nearkin_engine::error::{Advice, Problem};
+use nearkin_engine::item::PassedOver;
 use nearkin_engine::matches::{Collection, Stats};
 use nearkin_engine::observe::{Stage, StageTime};
 use nearkin_engine::options::{Goal, Options};
@@ -121,6 +122,7 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     if stats.skipped > 0 {
         rows.push((stats.skipped, "records skipped because they could not be used".into()));
     }
+    rows.extend(passed_over(stats.passed_over));
     if stats.empty > 0 {
         rows.push((stats.empty, "empty items, similar to nothing".into()));
     }
@@ -148,6 +150,18 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
         let _ = write!(text, "\n{}", audited(audit));
     }
     text
+}
+
+/// The files of folders that were passed over.
+fn passed_over(files: PassedOver) -> impl Iterator<Item = (u64, String)> {
+    let rows = [
+        (files.binary, "binary files passed over"),
+        (files.undecodable, "files passed over that are no text in UTF-8, or in the --encoding"),
+        (files.ignored, "files left out that a .gitignore names; --no-ignore reads them"),
+        (files.excluded, "files and folders left out by --include and --exclude"),
+        (files.dead_links, "links passed over that lead nowhere"),
+    ];
+    rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| (count, what.to_owned()))
 }
 
 /// The items that were removed, and how close they are to what is kept.
@@ -235,6 +249,10 @@ impl ShortTexts {
 /// The warning of a run that had nothing to compare.
 fn nothing(stats: &Stats) -> Option<Problem> {
     match (stats.items, stats.skipped) {
+        (0, 0) if stats.passed_over != PassedOver::default() => {
+            let what = Problem::new("there are no items: all files of the folder were passed over");
+            Some(what.or("check the folder and the globs").or(Advice::turn_on("no_ignore")))
+        }
         (0, 0) => {
             let what = Problem::new("there are no items: the input has no record");
             Some(
@@ -444,6 +462,13 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "items": stats.items,
         "old": stats.old,
         "skipped": stats.skipped,
+        "passed_over": {
+            "binary": stats.passed_over.binary,
+            "undecodable": stats.passed_over.undecodable,
+            "ignored": stats.passed_over.ignored,
+            "excluded": stats.passed_over.excluded,
+            "dead_links": stats.passed_over.dead_links,
+        },
         "empty": stats.empty,
         "unshingled": stats.unshingled,
         "short": stats.short,

@@ -195,10 +195,11 @@ pub(crate) type Outcome = (Option<OutputTable>, RunReport);
 
 pub(crate) fn run(args: &SearchArgs, options: &Options, goal: Goal) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
+    let inputs = args.input.places()?;
     let request = SearchRequest {
         options,
         goal,
-        inputs: &args.input.inputs,
+        inputs: &inputs,
         against: &args.against,
         target: Target::File(args.output.as_deref(), args.run.formulas()),
         stats: args.run.stats.as_deref(),
@@ -267,7 +268,7 @@ fn scanned_matches(
     );
     let matches = matches.map_err(|error| report::stopped(error, job.as_ref()))?;
     let warnings = [Some(&source), other.as_ref()].into_iter().flatten();
-    Ok((matches, job, warnings.filter_map(AnyInput::warning).collect()))
+    Ok((matches, job, warnings.flat_map(AnyInput::warnings).collect()))
 }
 
 /// Searches items that are held in memory.

@@ -14,6 +14,14 @@ pub(crate) fn jsonl(data: &[u8]) {
     any_size(data, &chosen(flags, Format::Jsonl));
 }
 
+/// Lines or an array, which the data says, in UTF-8 or in an encoding.
+pub(crate) fn json_array(data: &[u8]) {
+    let ([flags, encoding], data) = choices(data);
+    let encoding = ["utf-16le", "windows-1252", "shift_jis"].get(usize::from(encoding));
+    let encoding = encoding.map(|name| name.parse().expect("the name of an encoding"));
+    any_size(data, &ReadOptions { encoding, ..chosen(flags, Format::Json) });
+}
+
 pub(crate) fn txt(data: &[u8]) {
     let ([flags], data) = choices(data);
     any_size(data, &chosen(flags, Format::Txt));

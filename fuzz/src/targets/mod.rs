@@ -33,6 +33,7 @@ pub(crate) const ALL: &[Target] = &[
     ("groups", tables::groups),
     ("index", stored::index),
     ("json", json::json),
+    ("json_array", files::json_array),
     ("jsonl", files::jsonl),
     ("options", options::options),
     ("overlap", overlap::overlap),

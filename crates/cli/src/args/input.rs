@@ -1,8 +1,11 @@
 //! Where items come from, how records are read, and what an item is.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use nearkin_engine::Error;
 use nearkin_engine::options::{Edges, ItemKind, Options};
-use nearkin_engine::read::{Digits, Format, OnError, Place, Ratings};
+use nearkin_engine::read::{Digits, Format, OnError, Place, Ratings, TextEncoding};
 
 use super::{Fill, format_parser, item_bytes, keyword_parser, parsed, place_parser};
 
@@ -12,12 +15,31 @@ use super::{Fill, format_parser, item_bytes, keyword_parser, parsed, place_parse
 pub(crate) struct InputArgs {
     /// Files, folders, or - for standard input
     ///
-    /// Formats: .jsonl .ndjson .parquet .csv .tsv .txt; for vectors and bits also .npy .fvecs .bvecs .ivecs; any of them
-    /// with .gz or .zst. In a folder, each file is one document.
-    #[arg(value_name = "INPUT", required = true, value_parser = place_parser())]
-    pub(crate) inputs: Vec<Place>,
+    /// Formats: .jsonl .ndjson .json .parquet .pq .csv .tsv .txt; for vectors and bits also .npy .fvecs .bvecs .ivecs; any
+    /// of them packed with gzip or zstd. In a folder without such files, each file is one document, and so are several files
+    /// of other names, such as a.py b.py. Standard input is JSON unless --format says otherwise.
+    #[arg(value_name = "INPUT", required_unless_present = "files_from", value_parser = place_parser())]
+    inputs: Vec<Place>,
+    /// Read the files and folders too that this list names, one per line or each ended by a byte 0; - for standard input
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) fields: FieldArgs,
+}
+
+impl InputArgs {
+    /// All inputs: those that were named, and behind them those of the list.
+    pub(crate) fn places(&self) -> nearkin_engine::Result<Vec<Place>> {
+        let mut places = self.inputs.clone();
+        if let Some(list) = &self.files_from {
+            if list.as_os_str() == "-" && places.iter().any(Place::is_stdin) {
+                let must = "another file than standard input, which is an input";
+                return Err(Error::parameter("files_from", "-", must));
+            }
+            places.extend(Place::listed(list)?);
+        }
+        Ok(places)
+    }
 }
 
 impl Fill for InputArgs {
@@ -65,6 +87,22 @@ pub(crate) struct TableArgs {
     /// Read every input in this format, whatever its extension
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     format: Option<Format>,
+    /// Of folders, read only files that match this glob, such as '*.py' or 'src/**' (repeatable)
+    ///
+    /// A glob means what it does in a .gitignore file: without a slash, it matches names in every folder.
+    #[arg(long, value_name = "GLOB")]
+    include: Option<Vec<String>>,
+    /// Leave files and folders that match this glob out of folders (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    exclude: Option<Vec<String>>,
+    /// Read documents that a .gitignore file names, too
+    #[arg(long)]
+    no_ignore: bool,
+    /// Encoding of text files, such as latin1, windows-1252, utf-16le or shift_jis [default: utf-8, or by the byte-order mark]
+    ///
+    /// Names are those of the web, where latin1 is windows-1252. What is written is UTF-8.
+    #[arg(long, value_name = "NAME", value_parser = parsed::<TextEncoding>)]
+    encoding: Option<TextEncoding>,
     /// Separator of CSV fields, such as ';' or '::' [default: a comma; a tab in .tsv]
     #[arg(long, value_name = "TEXT")]
     delimiter: Option<String>,
@@ -86,6 +124,10 @@ impl Fill for TableArgs {
         options.id.clone_from(&self.id);
         options.positions = self.positions;
         options.format = self.format;
+        options.include.clone_from(&self.include);
+        options.exclude.clone_from(&self.exclude);
+        options.no_ignore = self.no_ignore;
+        options.encoding = self.encoding;
         options.delimiter.clone_from(&self.delimiter);
         options.no_header = self.no_header;
         options.on_error = self.on_error;

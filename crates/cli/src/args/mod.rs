@@ -37,8 +37,9 @@ pub(crate) fn place_parser() -> impl TypedValueParser<Value = Place> {
 
 /// The name of a format.
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names =
-        ["jsonl", "parquet", "csv", "tsv", "txt", "npy", "fvecs", "bvecs", "ivecs", "folder"];
+    let names = [
+        "jsonl", "json", "parquet", "csv", "tsv", "txt", "npy", "fvecs", "bvecs", "ivecs", "folder",
+    ];
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
 }
 

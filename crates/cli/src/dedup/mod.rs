@@ -82,7 +82,7 @@ pub(crate) struct DedupArgs {
     no_chains: bool,
     /// Write the kept records here [default: JSON lines on standard output, unless --clusters or --removed is given]
     ///
-    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
+    /// Formats: .jsonl .json .csv .tsv .txt .parquet, also .gz .zst; .npy .fvecs .bvecs .ivecs from files of the same format.
     /// A folder, or a name that ends in /, gets a file for each input file, with its path below the folder of all inputs,
     /// its format and its packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
@@ -167,7 +167,8 @@ pub(crate) fn run(args: &DedupArgs) -> anyhow::Result<()> {
         removed: args.removed.as_deref(),
         stats: args.run.stats.as_deref(),
     };
-    let mut found = find(&args.options(), (&args.input.inputs, &args.against), outputs, &progress)?;
+    let inputs = args.input.places()?;
+    let mut found = find(&args.options(), (&inputs, &args.against), outputs, &progress)?;
     let (clock, before) = (Clock::start(Stage::Write), found.source.traffic());
     let mut ready = Vec::new();
     if !matches!(outputs.kept, KeptTarget::Nowhere) {
@@ -382,9 +383,9 @@ impl KeptItems {
     pub(crate) fn report(&self) -> nearkin_engine::Result<RunReport> {
         let mut report = RunReport::of(&self.result.stats, &self.result.collection, &self.subject);
         if let RecordSource::Records(source) = &self.source {
-            report = report.warning_first(source.warning());
+            report = report.warning_first(source.warnings());
         }
-        report = report.warning_first(self.old.as_ref().and_then(AnyInput::warning));
+        report = report.warning_first(self.old.iter().flat_map(AnyInput::warnings));
         report.warnings.extend(old::warning(&self.result.stats));
         report
             .warnings
@@ -393,7 +394,7 @@ impl KeptItems {
     }
 
     /// What there is to tell at the end of a run whose outputs are written.
-    fn into_report(self) -> nearkin_engine::Result<RunReport> {
+    pub(crate) fn into_report(self) -> nearkin_engine::Result<RunReport> {
         Ok(self.report()?.of_job(self.job))
     }
 

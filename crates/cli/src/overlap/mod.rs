@@ -150,9 +150,10 @@ pub(crate) fn run(args: &OverlapArgs) -> anyhow::Result<()> {
     let progress = Progress::start(args.run.quiet)?;
     let options = options_of(&[&args.input, &args.measure, &args.run]);
     let output = args.output.as_deref();
+    let inputs = args.input.places()?;
     let request = OverlapRequest {
         options: &options,
-        inputs: &args.input.inputs,
+        inputs: &inputs,
         against: &args.against,
         kept: output.map(KeptTarget::of).unwrap_or_default().cut(args.shard_size)?,
         cut: args.cut,

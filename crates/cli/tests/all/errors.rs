@@ -126,10 +126,10 @@ fn truncated_and_damaged_compression_is_named_and_never_skipped() {
 #[test]
 fn what_is_no_compressed_file_is_named() {
     let place = Place::new();
-    place.write("in.jsonl.gz", three());
-    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz"]);
-    place.write("in.jsonl.zst", three());
-    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst"]);
+    place.write("in.jsonl.gz", b"\x01\x02\x03");
+    place.fails("pairs in.jsonl.gz", &["in.jsonl.gz", "gzip data"]);
+    place.write("in.jsonl.zst", b"\x01\x02\x03");
+    place.fails("pairs in.jsonl.zst", &["in.jsonl.zst", "zstd data"]);
 }
 
 #[test]
@@ -179,10 +179,14 @@ fn an_unreadable_folder_is_named() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = Place::new();
     place.write("docs/good.txt", "a good text");
-    // Whoever may read everything is stopped by a link that leads to itself.
+    // A link that leads to itself is passed over.
     symlink("loop", place.path("docs/loop")).unwrap();
-    place.fails("pairs docs", &["docs/loop"]);
-    fs::remove_file(place.path("docs/loop")).unwrap();
+    let outcome = place.ok("pairs docs");
+    assert!(
+        outcome.stderr.contains("1  links passed over that lead nowhere"),
+        "{}",
+        outcome.stderr
+    );
     place.write("docs/closed/bad.txt", "never seen");
     let closed = place.path("docs/closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
@@ -347,9 +351,6 @@ fn a_folder_of_data_files_is_not_taken_for_documents() {
     place.write("shards/a.jsonl", three());
     place.ok("dedup shards -o out.jsonl");
     assert_eq!(place.read("out.jsonl").lines().count(), 2);
-    place.write("shards/notes.txt", "of no use");
-    place.fails("dedup shards -o out.jsonl", &["a.jsonl", "notes.txt", "--format jsonl or folder"]);
-    fs::remove_file(place.path("shards/notes.txt")).unwrap();
     place.ok("dedup shards -o out.jsonl --format folder");
     assert_eq!(place.read("out.jsonl").lines().count(), 1);
 }

@@ -16,6 +16,7 @@ mod fuzz;
 mod held;
 mod hosts;
 mod increments;
+mod inputs;
 mod matching;
 mod max_item;
 mod memory;

@@ -98,7 +98,10 @@ fn a_text_that_its_normal_form_makes_too_long_is_refused_without_holding_it() {
 fn a_sparse_file_in_a_folder_is_refused_by_its_size() {
     let place = Place::new();
     place.write("in/a.txt", "a text of a few words");
-    File::create(place.path("in/b.txt")).unwrap().set_len(8_000_000_000_000).unwrap();
+    // It begins as a text does, so it is not passed over as a binary file.
+    place.write("in/b.txt", "text ".repeat(2000));
+    let sparse = File::options().write(true).open(place.path("in/b.txt")).unwrap();
+    sparse.set_len(8_000_000_000_000).unwrap();
     place.fails("pairs in", &["b.txt: has 8,000,000,000,000 bytes", "--on-error skip"]);
     place.ok("pairs in --on-error skip");
     let kept = place.ok("dedup in --on-error skip").stdout;

@@ -25,7 +25,7 @@ pub use interned::{Interner, Values};
 pub use places::RecordPlaces;
 pub use records::{ColumnBuilder, MISSING, RecordColumn, RecordTable};
 pub use sets::Sets;
-pub use source::{Batch, Item, SkipChunk, Source, TextColumn, Texts};
+pub use source::{Batch, Item, PassedOver, SkipChunk, Source, TextColumn, Texts};
 pub use sparse::Sparse;
 pub(crate) use strings::Characters;
 pub use strings::Strings;

@@ -68,6 +68,46 @@ pub trait Source: Sync {
 /// Says which chunks are not needed.
 pub type SkipChunk<'a> = &'a (dyn Fn(ChunkNumber) -> bool + Sync);
 
+/// Files of folders of documents that are no documents, or are left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Files with a byte 0 near their start.
+    pub binary: u64,
+    /// Files that are no text in their encoding.
+    pub undecodable: u64,
+    /// Files that a `.gitignore` file names.
+    pub ignored: u64,
+    /// Files and folders that globs leave out.
+    pub excluded: u64,
+    /// Links to what is not there.
+    pub dead_links: u64,
+}
+
+impl PassedOver {
+    /// Those that have positions among the records.
+    pub(crate) fn records(self) -> u64 {
+        self.binary + self.undecodable
+    }
+
+    pub(crate) fn to_numbers(self) -> [u64; 5] {
+        let Self { binary, undecodable, ignored, excluded, dead_links } = self;
+        [binary, undecodable, ignored, excluded, dead_links]
+    }
+
+    pub(crate) fn from_numbers(numbers: [u64; 5]) -> Self {
+        let [binary, undecodable, ignored, excluded, dead_links] = numbers;
+        Self { binary, undecodable, ignored, excluded, dead_links }
+    }
+}
+
+impl std::ops::AddAssign for PassedOver {
+    fn add_assign(&mut self, other: Self) {
+        let (mut sum, other) = (self.to_numbers(), other.to_numbers());
+        sum.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
+        *self = Self::from_numbers(sum);
+    }
+}
+
 /// What a chunk decodes to.
 #[derive(Debug, Default)]
 pub struct Batch<'a> {
@@ -79,6 +119,8 @@ pub struct Batch<'a> {
     pub items: Vec<Item>,
     /// What was wrong with the wanted records that are left out, when such are to be skipped.
     pub bad: Vec<Error>,
+    /// Files that were passed over without being asked.
+    pub passed_over: PassedOver,
     /// The wanted records' texts.
     pub texts: TextColumn<'a>,
     /// The file of each wanted record, where each is a file of its own.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::error::{Error, Problem, Result};
-use crate::item::{ChunkNumber, ChunkStarts, Copies, Id, IdRef, KeepValues, RecordPlaces};
+use crate::item::{
+    ChunkNumber, ChunkStarts, Copies, Id, IdRef, KeepValues, PassedOver, RecordPlaces,
+};
 use crate::spill::{Cache, Loader, Saver, Temp};
 
 use super::Stats;
@@ -26,6 +28,8 @@ pub struct Collection {
     pub skipped: Vec<Error>,
     /// How many were skipped of each file.
     pub skipped_in: BTreeMap<PathBuf, u64>,
+    /// Files that were passed over.
+    pub passed_over: PassedOver,
     skipped_count: u64,
     empty: u64,
     /// Which texts are one shingle, and which have none and are compared as a whole; known while a collection is read.
@@ -103,6 +107,7 @@ impl Collection {
             lengths: Vec::new(),
             skipped: Vec::new(),
             skipped_in: BTreeMap::new(),
+            passed_over: PassedOver::default(),
             skipped_count: 0,
             empty: 0,
             short: BitSet::default(),
@@ -182,7 +187,8 @@ impl Collection {
 
     pub(crate) fn count(&self, stats: &mut Stats) {
         let records = u64::from(self.records());
-        stats.skipped = self.skipped_count;
+        stats.skipped = self.skipped_count - self.passed_over.records();
+        stats.passed_over = self.passed_over;
         stats.items = records - self.skipped_count;
         stats.empty = self.empty;
         stats.short = self.short.count();
@@ -315,6 +321,7 @@ impl Collection {
         save.lists(self.values.pages())?;
         save.numbers(&self.valued.0)?;
         save.numbers(&self.lengths)?;
+        save.numbers(&self.passed_over.to_numbers())?;
         save.number(self.skipped_count)?;
         save.number(self.empty)?;
         save.number(self.chunks.len() as u64)?;
@@ -356,6 +363,7 @@ impl Collection {
             lengths: load.numbers()?,
             skipped: Vec::new(),
             skipped_in: BTreeMap::new(),
+            passed_over: PassedOver::from_numbers(load.numbers()?.try_into().ok()?),
             skipped_count: load.number()?,
             empty: load.number()?,
             short: BitSet::default(),

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::audit::Audit;
+use crate::item::PassedOver;
 use crate::observe::{Stage, StageTime, Traffic};
 use crate::plan::Plan;
 use crate::spill::{Loader, Saver};
@@ -15,6 +16,8 @@ pub struct Stats {
     pub old: Option<u64>,
     /// Records left out because something was wrong with them.
     pub skipped: u64,
+    /// Files of folders that were passed over.
+    pub passed_over: PassedOver,
     /// Items that are similar to nothing: empty texts, sets and strings.
     pub empty: u64,
     /// Texts that are not empty and have no shingle: only copies are similar to them.
@@ -74,6 +77,7 @@ impl Stats {
             counts.extend([time.stage as u64, time.seconds.to_bits(), read, unpacked]);
         }
         save.numbers(&counts)?;
+        save.numbers(&self.passed_over.to_numbers())?;
         save.number(u64::from(self.audit.is_some()))?;
         self.audit.as_ref().map_or(Ok(()), |audit| audit.save(save))
     }
@@ -90,6 +94,7 @@ impl Stats {
             Some(StageTime { stage, seconds: f64::from_bits(seconds), traffic })
         };
         let stages = stages.as_chunks().0.iter().map(time).collect::<Option<Vec<_>>>()?;
+        let passed_over = PassedOver::from_numbers(load.numbers()?.try_into().ok()?);
         let audit = match load.number()? {
             0 => None,
             _ => Some(Audit::load(load)?),
@@ -98,6 +103,7 @@ impl Stats {
             audit,
             items,
             skipped,
+            passed_over,
             empty,
             unshingled,
             short,

@@ -11,6 +11,10 @@ const NAMES: &[&str] = &[
     "id",
     "positions",
     "format",
+    "include",
+    "exclude",
+    "no_ignore",
+    "encoding",
     "delimiter",
     "no_header",
     "on_error",
@@ -116,7 +120,8 @@ mod tests {
 
     /// One of everything that may be given.
     const ALL: &str = r#"{
-        "text": "body", "id": "key", "positions": true, "format": "csv", "delimiter": "::", "no_header": true,
+        "text": "body", "id": "key", "positions": true, "format": "csv", "include": ["*.py", "src/**"],
+        "exclude": ["*.pyc"], "no_ignore": true, "encoding": "windows-1252", "delimiter": "::", "no_header": true,
         "on_error": "skip", "as": "bag", "group": "who", "element": "what", "count": "often", "rating": "stars",
         "ratings": "likes:3.5", "edges": "directed", "questions": ["q1", "q 2"], "digits": "hex",
         "measure": "bag-sum", "threshold": 0.25, "within": "inf", "recall": 0.9, "exact": true,

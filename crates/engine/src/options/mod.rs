@@ -57,7 +57,7 @@ use crate::amplify::Expression;
 use crate::cluster::Keep;
 use crate::join::sets::Filters;
 #[cfg(feature = "files")]
-use crate::read::{Digits, Format, OnError, Ratings};
+use crate::read::{Digits, Format, OnError, Ratings, TextEncoding};
 use crate::settings::DEFAULT_RECALL;
 use crate::shingle::{DEFAULT_SEED, HashBits, NormalForm, Whitespace};
 use serde_forms::{bytes, item_bytes, keyword, list, number, path, text};
@@ -80,6 +80,18 @@ pub struct Options {
     #[cfg(feature = "files")]
     #[serde(with = "text")]
     pub format: Option<Format>,
+    /// Globs: of folders, only files that one of them matches.
+    #[serde(with = "list")]
+    pub include: Option<Vec<String>>,
+    /// Globs: files and folders that are left out of folders.
+    #[serde(with = "list")]
+    pub exclude: Option<Vec<String>>,
+    /// Whether documents count that a `.gitignore` file names.
+    pub no_ignore: bool,
+    /// How the characters of texts are written. Default: as UTF-8, or as the byte-order mark of a file says.
+    #[cfg(feature = "files")]
+    #[serde(with = "text")]
+    pub encoding: Option<TextEncoding>,
     /// What stands between the fields of CSV files. Default: a comma, or a tab in `.tsv` files.
     pub delimiter: Option<String>,
     /// Whether CSV files have no row of names.

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::{Goal, ItemKind, Options};
 use crate::fair_share;
-use crate::read::{ALL_COLUMNS, AnyInput, Groups, Input, ItemLimit, Place, ReadOptions, Shape};
+use crate::read::{
+    ALL_COLUMNS, AnyInput, FolderFilter, Groups, Input, ItemLimit, Place, ReadOptions, Shape,
+};
 use crate::search::Job;
 use crate::settings::Settings;
 use crate::{Error, Result};
@@ -28,6 +30,12 @@ impl Options {
             positions: self.positions,
             temp: self.temp.clone(),
             format: self.format,
+            encoding: self.encoding,
+            folders: FolderFilter {
+                include: self.include.clone().unwrap_or_default(),
+                exclude: self.exclude.clone().unwrap_or_default(),
+                no_ignore: self.no_ignore,
+            },
             delimiter: self.delimiter.clone(),
             header: !self.no_header,
             on_error: self.on_error.unwrap_or_default(),

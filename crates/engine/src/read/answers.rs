@@ -8,8 +8,8 @@ use super::{
     Input, Place, ReadOptions,
     named::{NamedItems, Names, NamesBuilder, Refusal},
     numbers::{BitNotation, BitWords},
-    open,
     rows::{ALL, Row, RowCell},
+    shards_of,
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::Bits;
@@ -38,7 +38,7 @@ pub fn load_answers(
     let mut survey = AnswersBuilder::new(questions);
     let mut naming = NamesBuilder::default();
     let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
-    for place in &open::with_shards(&places, options)? {
+    for place in &shards_of::with_shards(&places, options)? {
         let options = ReadOptions { columns: vec![ALL.to_owned()], ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;
         naming.read(&input, &|| false, &mut |naming, position, row| {

@@ -1,8 +1,8 @@
 //! Collects the items of one chunk, and deals with bad records the way the user asked.
 
-use super::{IdSource, OnError, ReadOptions, Shape};
-use crate::error::{Error, Problem, Result};
-use crate::item::{Batch, Id, Item, KeepValues, TextColumn};
+use super::{IdSource, OnError, ReadOptions, Shape, format::by_extension};
+use crate::error::{Advice, Error, Problem, Result};
+use crate::item::{Batch, Id, Item, KeepValues, PassedOver, TextColumn};
 use std::path::Path;
 
 /// What to read from the records of one file.
@@ -16,6 +16,18 @@ pub(super) struct ReadRequest<'a> {
 impl ReadRequest<'_> {
     pub(super) fn error(&self, line: u64, problem: impl Into<Problem>) -> Error {
         Error::input(self.path, line, problem)
+    }
+
+    /// What is wrong with a line of JSON: of a stream, nobody said that it is JSON, and it may be text.
+    pub(super) fn maybe_text(&self, line: &[u8], mut problem: Problem) -> Problem {
+        let is_told = self.options.format.is_some() || by_extension(self.path).0.is_some();
+        if !is_told && !line.trim_ascii_start().starts_with(b"{") {
+            let text = Advice::set("format", "txt");
+            let after = problem.advice.iter().rposition(|it| it.option() == Some("format"));
+            let at = after.map_or(1, |at| at + 1).min(problem.advice.len());
+            problem.advice.insert(at, text);
+        }
+        problem
     }
 
     /// The error for a chunk that is of another input than this file.
@@ -95,6 +107,11 @@ impl<'a> BatchBuilder<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// What was passed over so far.
+    pub(super) fn passed_over(&mut self) -> &mut PassedOver {
+        &mut self.batch.passed_over
     }
 
     /// The batch, with the texts of the arena.

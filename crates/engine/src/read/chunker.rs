@@ -8,6 +8,7 @@
 use super::{
     buffer::{Buffer, BufferPool},
     item_limit::ItemLimit,
+    json_array::{ArrayMark, ArrayScanner},
     text::TextReader,
 };
 use crate::Result;
@@ -20,6 +21,8 @@ pub(super) enum Ends {
     Lines,
     /// At line ends outside quotes; the byte is the delimiter.
     Quoted(u8),
+    /// Behind the commas between elements of a JSON array, which must end before the file does.
+    Elements,
 }
 
 /// Takes whole records off a stream.
@@ -30,6 +33,8 @@ pub(super) struct Chunker {
     pool: BufferPool,
     carry: Buffer,
     done: bool,
+    /// Whether the end of the array was seen, if it is one.
+    has_ended: bool,
 }
 
 /// What [`Chunker::next`] found.
@@ -40,6 +45,8 @@ pub(super) enum NextChunk {
     TooLong(LongRecord),
     /// The file ended inside quotes that were opened in the record starting at this byte of the data.
     OpenQuote(Buffer, usize),
+    /// The file ended inside an array, in or before the element starting at this byte of the data.
+    OpenArray(Buffer, usize),
     /// Nothing is left.
     End,
 }
@@ -51,6 +58,8 @@ pub(super) struct LongRecord {
     pub(super) bytes: u64,
     /// Its line ends.
     pub(super) lines: u64,
+    /// Those before its first byte that is not blank, of the elements of an array.
+    pub(super) before: u64,
 }
 
 impl LongRecord {
@@ -64,7 +73,8 @@ impl Chunker {
     pub(super) fn new(ends: Ends, chunk_bytes: usize, limit: ItemLimit, pool: BufferPool) -> Self {
         // A record that is too long must not end within the first bytes of a chunk.
         let chunk_bytes = chunk_bytes.min(limit.bytes).max(2);
-        Self { ends, chunk_bytes, limit, carry: pool.take(), pool, done: false }
+        let carry = pool.take();
+        Self { ends, chunk_bytes, limit, carry, pool, done: false, has_ended: false }
     }
 
     pub(super) fn next(&mut self, text: &mut TextReader) -> Result<NextChunk> {
@@ -84,7 +94,7 @@ impl Chunker {
                 self.carry_on(&buffer[finder.end..]);
                 buffer.truncate(finder.end);
                 let long = finder.stop_at_first && buffer.len() > self.limit.bytes;
-                return Ok(if long { too_long(&buffer) } else { NextChunk::Records(buffer) });
+                return Ok(if long { self.too_long(&buffer) } else { NextChunk::Records(buffer) });
             }
             // From here on it is one record.
             finder.stop_at_first = true;
@@ -95,7 +105,10 @@ impl Chunker {
                 buffer.be_the_large_one();
             }
         }
+        self.has_ended |= finder.array.has_ended();
+        let is_open = matches!(self.ends, Ends::Elements) && !self.has_ended;
         Ok(match buffer.is_empty() {
+            _ if is_open => NextChunk::OpenArray(buffer, finder.end),
             true => NextChunk::End,
             false if finder.in_quotes() => NextChunk::OpenQuote(buffer, finder.end),
             false => NextChunk::Records(buffer),
@@ -108,6 +121,21 @@ impl Chunker {
         self.done &= bytes.is_empty();
     }
 
+    fn too_long(&self, record: &[u8]) -> NextChunk {
+        let mut long = LongRecord { bytes: 0, lines: 0, before: self.blank_lines(record) };
+        long.add(record);
+        NextChunk::TooLong(long)
+    }
+
+    /// Line ends before the first byte of an element.
+    fn blank_lines(&self, record: &[u8]) -> u64 {
+        let blank = record.len() - record.trim_ascii_start().len();
+        match self.ends {
+            Ends::Elements => memchr_iter(b'\n', &record[..blank]).count() as u64,
+            Ends::Lines | Ends::Quoted(_) => 0,
+        }
+    }
+
     /// Finds the end of a record without holding it.
     fn pass_over(
         &mut self,
@@ -115,7 +143,8 @@ impl Chunker {
         mut buffer: Buffer,
         mut finder: Finder,
     ) -> Result<NextChunk> {
-        let mut record = LongRecord { bytes: 0, lines: 0 };
+        let before = self.blank_lines(&buffer);
+        let mut record = LongRecord { bytes: 0, lines: 0, before };
         while finder.end == 0 && !self.done {
             // A carriage return may be half a line end, so the last byte stays.
             let last = buffer.len() - 1;
@@ -132,17 +161,16 @@ impl Chunker {
             buffer.truncate(0);
             return Ok(NextChunk::OpenQuote(buffer, 0));
         }
+        self.has_ended |= finder.array.has_ended();
+        if finder.end == 0 && matches!(self.ends, Ends::Elements) && !self.has_ended {
+            buffer.truncate(0);
+            return Ok(NextChunk::OpenArray(buffer, 0));
+        }
         let end = if finder.end == 0 { buffer.len() } else { finder.end };
         record.add(&buffer[..end]);
         self.carry_on(&buffer[end..]);
         Ok(NextChunk::TooLong(record))
     }
-}
-
-fn too_long(record: &[u8]) -> NextChunk {
-    let mut long = LongRecord { bytes: 0, lines: 0 };
-    long.add(record);
-    NextChunk::TooLong(long)
 }
 
 /// The end of the last record that ends in `bytes`; 0 if none does.
@@ -170,6 +198,7 @@ pub(super) fn first_record(ends: Ends, bytes: &[u8]) -> Option<usize> {
 struct Finder {
     ends: Ends,
     state: State,
+    array: ArrayScanner,
     scanned: usize,
     end: usize,
     stop_at_first: bool,
@@ -186,7 +215,8 @@ enum State {
 
 impl Finder {
     fn new(ends: Ends) -> Self {
-        Self { ends, state: State::FieldStart, scanned: 0, end: 0, stop_at_first: false }
+        let (state, array) = (State::FieldStart, ArrayScanner::default());
+        Self { ends, state, array, scanned: 0, end: 0, stop_at_first: false }
     }
 
     fn in_quotes(&self) -> bool {
@@ -204,8 +234,21 @@ impl Finder {
                 }
             }
             Ends::Quoted(delimiter) => self.follow(delimiter, buffer),
+            Ends::Elements => self.follow_array(buffer),
         }
         self.scanned = buffer.len();
+    }
+
+    fn follow_array(&mut self, buffer: &[u8]) {
+        let mut at = self.scanned;
+        while let Some(mark) = self.array.next(buffer, &mut at) {
+            if mark == ArrayMark::Comma {
+                self.end = at;
+                if self.stop_at_first {
+                    return;
+                }
+            }
+        }
     }
 
     fn follow(&mut self, delimiter: u8, buffer: &[u8]) {

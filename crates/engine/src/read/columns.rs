@@ -5,8 +5,12 @@
 //! records finds them, in the order in which they first appear.
 
 use super::{
-    Format, Input, InputFile, Kind, RecordFormat, Syntax, copy::header_row, csv::Delimiter,
-    format::Compression, scan::Data,
+    Format, Input, InputFile, Kind, RecordFormat, Syntax,
+    copy::header_row,
+    csv::Delimiter,
+    format::{Compression, by_extension},
+    json_array::ArrayLines,
+    scan::Data,
 };
 use crate::{Error, Result};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
@@ -26,6 +30,8 @@ impl Input {
     pub fn record_format(&self, format: Format, kept: PositionFilter) -> Result<RecordFormat> {
         Ok(match format {
             Format::Jsonl | Format::Folder => RecordFormat::Jsonl,
+            Format::Json if self.sources.iter().any(has_lines_of_json) => RecordFormat::Jsonl,
+            Format::Json => RecordFormat::Array,
             Format::Txt => RecordFormat::Txt,
             Format::Npy | Format::Fvecs | Format::Bvecs | Format::Ivecs => {
                 let must = "jsonl, parquet, csv, tsv or txt: records are not written as vectors";
@@ -51,7 +57,8 @@ impl Input {
                     Some(Kind::Text { syntax: Syntax::Csv(header), .. }) => Some(header),
                     _ => None,
                 };
-                let is_chosen = self.options.delimiter.is_some();
+                let is_told = as_it_came.is_some_and(|header| header.is_told);
+                let is_chosen = self.options.delimiter.is_some() || is_told;
                 let delimiter = match as_it_came.map(|header| &header.delimiter) {
                     _ if format == Format::Tsv => b'\t',
                     Some(Delimiter::Byte(own)) if *own != b'\t' || is_chosen => *own,
@@ -136,9 +143,10 @@ fn layout(source: &InputFile) -> Result<(RecordFormat, Compression)> {
         Kind::Table { table, .. } => {
             (RecordFormat::Parquet(Arc::clone(table.schema())), Compression::Plain)
         }
-        Kind::Text { syntax, compression, .. } => {
+        Kind::Text { syntax, .. } => {
             let format = match syntax {
                 Syntax::Jsonl => RecordFormat::Jsonl,
+                Syntax::Array(_) => RecordFormat::Array,
                 Syntax::Txt => RecordFormat::Txt,
                 Syntax::Csv(header) => match header.delimiter {
                     Delimiter::Byte(delimiter) => RecordFormat::Delimited {
@@ -152,7 +160,9 @@ fn layout(source: &InputFile) -> Result<(RecordFormat, Compression)> {
                     }
                 },
             };
-            (format, *compression)
+            // The packing follows the name, whatever the file was.
+            let named = by_extension(&source.name).1;
+            (format, named)
         }
         Kind::Folder { .. } => {
             let what = "is a folder of documents, which are not written as shards";
@@ -208,8 +218,14 @@ fn schema(source: &InputFile) -> Option<SchemaRef> {
         Kind::Text { syntax: Syntax::Csv(header), .. } => {
             texts(&header.names.iter().map(String::as_str).collect::<Vec<_>>())
         }
-        Kind::Text { syntax: Syntax::Jsonl, .. } => None,
+        Kind::Text { syntax: Syntax::Jsonl | Syntax::Array(_), .. } => None,
     }
+}
+
+/// Whether a file that is called `.json` has lines and no array. Then an output that is called so has lines, too.
+fn has_lines_of_json(source: &InputFile) -> bool {
+    let is_lines = matches!(source.kind, Kind::Text { syntax: Syntax::Jsonl, .. });
+    is_lines && by_extension(&source.name).0 == Some(Format::Json)
 }
 
 fn is_empty(source: &InputFile) -> bool {
@@ -240,12 +256,20 @@ fn json_records<'a>(
                 position += u64::from(nothing.records);
                 return Ok(());
             };
-            for (line, text) in super::lines::lines(bytes, *line) {
+            let mut each = |line, text| {
                 if kept(position) {
                     let parsed = serde_json::from_slice(text);
                     objects.push(parsed.map_err(|error| no_row(source, line, &error)));
                 }
                 position += 1;
+            };
+            match &source.kind {
+                Kind::Text { syntax: Syntax::Array(_), .. } => {
+                    let array = ArrayLines::new(input.asked(source), bytes, *line)?;
+                    let lines = super::lines::lines(&array.json, 1);
+                    lines.for_each(|(number, text)| each(array.line(number), text));
+                }
+                _ => super::lines::lines(bytes, *line).for_each(|(line, text)| each(line, text)),
             }
             Ok(())
         });

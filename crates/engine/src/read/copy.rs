@@ -9,7 +9,9 @@ use super::{
     batch_builder::ReadRequest,
     csv,
     cut::{self, CutsByRecord, RecordCut},
-    folder, lines,
+    folder,
+    json_array::ArrayLines,
+    lines,
     scan::Data,
     table::Stretch,
     times,
@@ -25,6 +27,8 @@ use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 pub enum RecordFormat {
     /// One JSON object per line.
     Jsonl,
+    /// One array of JSON objects. Records are copied as lines, and the output makes them elements.
+    Array,
     /// Rows with these columns between delimiters.
     Delimited {
         /// The byte between fields.
@@ -182,7 +186,7 @@ pub(super) fn records_as(
 ) -> Result<RecordBody> {
     let failed = |what: String| Error::file(source.name.clone(), what);
     Ok(match to {
-        RecordFormat::Jsonl => RecordBody::Bytes(json),
+        RecordFormat::Jsonl | RecordFormat::Array => RecordBody::Bytes(json),
         RecordFormat::Delimited { delimiter, columns, .. } => {
             RecordBody::Bytes(delimited(&json, *delimiter, columns).map_err(failed)?)
         }
@@ -228,7 +232,7 @@ fn as_it_came(
         (
             Kind::Text { syntax: Syntax::Jsonl, .. },
             CopiedData::Text(bytes, _),
-            RecordFormat::Jsonl,
+            RecordFormat::Jsonl | RecordFormat::Array,
         ) => (lines::copy(bytes, false, wanted, &mut lines), lines),
         (
             Kind::Table { stored, table },
@@ -294,6 +298,13 @@ pub(super) fn json_lines(
                 stretches.of(bytes).for_each(|piece| out.extend_from_slice(piece));
                 Ok(records)
             }
+            Syntax::Array(_) => {
+                let array = ArrayLines::new(asked, bytes, line)?;
+                let mut stretches = Stretches::new(b"\n");
+                let records = lines::copy(&array.json, false, wanted, &mut stretches);
+                stretches.of(&array.json).for_each(|piece| out.extend_from_slice(piece));
+                Ok(records)
+            }
             Syntax::Txt => txt_as_json(bytes, line, asked, wanted, out),
             Syntax::Csv(header) => csv::rows(header, bytes, line, asked, wanted, |row| {
                 object(header.names.iter().map(String::as_str).zip(row.iter().copied()), out);
@@ -303,7 +314,11 @@ pub(super) fn json_lines(
             for (document, ordinal) in documents[(*run).clone()].iter().zip(0..) {
                 if wanted(ordinal) {
                     let mut text = String::new();
-                    folder::read(&document.stored, &mut text)??;
+                    match folder::read(&document.stored, asked.options, &mut text)? {
+                        folder::Content::Text => {}
+                        folder::Content::Unusable(error) => return Err(error),
+                        _ => return Err(document.stored.changed()),
+                    }
                     object([("id", document.id.as_str()), ("text", &text)].into_iter(), out);
                 }
             }

@@ -55,6 +55,8 @@ impl Delimiter {
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) delimiter: Delimiter,
+    /// Whether the delimiter was found out, and is not the usual one.
+    pub(super) is_told: bool,
     /// The columns' names; none where the file is empty.
     pub(super) names: Vec<String>,
     /// The row as it came, with a line end.
@@ -134,7 +136,43 @@ impl Header {
         lines: u64,
     ) -> Self {
         let (values, columns) = (Vec::new(), Vec::new());
-        Self { delimiter, names, row, bytes, lines, text: 0, id: None, values, columns }
+        let (is_told, text, id) = (false, 0, None);
+        Self { delimiter, is_told, names, row, bytes, lines, text, id, values, columns }
+    }
+
+    /// Whether the file has all columns that are asked for, as far as they are known by now.
+    fn has_wanted(&self, options: &ReadOptions) -> bool {
+        let has_column = |name: &String| match name.parse::<usize>() {
+            Ok(number) => number <= self.names.len() || self.has(name),
+            Err(_) => self.has(name),
+        };
+        let has_columns = match &options.columns[..] {
+            [] => self.has(&options.text) || options.rather.iter().any(|name| self.has(name)),
+            // Of no more than one column, nobody asks for all.
+            [all] if all == ALL => self.names.len() > 1,
+            columns => columns.iter().all(has_column),
+        };
+        has_columns && options.id.as_ref().is_none_or(|id| self.has(id))
+    }
+
+    /// Reads the first row of a file whose delimiter nobody named: usually a comma, but another one if the columns that are
+    /// asked for are there only then.
+    pub(super) fn tell<'a>(
+        path: &Path,
+        options: &ReadOptions,
+        open: impl Fn() -> Result<TextReader<'a>>,
+    ) -> Result<Self> {
+        let read = |byte| Self::read(path, Delimiter::Byte(byte), options, &mut open()?);
+        let usual = read(b',');
+        if usual.as_ref().is_ok_and(|header| header.names.is_empty() || header.has_wanted(options))
+        {
+            return usual;
+        }
+        let others = b";\t|".iter().filter_map(|byte| read(*byte).ok());
+        match others.into_iter().find(|header| header.has_wanted(options)) {
+            Some(header) => Ok(Self { is_told: true, ..header }),
+            None => usual,
+        }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -151,11 +189,15 @@ impl Header {
         if self.names.is_empty() {
             return Ok(());
         }
+        let is_one = matches!(&self.names[..], [name] if name.contains([';', '\t', '|', ',']));
         let column = |name: &str, advice: Advice| {
-            self.names
-                .iter()
-                .position(|known| known == name)
-                .ok_or_else(|| no_column(path, name, self.names.iter().map(String::as_str), advice))
+            self.names.iter().position(|known| known == name).ok_or_else(|| {
+                let error = no_column(path, name, self.names.iter().map(String::as_str), advice);
+                match is_one {
+                    true => error.or(Advice::with("delimiter", "name the separator")),
+                    false => error,
+                }
+            })
         };
         let id = match ids {
             IdSource::Field(name) => Some(column(name, options.keys.id_column())?),

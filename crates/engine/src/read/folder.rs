@@ -1,23 +1,26 @@
-//! A folder: every regular file in it, and in the folders below it, is one document.
+//! Documents that are files of their own: every regular file of a folder and of the folders below it, or files that were
+//! named one by one.
 //!
-//! Names that start with a dot are passed over. A link to a file stands for the file; a link to a
-//! folder is not followed, so that nothing is read twice and no loop is walked. Documents come in the
-//! order of their paths' bytes.
+//! Documents of a folder come in the order of their paths' bytes. A packed one is unpacked. What is no text is passed over and
+//! counted: in a folder of people's files there is always some.
 
 use super::{
-    IdSource, RecordFilter,
+    IdSource, ReadOptions, RecordFilter,
     batch_builder::{BatchBuilder, ReadRequest},
-    rereadable::{FileCursor, Rereadable, unreadable},
+    encoding::TextEncoding,
+    format::{Compression, by_extension},
+    rereadable::{FileCursor, Rereadable},
+    text::{BYTE_ORDER_MARK, Unpacker, broken},
+    walk::{FolderFiles, FolderFilter, walk},
 };
-use crate::error::{Advice, Error, Result};
-use crate::item::{Batch, Id, KeepValues};
+use crate::error::{Error, Result};
+use crate::item::{Batch, Id, KeepValues, PassedOver};
 use std::{
-    fs,
-    io::Read,
+    fs::File,
+    io::{ErrorKind::PermissionDenied, Read},
     ops::Range,
-    path::{Path, PathBuf},
+    path::Path,
 };
-use walkdir::{DirEntry, WalkDir};
 
 /// One document.
 #[derive(Debug)]
@@ -26,55 +29,26 @@ pub(super) struct Document {
     pub(super) stored: Rereadable,
 }
 
-/// Finds the documents of a folder. `prefix` stands before each id, with a slash.
-pub(super) fn list(folder: &Path, prefix: Option<&str>) -> Result<Vec<Document>> {
+/// Finds the documents of a folder, and what is left out. `prefix` stands before each id, with a slash.
+pub(super) fn list(
+    folder: &Path,
+    prefix: Option<&str>,
+    filter: &FolderFilter,
+) -> Result<(Vec<Document>, PassedOver)> {
+    let FolderFiles { files, excluded, dead_links } = walk(folder, filter)?;
+    let mut left_out =
+        PassedOver { excluded, dead_links: dead_links.len() as u64, ..PassedOver::default() };
     let mut documents = Vec::new();
-    let walk = WalkDir::new(folder).into_iter();
-    let shown = |entry: &DirEntry| entry.depth() == 0 || !is_hidden(entry);
-    for entry in walk.filter_entry(shown) {
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(folder).to_path_buf();
-            unreadable(&path, &error.into())
-        })?;
-        // Follows links, so that a broken link is an error and not passed over.
-        let metadata =
-            fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
-        if entry.depth() == 0 || !metadata.is_file() {
+    for file in files {
+        if file.is_ignored && !filter.no_ignore {
+            left_out.ignored += 1;
             continue;
         }
-        let id = id(folder, entry.path(), prefix)?;
-        documents
-            .push(Document { id, stored: Rereadable::new(entry.path().to_path_buf(), &metadata) });
+        let id = id(folder, &file.path, prefix)?;
+        documents.push(Document { id, stored: Rereadable::new(file.path, &file.metadata) });
     }
     documents.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(documents)
-}
-
-/// The files of a folder and of the folders below it, in the order of their paths' bytes. Names that begin with `.` or `_`
-/// are passed over: these are notes of those who wrote the others.
-pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let shown = |entry: &DirEntry| {
-        let name = entry.file_name().as_encoded_bytes();
-        entry.depth() == 0 || !(name.starts_with(b".") || name.starts_with(b"_"))
-    };
-    for entry in WalkDir::new(folder).into_iter().filter_entry(shown) {
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(folder).to_path_buf();
-            unreadable(&path, &error.into())
-        })?;
-        let metadata =
-            fs::metadata(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
-        if entry.depth() > 0 && metadata.is_file() {
-            files.push(entry.into_path());
-        }
-    }
-    files.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
-    Ok(files)
-}
-
-fn is_hidden(entry: &DirEntry) -> bool {
-    entry.file_name().as_encoded_bytes().starts_with(b".")
+    Ok((documents, left_out))
 }
 
 fn id(folder: &Path, path: &Path, prefix: Option<&str>) -> Result<String> {
@@ -91,17 +65,30 @@ fn id(folder: &Path, path: &Path, prefix: Option<&str>) -> Result<String> {
     Ok(id)
 }
 
+/// The id of a document that was named on its own: its path.
+pub(super) fn id_of(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::file(path, "its name is not valid UTF-8, and names are ids; rename it")
+    })
+}
+
 /// Runs of documents that hold about `chunk_bytes` together. One of more than `alone` bytes is a run of its own.
 pub(super) fn cut(documents: &[Document], chunk_bytes: usize, alone: usize) -> Vec<Range<usize>> {
     const MOST: usize = 1 << 12;
+    /// About how many times larger texts get when they are unpacked.
+    const UNPACKED: u64 = 4;
     let mut runs = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, document) in documents.iter().enumerate() {
-        if document.stored.len() > alone as u64 && start < at {
+        let own = match by_extension(&document.stored.name).1 {
+            Compression::Plain => document.stored.len(),
+            _ => document.stored.len().saturating_mul(UNPACKED),
+        };
+        if own > alone as u64 && start < at {
             runs.push(start..at);
             (start, bytes) = (at, 0);
         }
-        bytes += document.stored.len();
+        bytes += own;
         if bytes >= chunk_bytes as u64 || at - start + 1 == MOST {
             runs.push(start..at + 1);
             (start, bytes) = (at + 1, 0);
@@ -123,47 +110,104 @@ pub(super) fn decode(
         if !wanted(ordinal) {
             continue;
         }
-        if let Err(problem) = asked.options.max_item.check(document.stored.len()) {
-            gather.bad_record(document.stored.error(problem))?;
-            continue;
-        }
         let start = gather.arena.len();
-        match read(&document.stored, &mut gather.arena)? {
-            Ok(()) => {
+        match read(&document.stored, asked.options, &mut gather.arena)? {
+            Content::Text => {
                 let id =
                     matches!(asked.ids, IdSource::Field(_)).then(|| document.id.as_str().into());
                 let at = (start, gather.arena.len());
                 gather.item(at, ordinal, 1, id.map(Id::Text), KeepValues::new());
                 gather.of_file(&document.stored.name);
             }
-            Err(error) => gather.bad_record(error)?,
+            Content::Binary => gather.passed_over().binary += 1,
+            Content::Undecodable => gather.passed_over().undecodable += 1,
+            Content::Unusable(error) => gather.bad_record(error)?,
         }
     }
     Ok(gather.finish(documents.len() as u32))
 }
 
-/// Appends a document's text. The outer error is a file that cannot be read, the inner one a file
-/// that is not text.
-pub(super) fn read(stored: &Rereadable, out: &mut String) -> Result<Result<()>> {
-    let file = stored.open()?;
-    let mut bytes = Vec::with_capacity(stored.len() as usize);
-    let mut at = FileCursor { file: file.clone(), offset: 0 };
-    at.read_to_end(&mut bytes).map_err(|error| stored.unreadable(&error))?;
-    stored.count(bytes.len() as u64, 0);
-    stored.check(&file)?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    Ok(match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            out.push_str(text);
-            Ok(())
-        }
+/// What a file turned out to be.
+pub(super) enum Content {
+    /// A text, which was appended.
+    Text,
+    Binary,
+    /// It is not written in UTF-8, or in the encoding that was asked for.
+    Undecodable,
+    /// A text that is too large, or damaged.
+    Unusable(Error),
+}
+
+/// Appends a document's text, unpacked and in UTF-8.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn read(
+    stored: &Rereadable,
+    options: &ReadOptions,
+    out: &mut String,
+) -> Result<Content> {
+    /// A file with a byte 0 among its first is no text, as for git and grep.
+    const LOOKED_AT: u64 = 8 << 10;
+    let file = match stored.open() {
+        Ok(file) => file,
         Err(error) => {
-            let before = &bytes[..error.valid_up_to()];
-            let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-            let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let what = format!("not valid UTF-8 at byte {}", before.len() - start + 1);
-            let error = Error::input(&stored.name, line, what);
-            Err(error.or("convert the file to UTF-8").or("leave it out").or(Advice::SKIP))
+            let denied = File::open(&stored.name).is_err_and(|it| it.kind() == PermissionDenied);
+            return if denied { Ok(Content::Unusable(error)) } else { Err(error) };
         }
+    };
+    let mut at = FileCursor { file: file.clone(), offset: 0 };
+    let mut bytes = Vec::new();
+    let failed = |error: std::io::Error| stored.unreadable(&error);
+    at.by_ref().take(LOOKED_AT).read_to_end(&mut bytes).map_err(failed)?;
+    let compression = Compression::sniff(&bytes);
+    let mut rest = match compression {
+        Compression::Plain => Unpacker::plain(at),
+        _ => {
+            bytes.clear();
+            at.offset = 0;
+            Unpacker::new(at, u64::MAX, compression).map_err(failed)?
+        }
+    };
+    let limit = options.max_item;
+    let packed = compression != Compression::Plain;
+    let mut more = |bytes: &mut Vec<u8>, count: u64| {
+        let read = rest.by_ref().take(count).read_to_end(bytes);
+        read.map_err(|error| broken(stored, compression, rest.taken(), &error))
+    };
+    if packed && let Err(error) = more(&mut bytes, LOOKED_AT) {
+        return Ok(Content::Unusable(error));
+    }
+    let Ok(encoding) = TextEncoding::tell(&bytes, options.encoding) else {
+        return Ok(Content::Binary);
+    };
+    if encoding.is_none_or(|it| !it.has_zeros()) && memchr::memchr(0, &bytes).is_some() {
+        return Ok(Content::Binary);
+    }
+    if !packed && let Err(problem) = limit.check(stored.len()) {
+        return Ok(Content::Unusable(stored.error(problem)));
+    }
+    let room = (limit.bytes as u64).saturating_sub(bytes.len() as u64).saturating_add(1);
+    if let Err(error) = more(&mut bytes, room) {
+        return if packed { Ok(Content::Unusable(error)) } else { Err(error) };
+    }
+    if let Err(problem) = limit.check(bytes.len() as u64) {
+        return Ok(Content::Unusable(stored.error(problem)));
+    }
+    stored.count(rest.taken(), if packed { bytes.len() as u64 } else { 0 });
+    stored.check(&file)?;
+    let text = match encoding {
+        Some(encoding) => encoding.decode(&bytes),
+        None => {
+            let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+            std::str::from_utf8(bytes).ok().map(|text| out.push_str(text)).map(|()| String::new())
+        }
+    };
+    Ok(match text {
+        Some(text) => {
+            out.push_str(&text);
+            Content::Text
+        }
+        None => Content::Undecodable,
     })
 }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::error::{Advice, Error, Problem, Result};
 use crate::item::{
-    Batch, ChunkNumber, Id, Interner, Item, KeepValues, Lanes, SkipChunk, Source, TextColumn,
-    Values, one_lane,
+    Batch, ChunkNumber, Id, Interner, Item, KeepValues, Lanes, PassedOver, SkipChunk, Source,
+    TextColumn, Values, one_lane,
 };
 use crate::shingle::elements::{push_element, start_list};
 use std::{
@@ -374,6 +374,7 @@ impl Source for Groups {
             path: self.path().to_path_buf(),
             records: (end - start) as u32,
             items,
+            passed_over: PassedOver::default(),
             bad: if number == 0 { self.bad.clone() } else { Vec::new() },
             texts: TextColumn::Arena(arena),
             files: Vec::new(),

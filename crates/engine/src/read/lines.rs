@@ -4,6 +4,7 @@ use super::{
     IdSource, RecordFilter,
     batch_builder::{BatchBuilder, ReadRequest},
     copy::Stretches,
+    encoding::UNDECODABLE,
     fields::{self, FieldValues, JsonProblem, Scalar, WantedNames},
     item, json_fast,
     shape::Shape,
@@ -199,7 +200,7 @@ impl<'a> Jsonl<'a> {
             .and_then(|found| self.record(found, line, number, ordinal));
         read.or_else(|what| {
             self.arena.truncate(start);
-            self.gather.bad(number, what)
+            self.gather.bad(number, self.asked.maybe_text(line, what))
         })
     }
 
@@ -327,8 +328,15 @@ pub(super) fn first_keys(data: &[u8]) -> Option<Vec<String>> {
 /// The bytes as text, or where they stop being text.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
-        Problem::new(format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1))
+        let at = error.valid_up_to();
+        if bytes[at..].starts_with(UNDECODABLE) {
+            let what = format!("not a character of the encoding at byte {}", at + 1);
+            let other = Advice::with("encoding", "name another encoding");
+            return Problem::new(what).or(other).or(Advice::SKIP);
+        }
+        Problem::new(format!("not valid UTF-8 at byte {}", at + 1))
             .or("convert the file to UTF-8")
+            .or(Advice::with("encoding", "name its encoding"))
             .or(Advice::SKIP)
     })
 }
@@ -337,10 +345,15 @@ pub(super) fn broken(broken: JsonProblem, line: &str) -> Problem {
     let error = match broken {
         JsonProblem::NotAnObject(kind) => {
             let problem = Problem::new(format!("{kind} where a JSON object is needed"));
-            return problem.or("write {\"text\": …}").or_all(as_table(line)).or(Advice::SKIP);
+            let problem = problem.or("write {\"text\": …}").or_all(as_array(line));
+            return problem.or_all(as_table(line)).or(Advice::SKIP);
         }
         JsonProblem::Json(error) => error,
     };
+    if error.is_eof() && as_array(line).is_some() {
+        let what = "a JSON array begins here, and every line must be one JSON object";
+        return Problem::new(what).or_all(as_array(line)).or(Advice::SKIP);
+    }
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let column = error.column();
@@ -353,6 +366,11 @@ pub(super) fn broken(broken: JsonProblem, line: &str) -> Problem {
         .or("every line must be one JSON object: fix it")
         .or_all(as_table(line))
         .or(Advice::SKIP)
+}
+
+/// What to do with a line that may begin an array of all records.
+fn as_array(line: &str) -> Option<Advice> {
+    line.trim_start().starts_with('[').then(|| Advice::set("format", "json"))
 }
 
 /// What to do with a line that is no JSON but may be the row of a table.

@@ -21,7 +21,8 @@ pub fn each_link(
         options.columns = ["1", "2"].map(str::to_owned).to_vec();
     }
     let mut input = Input::open(std::slice::from_ref(place), options)?;
-    let is_json = |kind: &Kind| matches!(kind, Kind::Text { syntax: Syntax::Jsonl, .. });
+    let is_json =
+        |kind: &Kind| matches!(kind, Kind::Text { syntax: Syntax::Jsonl | Syntax::Array(_), .. });
     if !named && input.sources.iter().any(|source| is_json(&source.kind)) {
         input.options.columns = ["source", "target"].map(str::to_owned).to_vec();
     }

@@ -16,6 +16,7 @@ use super::{
     place::Place,
     rows::null,
     scan::Data,
+    shards_of,
     table::ValueColumn,
     vector_files::{self, Number},
 };
@@ -230,7 +231,7 @@ fn load<E: Copy + Send>(
 ) -> Result<ItemsBuilder<E>> {
     let mut loaded = ItemsBuilder::new();
     let places: Vec<Place> = places.iter().cloned().map(Into::into).collect();
-    for place in open::with_shards(&places, options)? {
+    for place in shards_of::with_shards(&places, options)? {
         match open::vectors_file(&place, options)? {
             Some((stored, _, format)) if !options.values.is_empty() => {
                 let what =

@@ -21,6 +21,7 @@ mod copy;
 mod csv;
 mod cut;
 mod element_lists;
+mod encoding;
 mod fields;
 mod folder;
 pub(crate) mod format;
@@ -28,6 +29,7 @@ mod frames;
 mod groups;
 mod item;
 mod item_limit;
+mod json_array;
 mod json_fast;
 mod lines;
 mod links;
@@ -45,12 +47,14 @@ mod rereadable;
 mod rows;
 mod scan;
 mod shape;
+mod shards_of;
 mod source;
 mod table;
 mod text;
 mod thrift;
 mod times;
 mod vector_files;
+mod walk;
 
 pub use answers::{Answers, load_answers};
 pub use columns::PositionFilter;
@@ -59,6 +63,7 @@ pub(crate) use copy::records_within;
 pub use copy::{CopiedRecords, RecordBody, RecordFormat, Stretches};
 pub use cut::{RecordCut, without};
 pub use element_lists::{load_bags, load_sets};
+pub use encoding::TextEncoding;
 pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
 pub use item_limit::ItemLimit;
@@ -76,15 +81,16 @@ pub use scan::Chunk;
 pub use shape::Shape;
 pub use source::{AnyChunk, AnyInput};
 pub use vector_files::VectorFiles;
+pub use walk::FolderFilter;
 
 use crate::Result;
-use crate::error::Advice;
-use crate::item::{Batch, ChunkNumber, ChunkStarts};
+use crate::error::{Advice, Problem};
+use crate::item::{Batch, ChunkNumber, ChunkStarts, PassedOver};
 use crate::observe::Traffic;
 use crate::parallel::{LaneRoom, in_lanes};
 use batch_builder::{BatchBuilder, ReadRequest};
 use chunker::Ends;
-use format::Compression;
+use json_array::{ArrayLines, ArrayStart};
 use ranges::{RangeText, Ranges};
 use rereadable::Rereadable;
 use scan::{Data, Mark};
@@ -94,6 +100,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 use table::ArrowTable;
+use text::TextForm;
 
 /// Says which records of a chunk are needed, by their number in it.
 pub type RecordFilter<'a> = &'a dyn Fn(u32) -> bool;
@@ -120,6 +127,10 @@ pub struct ReadOptions {
     pub keys: FieldKeys,
     /// The format, where the names of the files do not tell.
     pub format: Option<Format>,
+    /// Which files of a folder count.
+    pub folders: FolderFilter,
+    /// How the characters of texts are written, where it is not UTF-8. Parquet has its own.
+    pub encoding: Option<TextEncoding>,
     /// What standard input and pipes are taken for, where the format is not given.
     pub piped: Format,
     /// What stands between the fields of CSV files, where it is not a comma (or a tab, in TSV files).
@@ -151,7 +162,9 @@ impl Default for ReadOptions {
             columns: Vec::new(),
             keys: FieldKeys::default(),
             format: None,
-            piped: Format::Jsonl,
+            folders: FolderFilter::default(),
+            encoding: None,
+            piped: Format::Json,
             delimiter: None,
             header: true,
             is_value: None,
@@ -216,9 +229,22 @@ struct InputFile {
 
 #[derive(Debug)]
 enum Kind {
-    Text { stored: Rereadable, compression: Compression, syntax: Syntax, cuts: Cuts },
-    Table { stored: Rereadable, table: ArrowTable },
-    Folder { documents: Vec<folder::Document>, runs: Vec<Range<usize>> },
+    Text {
+        stored: Rereadable,
+        form: TextForm,
+        syntax: Syntax,
+        cuts: Cuts,
+    },
+    Table {
+        stored: Rereadable,
+        table: ArrowTable,
+    },
+    Folder {
+        documents: Vec<folder::Document>,
+        runs: Vec<Range<usize>>,
+        /// Files of the folder that are not among the documents.
+        left_out: PassedOver,
+    },
 }
 
 /// Where a text file is cut into chunks.
@@ -234,6 +260,8 @@ enum Cuts {
 #[derive(Debug)]
 enum Syntax {
     Jsonl,
+    /// One array of JSON objects.
+    Array(ArrayStart),
     Txt,
     Csv(csv::Header),
 }
@@ -242,7 +270,17 @@ impl Syntax {
     fn ends(&self) -> Ends {
         match self {
             Self::Jsonl | Self::Txt => Ends::Lines,
+            Self::Array(_) => Ends::Elements,
             Self::Csv(header) => header.delimiter.ends(),
+        }
+    }
+
+    /// Bytes and lines before the first record.
+    fn before(&self) -> (u64, u64) {
+        match self {
+            Self::Jsonl | Self::Txt => (0, 0),
+            Self::Array(start) => (start.bytes, start.lines),
+            Self::Csv(header) => (header.bytes as u64, header.lines),
         }
     }
 }
@@ -288,6 +326,27 @@ impl Input {
         self.sources.first().map(|source| source.name.clone()).unwrap_or_default()
     }
 
+    /// What was found out about the files and the user should know.
+    pub fn notes(&self) -> Vec<Problem> {
+        let told = self.sources.iter().filter_map(|source| match &source.kind {
+            Kind::Text { syntax: Syntax::Csv(header), .. } if header.is_told => {
+                let csv::Delimiter::Byte(byte) = header.delimiter else { return None };
+                Some((&source.name, char::from(byte)))
+            }
+            _ => None,
+        });
+        let told: Vec<_> = told.collect();
+        let Some((name, delimiter)) = told.first() else { return Vec::new() };
+        let others = match told.len() - 1 {
+            0 => String::new(),
+            others => format!(", and so of {others} other files"),
+        };
+        let name = name.display();
+        let what =
+            format!("{name}: fields are separated by {delimiter:?} and not by commas{others}");
+        vec![Problem::new(what).or(Advice::with("delimiter", "name another separator"))]
+    }
+
     /// The total size on disk of what is read: not that of documents which are too large.
     pub fn bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.bytes(self.options.max_item)).sum()
@@ -298,9 +357,9 @@ impl Input {
         self.sources.iter().map(InputFile::traffic).fold(Traffic::default(), Traffic::add)
     }
 
-    /// Whether a file must be decompressed from its start to get at what is in it.
+    /// Whether a file must be unpacked or decoded from its start to get at what is in it.
     pub(crate) fn is_compressed(&self) -> bool {
-        let is = |source: &InputFile| matches!(&source.kind, Kind::Text { compression, .. } if *compression != Compression::Plain);
+        let is = |source: &InputFile| matches!(&source.kind, Kind::Text { form, .. } if !form.is_plain());
         self.sources.iter().any(is)
     }
 
@@ -345,8 +404,12 @@ impl Input {
             (Kind::Table { stored, table }, Data::Rows(stretch)) => {
                 table.decode(stored, stretch, asked, wanted)
             }
-            (Kind::Folder { documents, .. }, Data::Files(run, _)) => {
-                folder::decode(&documents[run.clone()], asked, wanted)
+            (Kind::Folder { documents, left_out, .. }, Data::Files(run, _)) => {
+                let mut batch = folder::decode(&documents[run.clone()], asked, wanted)?;
+                if chunk.number.chunk == 0 {
+                    batch.passed_over += *left_out;
+                }
+                Ok(batch)
             }
             _ => Ok(Batch::default()), // a chunk of another input
         }?;
@@ -467,6 +530,7 @@ fn decode_text(
 ) -> Result<Batch<'static>> {
     match syntax {
         Syntax::Jsonl => lines::decode_jsonl(bytes, line, asked, wanted),
+        Syntax::Array(_) => ArrayLines::new(asked, bytes, line)?.decode(bytes, asked, wanted),
         Syntax::Txt => lines::decode_txt(bytes, line, asked, wanted),
         Syntax::Csv(header) => csv::decode(header, bytes, line, asked, wanted),
     }

@@ -2,19 +2,26 @@
 
 use super::{
     Cuts, Format, IdSource, Input, InputFile, Kind, ReadOptions, Syntax,
+    batch_builder::ReadRequest,
     buffer::BufferPool,
     chunker::{Chunker, Ends, NextChunk},
-    csv, folder,
-    format::{Compression, by_extension},
+    csv,
+    folder::{self, Document},
+    format::{Compression, PACKING_BYTES, PARQUET, by_extension},
     frames::Frames,
-    item, lines,
+    item,
+    json_array::{ArrayLines, ArrayStart},
+    lines,
     place::{self, MemoryTable, Place},
     ranges::Ranges,
-    rereadable::{Rereadable, unreadable},
+    rereadable::{FileCursor, Rereadable, unreadable},
+    shape::Shape,
+    shards_of::with_shards,
     table::ArrowTable,
-    text::TextReader,
+    text::{TextForm, TextReader},
 };
 use crate::error::{Advice, Error, Problem, Result};
+use crate::item::PassedOver;
 use std::{
     fs::{self, File},
     io::{self, Read},
@@ -33,12 +40,23 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
         [Place::Path(path)] if shards.len() != 1 || shards[0].name() != path => Some(path.clone()),
         _ => None,
     };
-    let sources = shards.iter().map(|place| match place {
-        Place::Path(path) => source(path, alone, &options),
-        Place::Table(table) => Ok(table_source(table)),
-        Place::Copy(copy) => streamed(copy.stored.clone(), &options),
-    });
-    let mut sources = sources.collect::<Result<Vec<_>>>()?;
+    let mut sources: Vec<InputFile> = Vec::new();
+    let mut named = Vec::new();
+    for place in &shards {
+        let opened = match place {
+            Place::Path(path) => source(path, alone, &options)?,
+            Place::Table(table) => Opened::of(table_source(table)),
+            Place::Copy(copy) => Opened::of(streamed(copy.stored.clone(), &options)?),
+        };
+        match opened {
+            Opened::Document(document) => named.push(document),
+            Opened::Source(source) => {
+                sources.extend(named_documents(&mut named, &options));
+                sources.push(*source);
+            }
+        }
+    }
+    sources.extend(named_documents(&mut named, &options));
     if let Some(name) = rather(&sources, &options)? {
         options.text = name;
     }
@@ -74,29 +92,55 @@ pub(super) fn copy_of(path: &Path, temp: Option<&Path>) -> Result<Option<Rereada
     Rereadable::spool(&path.to_string_lossy(), file, temp).map(Some)
 }
 
-fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
+/// What a path was opened as.
+enum Opened {
+    Source(Box<InputFile>),
+    /// A file that is one document.
+    Document(Document),
+}
+
+impl Opened {
+    fn of(source: InputFile) -> Self {
+        Self::Source(Box::new(source))
+    }
+}
+
+/// Documents that were named one after the other, as one source.
+fn named_documents(named: &mut Vec<Document>, options: &ReadOptions) -> Option<InputFile> {
+    let name = named.first()?.stored.name.clone();
+    Some(documents_source(name, std::mem::take(named), PassedOver::default(), options))
+}
+
+fn source(path: &Path, alone: bool, options: &ReadOptions) -> Result<Opened> {
     if let Some(stored) = copy_of(path, options.temp.as_deref())? {
-        return streamed(stored, options);
+        return streamed(stored, options).map(Opened::of);
     }
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
-        return folder_source(path, alone, options);
+        return folder_source(path, alone, options).map(Opened::of);
     }
-    File::open(path).map_err(|error| unreadable(path, &error))?;
-    let (known, compression) = by_extension(path);
-    let Some(format) = options.format.or(known) else {
+    let stored = Rereadable::new(path.to_path_buf(), &metadata);
+    let (known, named) = by_extension(path);
+    let start = FileStart::read(&stored)?;
+    let compression = start.compression(&stored, named)?;
+    let format = start.format(&stored, options)?.or(known);
+    let is_document = match format {
+        // One text alone is similar to nothing, so its format was forgotten.
+        None => !alone && named == Compression::Plain && start.may_be_document(options),
+        Some(format) => format == Format::Folder,
+    };
+    if is_document && compression == Compression::Plain {
+        let id = folder::id_of(path)?;
+        return Ok(Opened::Document(Document { id, stored }));
+    }
+    let Some(format) = format else {
         let formats = ["jsonl", "parquet", "csv", "tsv", "txt"];
         let unknown = Error::file(path, "its name does not tell the format");
         return Err(formats
             .iter()
             .fold(unknown, |error, format| error.or(Advice::set("format", *format))));
     };
-    let stored = Rereadable::new(path.to_path_buf(), &metadata);
-    let compression = match compression {
-        Compression::Plain => sniff(&stored)?,
-        named => named,
-    };
-    file_source(stored, format, compression, options)
+    file_source(stored, format, compression, options).map(Opened::of)
 }
 
 fn table_source(table: &Arc<MemoryTable>) -> InputFile {
@@ -126,10 +170,10 @@ pub(super) fn vectors_file(
             None => vectors_on_disk(path, format)?,
         },
     };
-    let compression = match compression {
+    let compression = match format {
+        Format::Npy => FileStart::read(&stored)?.compression(&stored, compression)?,
         // The first bytes of a dimension may look like those of gzip.
-        Compression::Plain if format == Format::Npy => sniff(&stored)?,
-        named => named,
+        _ => compression,
     };
     Ok(Some((stored, compression, format)))
 }
@@ -144,34 +188,65 @@ fn vectors_on_disk(path: &Path, format: Format) -> Result<Rereadable> {
     Ok(Rereadable::new(path.to_path_buf(), &metadata))
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Standard input or a pipe, packed or not.
 fn streamed(stored: Rereadable, options: &ReadOptions) -> Result<InputFile> {
-    let compression = sniff(&stored)?;
-    file_source(stored, options.format.unwrap_or(options.piped), compression, options)
+    let start = FileStart::read(&stored)?;
+    let compression = start.compression(&stored, Compression::Plain)?;
+    let format = start.format(&stored, options)?.unwrap_or(options.piped);
+    file_source(stored, format, compression, options)
 }
 
-fn sniff(stored: &Rereadable) -> Result<Compression> {
-    let mut start = Vec::new();
-    let file = stored.open()?;
-    let at = super::rereadable::FileCursor { file, offset: 0 };
-    at.take(4).read_to_end(&mut start).map_err(|error| stored.unreadable(&error))?;
-    Ok(Compression::sniff(&start))
+/// The first and the last bytes of a file, which tell what it is.
+struct FileStart {
+    first: Vec<u8>,
+    last: [u8; PARQUET.len()],
 }
 
-/// These places, with the files of folders of shards in place of the folders.
-pub(super) fn with_shards(places: &[Place], options: &ReadOptions) -> Result<Vec<Place>> {
-    let mut all = Vec::new();
-    for place in places {
-        match place.path().map(|path| shards_of(path, options)).transpose()?.flatten() {
-            Some(shards) => all.extend(shards.into_iter().map(Place::Path)),
-            None => all.push(place.clone()),
+impl FileStart {
+    fn read(stored: &Rereadable) -> Result<Self> {
+        let file = stored.open()?;
+        let mut read = Self { first: Vec::new(), last: [0; PARQUET.len()] };
+        let at = |offset| FileCursor { file: Arc::clone(&file), offset };
+        let mut bytes = || -> io::Result<()> {
+            at(0).take(PACKING_BYTES as u64).read_to_end(&mut read.first)?;
+            match stored.len().checked_sub(read.last.len() as u64) {
+                Some(offset) if read.first.starts_with(PARQUET) => {
+                    at(offset).read_exact(&mut read.last)
+                }
+                _ => Ok(()),
+            }
+        };
+        bytes().map_err(|error| stored.unreadable(&error))?;
+        Ok(read)
+    }
+
+    fn compression(&self, stored: &Rereadable, named: Compression) -> Result<Compression> {
+        Compression::tell(&self.first, named).map_err(|problem| stored.error(problem))
+    }
+
+    /// Whether a file whose name tells no format may be a text as a whole, and is asked for texts.
+    fn may_be_document(&self, options: &ReadOptions) -> bool {
+        let is_records = self.first.trim_ascii_start().starts_with(b"{\"");
+        let is_asked = options.shape == Shape::Text && options.columns.is_empty();
+        is_asked && !is_records && memchr::memchr(0, &self.first).is_none()
+    }
+
+    /// The format that the user named, or Parquet if that is what the file is.
+    fn format(&self, stored: &Rereadable, options: &ReadOptions) -> Result<Option<Format>> {
+        let is_parquet = self.first.starts_with(PARQUET) && self.last == PARQUET;
+        match options.format {
+            Some(format) if is_parquet && format != Format::Parquet => {
+                let error = stored.error("is a Parquet file");
+                Err(error.or(Advice::leave_out("format")).or(Advice::set("format", "parquet")))
+            }
+            None if is_parquet => Ok(Some(Format::Parquet)),
+            format => Ok(format),
         }
     }
-    Ok(all)
 }
 
 /// The paths of files and folders of documents behind these places, with the files of folders of shards.
@@ -181,60 +256,24 @@ pub fn files_of(places: &[Place], options: &ReadOptions) -> Result<Vec<PathBuf>>
     Ok(paths.map(Path::to_path_buf).collect())
 }
 
-/// The files of a folder if they are shards; none if each is a document, and of what is no folder.
-fn shards_of(path: &Path, options: &ReadOptions) -> Result<Option<Vec<PathBuf>>> {
-    if is_stdin(path) || !fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-        return Ok(None);
-    }
-    let files = match options.format {
-        Some(Format::Folder) => return Ok(None),
-        _ => folder::files(path)?,
-    };
-    if let Some(format) = options.format {
-        let is_wanted = |file: &PathBuf| by_extension(file).0 == Some(format);
-        let wanted: Vec<_> = files.into_iter().filter(is_wanted).collect();
-        if wanted.is_empty() {
-            let what = format!("is a folder without a .{format} file");
-            return Err(Error::file(path, what)
-                .or("name the files")
-                .or(Advice::leave_out("format")));
-        }
-        return Ok(Some(wanted));
-    }
-    let shard = files.iter().find(|file| is_data(file));
-    let document = files.iter().find(|file| !is_data(file));
-    match (shard, document) {
-        (None, _) => Ok(None),
-        (Some(_), None) => Ok(Some(files)),
-        (Some(shard), Some(document)) => {
-            let what = format!(
-                "has files of records, such as {}, and others, such as {}",
-                shown_in(path, shard),
-                shown_in(path, document),
-            );
-            let format = by_extension(shard).0.unwrap_or(Format::Jsonl);
-            Err(Error::file(path, what)
-                .or(Advice::set("format", format.to_string()))
-                .or(Advice::set("format", "folder")))
-        }
-    }
-}
-
-fn shown_in(folder: &Path, file: &Path) -> String {
-    file.strip_prefix(folder).unwrap_or(file).display().to_string()
-}
-
 fn folder_source(path: &Path, alone: bool, options: &ReadOptions) -> Result<InputFile> {
     let prefix = path.to_string_lossy();
-    let documents = folder::list(path, (!alone).then_some(&*prefix))?;
-    let runs = folder::cut(&documents, options.chunk_bytes, options.max_item.alone);
-    Ok(InputFile { name: path.to_path_buf(), kind: Kind::Folder { documents, runs } })
+    let prefix = (!alone).then_some(&*prefix);
+    let (documents, left_out) = folder::list(path, prefix, &options.folders)?;
+    Ok(documents_source(path.to_path_buf(), documents, left_out, options))
 }
 
-/// Whether a name says that the file holds many records, or is packed.
-fn is_data(path: &Path) -> bool {
-    let (format, compression) = by_extension(path);
-    compression != Compression::Plain || format.is_some_and(|format| format != Format::Txt)
+fn documents_source(
+    name: PathBuf,
+    documents: Vec<Document>,
+    left_out: PassedOver,
+    options: &ReadOptions,
+) -> InputFile {
+    let mut runs = folder::cut(&documents, options.chunk_bytes, options.max_item.alone);
+    if runs.is_empty() && left_out != PassedOver::default() {
+        runs.push(0..0); // a chunk without records, with which it is told what was left out
+    }
+    InputFile { name, kind: Kind::Folder { documents, runs, left_out } }
 }
 
 fn file_source(
@@ -243,52 +282,62 @@ fn file_source(
     compression: Compression,
     options: &ReadOptions,
 ) -> Result<InputFile> {
-    let syntax = match format {
-        Format::Jsonl => Syntax::Jsonl,
-        Format::Txt => Syntax::Txt,
-        Format::Csv => header(&stored, compression, ",", options)?,
-        Format::Tsv => header(&stored, compression, "\t", options)?,
+    match format {
+        Format::Jsonl | Format::Json | Format::Txt | Format::Csv | Format::Tsv => {
+            let form = TextReader::form(&stored, compression, options.encoding)?;
+            text_source(stored, format, form, options)
+        }
         Format::Parquet if compression == Compression::Plain => {
             let table = ArrowTable::open(&stored)?;
-            return Ok(InputFile {
-                name: stored.name.clone(),
-                kind: Kind::Table { stored, table },
-            });
+            Ok(InputFile { name: stored.name.clone(), kind: Kind::Table { stored, table } })
         }
-        Format::Parquet => {
-            return Err(stored.error(format!(
-                "a Parquet file packed with {} cannot be read in parts; unpack it first",
-                compression.name()
-            )));
-        }
+        Format::Parquet => Err(stored.error(format!(
+            "a Parquet file packed with {} cannot be read in parts; unpack it first",
+            compression.name()
+        ))),
         Format::Folder => {
             let error = stored.error("is a file, not a folder");
-            return Err(error.or(Advice::leave_out("format")));
+            Err(error.or(Advice::leave_out("format")))
         }
         Format::Npy | Format::Fvecs | Format::Bvecs | Format::Ivecs => {
             let error = stored.error(format!("is a {format} file, which holds vectors"));
-            return Err(error.or(Advice::set("as", "vector")).or(Advice::set("as", "bits")));
+            Err(error.or(Advice::set("as", "vector")).or(Advice::set("as", "bits")))
         }
+    }
+}
+
+fn text_source(
+    stored: Rereadable,
+    format: Format,
+    form: TextForm,
+    options: &ReadOptions,
+) -> Result<InputFile> {
+    let syntax = match format {
+        Format::Json => match ArrayStart::find(&stored, form)? {
+            Some(start) => Syntax::Array(start),
+            None => Syntax::Jsonl,
+        },
+        Format::Txt => Syntax::Txt,
+        Format::Csv => header(&stored, form, ",", options)?,
+        Format::Tsv => header(&stored, form, "\t", options)?,
+        _ => Syntax::Jsonl,
     };
     let name = stored.name.clone();
     let cuts = match syntax.ends() {
-        Ends::Lines => ranges(&stored, compression, options)?.map(Cuts::Ranges),
-        Ends::Quoted(_) => None,
+        Ends::Lines => ranges(&stored, form, options)?.map(Cuts::Ranges),
+        Ends::Quoted(_) | Ends::Elements => None,
     };
     let cuts = cuts.unwrap_or_else(|| Cuts::Marks(OnceLock::new()));
-    let kind = Kind::Text { stored, compression, syntax, cuts };
+    let kind = Kind::Text { stored, form, syntax, cuts };
     Ok(InputFile { name, kind })
 }
 
 /// Where a file of lines is cut, if that is known before it is read.
-fn ranges(
-    stored: &Rereadable,
-    compression: Compression,
-    options: &ReadOptions,
-) -> Result<Option<Ranges>> {
+fn ranges(stored: &Rereadable, form: TextForm, options: &ReadOptions) -> Result<Option<Ranges>> {
     /// Bytes of text that are unpacked at once, at most.
     const MOST: usize = 64 << 20;
     let ReadOptions { chunk_bytes, max_item, .. } = *options;
+    let TextForm { compression, encoding: None } = form else { return Ok(None) };
     if compression == Compression::Plain {
         let start = TextReader::mark(stored, compression)?;
         return Ok(Some(Ranges::new(stored, start, chunk_bytes, max_item)));
@@ -303,13 +352,16 @@ fn ranges(
 
 fn header(
     stored: &Rereadable,
-    compression: Compression,
+    form: TextForm,
     delimiter: &str,
     options: &ReadOptions,
 ) -> Result<Syntax> {
+    let open = || TextReader::open(stored, form);
+    if delimiter == "," && options.delimiter.is_none() {
+        return csv::Header::tell(&stored.name, options, open).map(Syntax::Csv);
+    }
     let delimiter = csv::Delimiter::new(options.delimiter.as_deref().unwrap_or(delimiter))?;
-    let mut text = TextReader::open(stored, compression)?;
-    csv::Header::read(&stored.name, delimiter, options, &mut text).map(Syntax::Csv)
+    csv::Header::read(&stored.name, delimiter, options, &mut open()?).map(Syntax::Csv)
 }
 
 /// Which of several names the text field has in the first record.
@@ -377,16 +429,23 @@ fn first_lines<T>(
     options: &ReadOptions,
     look: &dyn Fn(&[u8]) -> Option<T>,
 ) -> Result<Option<T>> {
-    let Kind::Text { stored, compression, .. } = &source.kind else { return Ok(None) };
-    let mut text = TextReader::open(stored, *compression)?;
+    let Kind::Text { syntax, stored, form, .. } = &source.kind else { return Ok(None) };
+    let mut text = TextReader::open(stored, *form)?;
+    text.skip(syntax.before().0)?;
     let chunk_bytes = options.chunk_bytes.min(FIRST_LOOK);
-    let mut cutter =
-        Chunker::new(Ends::Lines, chunk_bytes, options.max_item, BufferPool::default());
+    let pool = BufferPool::default();
+    let mut cutter = Chunker::new(syntax.ends(), chunk_bytes, options.max_item, pool);
+    let asked = ReadRequest { path: &source.name, options, ids: &IdSource::Ignored };
     loop {
-        let found = match cutter.next(&mut text)? {
-            NextChunk::Records(data) => look(&data),
-            NextChunk::TooLong(_) => None,
-            NextChunk::OpenQuote(..) | NextChunk::End => return Ok(None),
+        let found = match (cutter.next(&mut text)?, syntax) {
+            (NextChunk::Records(data), Syntax::Array(_)) => {
+                look(&ArrayLines::new(asked, &data, 1)?.json)
+            }
+            (NextChunk::Records(data), _) => look(&data),
+            (NextChunk::TooLong(_), _) => None,
+            (NextChunk::OpenQuote(..) | NextChunk::OpenArray(..) | NextChunk::End, _) => {
+                return Ok(None);
+            }
         };
         if found.is_some() {
             return Ok(found);

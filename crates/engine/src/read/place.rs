@@ -1,11 +1,17 @@
 //! Where items come from: a file, a folder, standard input, or a table in memory.
 
-use super::{folder, open, rereadable::Rereadable};
-use crate::Result;
+use super::{
+    FolderFilter, folder, open,
+    rereadable::{Rereadable, unreadable},
+};
+use crate::error::{Error, Result};
 use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray};
 use arrow_schema::{DataType, SchemaRef};
 use std::{
+    ffi::OsStr,
     fs,
+    io::{self, Read},
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -56,6 +62,39 @@ impl Place {
         }
     }
 
+    /// The files and folders that a list names: one per line, or each with a byte 0 behind it. The list `-` is standard
+    /// input.
+    ///
+    /// # Errors
+    /// When the list cannot be read or is empty.
+    pub fn listed(list: &Path) -> Result<Vec<Self>> {
+        let is_stdin = list.as_os_str() == "-";
+        let read = if is_stdin {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        } else {
+            fs::read(list)
+        };
+        let name = if is_stdin { Path::new("<stdin>") } else { list };
+        let bytes = read.map_err(|error| unreadable(name, &error))?;
+        let end = if bytes.contains(&0) { 0 } else { b'\n' };
+        let mut places = Vec::new();
+        for line in bytes.split(|byte| *byte == end) {
+            let line = if end == b'\n' { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+            if line == b"-" {
+                let error = Error::file(name, "names `-`, and a list has files and folders");
+                return Err(error.or("give `-` as an input"));
+            }
+            if !line.is_empty() {
+                places.push(Self::Path(PathBuf::from(OsStr::from_bytes(line))));
+            }
+        }
+        match places.is_empty() {
+            true => Err(Error::file(name, "names no file").or("write one path per line")),
+            false => Ok(places),
+        }
+    }
+
     /// Names, sizes and ages of its files and samples of what they hold, to notice changes; `None` where it cannot be read
     /// again by another run.
     pub fn stamp(&self) -> Option<String> {
@@ -64,7 +103,8 @@ impl Place {
         let path = self.path().filter(|_| !self.is_stdin())?;
         let metadata = fs::metadata(path).ok()?;
         if metadata.is_dir() {
-            let documents = folder::list(path, None).ok()?;
+            let every = FolderFilter { no_ignore: true, ..FolderFilter::default() };
+            let (documents, _) = folder::list(path, None, &every).ok()?;
             let mut stamps: Vec<String> =
                 documents.iter().map(|document| document.stored.stamp()).collect::<Option<_>>()?;
             let some = documents.iter().step_by(documents.len().div_ceil(SAMPLED).max(1));

@@ -231,7 +231,7 @@ impl Ranges {
             .map_or(first, |at| first + at + 1);
         let end = if long.is_none() && is_long(end - last) {
             let lines = lines(&bytes[last..end]);
-            long = Some(LongRecord { bytes: (end - last) as u64, lines });
+            long = Some(LongRecord { bytes: (end - last) as u64, lines, before: 0 });
             last
         } else {
             end
@@ -249,7 +249,7 @@ impl Ranges {
         fill: &mut impl FnMut(&mut Buffer, usize) -> Result<usize>,
     ) -> Result<LongRecord> {
         const STEP: usize = 512 << 10;
-        let mut record = LongRecord { bytes: (bytes.len() - start) as u64, lines: 0 };
+        let mut record = LongRecord { bytes: (bytes.len() - start) as u64, lines: 0, before: 0 };
         let kept = bytes.len();
         loop {
             bytes.truncate(kept);

@@ -3,8 +3,8 @@
 use super::{
     Input, Place, ReadOptions, Shape,
     named::{NamedItems, NamesBuilder, Refusal},
-    open,
     rows::{ALL, Row},
+    shards_of,
 };
 use crate::Result;
 use crate::item::{ColumnBuilder, RecordTable};
@@ -22,7 +22,7 @@ pub fn load_records(
 ) -> Result<NamedItems<RecordTable>> {
     let mut loading = TableBuilder::default();
     let mut naming = NamesBuilder::default();
-    for place in &open::with_shards(places, options)? {
+    for place in &shards_of::with_shards(places, options)? {
         let options =
             ReadOptions { columns: vec![ALL.to_owned()], shape: Shape::Value, ..options.clone() };
         let input = Input::open(std::slice::from_ref(place), options)?;

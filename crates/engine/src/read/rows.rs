@@ -9,6 +9,7 @@ use super::{
     Chunk, IdSource, Input, Kind, Syntax, csv,
     fields::{self, Scalar, WANTED},
     item,
+    json_array::ArrayLines,
     lines::{self, utf8},
     scan::Data,
     shape::{Shape, number_text},
@@ -92,6 +93,13 @@ pub(super) fn rows(input: &Input, chunk: &Chunk, each: EachRow) -> Result<u32> {
         }
         (Kind::Text { syntax, .. }, Data::Text { bytes, line }) => match syntax {
             Syntax::Jsonl => json_rows(input, bytes, *line, each),
+            Syntax::Array(_) => {
+                let array = ArrayLines::new(input.asked(source), bytes, *line)?;
+                json_rows(input, &array.json, 1, &mut |number, row| {
+                    let line = array.line(number);
+                    each(line, row.map(|row| Row { line, ..row }))
+                })
+            }
             Syntax::Txt => line_rows(input, bytes, *line, each),
             Syntax::Csv(header) => csv::records(header, bytes, |ordinal, at, record, _| {
                 let line = line + at;

@@ -4,17 +4,16 @@
 //! of [`Input::decode`], on as many threads as there are. Files are lanes: they are read side by side.
 
 use super::{
-    Cuts, Input, InputFile, ItemLimit, Kind, Syntax,
+    Cuts, Input, InputFile, ItemLimit, Kind,
     buffer::{Buffer, BufferPool},
     chunker::{Chunker, LongRecord, NextChunk},
-    format::Compression,
     ranges::{RangeText, Ranges, UnreadText},
     rereadable::Rereadable,
     table::Stretch,
     text::TextReader,
 };
+use crate::error::{Error, Problem, Result};
 use crate::item::{ChunkNumber, Lane, Lanes, SkipChunk};
-use crate::{Error, Result};
 use std::{
     fs::File,
     ops::Range,
@@ -133,7 +132,7 @@ impl Input {
         let RangeText { bytes: text, long } = unread.into_text(number.chunk, ranges, stored)?;
         let line = at.1;
         at.1 += lines(&text);
-        let long = long.map(|LongRecord { bytes, lines }| {
+        let long = long.map(|LongRecord { bytes, lines, .. }| {
             let line = at.1;
             at.1 += lines;
             Chunk { number, bytes: 0, data: Data::TooLong { bytes, line } }
@@ -196,8 +195,8 @@ impl<'a> FileScan<'a> {
     }
 
     fn open(&self) -> Result<Cursor<'a>> {
-        let (stored, compression, syntax, cuts) = match &self.source.kind {
-            Kind::Text { stored, compression, syntax, cuts } => (stored, compression, syntax, cuts),
+        let (stored, form, syntax, cuts) = match &self.source.kind {
+            Kind::Text { stored, form, syntax, cuts } => (stored, *form, syntax, cuts),
             Kind::Folder { .. } => {
                 return Ok(Cursor::Files { pool: self.pool.clone(), alone: self.limit.alone });
             }
@@ -214,20 +213,18 @@ impl<'a> FileScan<'a> {
             Cuts::Marks(marks) => marks,
         };
         let wanted = |&number: &u32| !(self.skip)(ChunkNumber { chunk: number, ..self.number });
-        let count = marks.get().map(|marks| match *compression {
-            Compression::Plain => marks.len(),
+        let count = marks.get().map(|marks| match form.is_plain() {
+            true => marks.len(),
             // Nothing is unpacked behind the last chunk that is wanted.
-            _ => (0..marks.len() as u32).rev().find(wanted).map_or(0, |last| last as usize + 1),
+            false => (0..marks.len() as u32).rev().find(wanted).map_or(0, |last| last as usize + 1),
         });
         if count == Some(0) {
             return Ok(Cursor::Nothing);
         }
-        let mut text = TextReader::open(stored, *compression)?;
-        let mut line = 1;
-        if let Syntax::Csv(header) = syntax {
-            text.skip(header.bytes as u64)?;
-            line += header.lines;
-        }
+        let mut text = TextReader::open(stored, form)?;
+        let (bytes, lines) = syntax.before();
+        text.skip(bytes)?;
+        let line = 1 + lines;
         let pool = self.pool.clone();
         Ok(match marks.get() {
             Some(marks) => {
@@ -311,7 +308,7 @@ impl Cursor<'_> {
                 let stretch = table.stretches.get(at).copied();
                 Ok(stretch.map(|rows| (rows.bytes, (!skipped()).then_some(Data::Rows(rows)))))
             }
-            (Self::Files { pool, alone }, Kind::Folder { documents, runs }) => {
+            (Self::Files { pool, alone }, Kind::Folder { documents, runs, .. }) => {
                 let Some(run) = runs.get(at).cloned() else { return Ok(None) };
                 let bytes = documents[run.clone()].iter().map(|one| one.stored.len()).sum();
                 let large = || (bytes > *alone as u64).then(|| pool.take_large());
@@ -375,14 +372,15 @@ struct FirstScan<'a> {
 
 impl FirstScan<'_> {
     fn next(&mut self, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        let line = self.line;
+        let mut line = self.line;
         let (bytes, data) = match self.cutter.next(&mut self.text)? {
             NextChunk::Records(bytes) => {
                 self.line += lines(&bytes);
                 (bytes.len() as u64, Data::Text { bytes, line })
             }
-            NextChunk::TooLong(LongRecord { bytes, lines }) => {
+            NextChunk::TooLong(LongRecord { bytes, lines, before }) => {
                 self.line += lines;
+                line += before;
                 (bytes, Data::TooLong { bytes, line })
             }
             NextChunk::OpenQuote(bytes, start) => {
@@ -392,6 +390,15 @@ impl FirstScan<'_> {
                     "a quote is opened here and never closed, so all that follows is one record; close it, or \
                      double it where it stands for itself",
                 ));
+            }
+            NextChunk::OpenArray(bytes, start) => {
+                let blank = bytes[start..].len() - bytes[start..].trim_ascii_start().len();
+                let problem = Problem::new(
+                    "the array is not closed: the file ends in or before the element that begins here",
+                );
+                let line = self.line + lines(&bytes[..start + blank]);
+                let error = Error::input(self.stored.name.clone(), line, problem);
+                return Err(error.or("get the file again").or("close the array"));
             }
             NextChunk::End => {
                 // Two scans at once may both get here, with the same cuts.

@@ -61,11 +61,13 @@ impl AnyInput {
     }
 
     /// What the user should look at.
-    pub fn warning(&self) -> Option<Problem> {
-        match self {
+    pub fn warnings(&self) -> Vec<Problem> {
+        let notes = self.input().notes();
+        let more = match self {
             Self::Records(_) => None,
             Self::Groups(groups) => groups.warning(),
-        }
+        };
+        notes.into_iter().chain(more).collect()
     }
 
     /// Whether a record of the files is to be kept, where these items are.

@@ -2,6 +2,7 @@
 
 use super::{
     buffer::{Buffer, BufferPool},
+    encoding::{DecodingReader, ENCODING_BYTES, TextEncoding},
     format::Compression,
     rereadable::{FileCursor, Rereadable},
 };
@@ -21,10 +22,30 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct TextReader<'a> {
     stored: &'a Rereadable,
     file: Arc<File>,
-    compression: Compression,
+    form: TextForm,
     bytes: Bytes,
     /// Read to look for a byte-order mark, and not yet handed out.
     ahead: Vec<u8>,
+}
+
+/// How a text is packed, and how its characters are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TextForm {
+    pub(super) compression: Compression,
+    /// None if it is UTF-8.
+    pub(super) encoding: Option<TextEncoding>,
+}
+
+impl TextForm {
+    /// Of texts in UTF-8.
+    pub(super) fn utf8(compression: Compression) -> Self {
+        Self { compression, encoding: None }
+    }
+
+    /// Whether the bytes of the file are those of the text.
+    pub(super) fn is_plain(self) -> bool {
+        self.compression == Compression::Plain && self.encoding.is_none()
+    }
 }
 
 enum Bytes {
@@ -57,6 +78,12 @@ impl Unpacker {
         Ok(Self { reader, taken })
     }
 
+    /// Gives the text in UTF-8.
+    fn decoding(self, encoding: TextEncoding) -> Self {
+        let Self { reader, taken } = self;
+        Self { reader: Box::new(DecodingReader::new(reader, encoding)), taken }
+    }
+
     /// Gives the bytes as they are.
     pub(super) fn plain(at: FileCursor) -> Self {
         let taken = Arc::new(AtomicU64::new(at.offset));
@@ -78,7 +105,7 @@ impl Read for Unpacker {
 impl<'a> TextReader<'a> {
     /// Opens a file that is no text, to be read in small pieces. A byte-order mark is part of it.
     pub(super) fn bytes(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
-        let mut bytes = Self::from_start(stored, compression)?;
+        let mut bytes = Self::from_start(stored, TextForm::utf8(compression))?;
         if let Bytes::Plain(at) = bytes.bytes {
             let unpacker = Unpacker::new(at, u64::MAX, Compression::Plain);
             bytes.bytes = Bytes::Packed(unpacker.map_err(|error| stored.unreadable(&error))?);
@@ -86,14 +113,27 @@ impl<'a> TextReader<'a> {
         Ok(bytes)
     }
 
-    fn from_start(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
+    fn from_start(stored: &'a Rereadable, form: TextForm) -> Result<Self> {
         let file = stored.open()?;
-        let bytes = Bytes::new(&file, compression).map_err(|error| stored.unreadable(&error))?;
-        Ok(Self { stored, file, compression, bytes, ahead: Vec::new() })
+        let bytes = Bytes::new(&file, form).map_err(|error| stored.unreadable(&error))?;
+        Ok(Self { stored, file, form, bytes, ahead: Vec::new() })
     }
 
-    pub(super) fn open(stored: &'a Rereadable, compression: Compression) -> Result<Self> {
-        let mut text = Self::from_start(stored, compression)?;
+    /// How the text of a packed file or a plain one is written.
+    pub(super) fn form(
+        stored: &'a Rereadable,
+        compression: Compression,
+        asked: Option<TextEncoding>,
+    ) -> Result<TextForm> {
+        let mut text = Self::from_start(stored, TextForm::utf8(compression))?;
+        let mut start = BufferPool::default().take();
+        text.fill(&mut start, ENCODING_BYTES)?;
+        let encoding = TextEncoding::tell(&start, asked);
+        Ok(TextForm { compression, encoding: encoding.map_err(|problem| stored.error(problem))? })
+    }
+
+    pub(super) fn open(stored: &'a Rereadable, form: TextForm) -> Result<Self> {
+        let mut text = Self::from_start(stored, form)?;
         let mut start = BufferPool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
         if *start != *BYTE_ORDER_MARK {
@@ -153,13 +193,13 @@ impl<'a> TextReader<'a> {
 
     /// Counts what was read since so many bytes were taken.
     fn count(&self, taken: u64, unpacked: u64) {
-        let is_plain = self.compression == Compression::Plain;
-        self.stored.count(self.taken() - taken, if is_plain { 0 } else { unpacked });
+        let unpacked = if self.form.is_plain() { 0 } else { unpacked };
+        self.stored.count(self.taken() - taken, unpacked);
     }
 
     /// Bytes of the byte-order mark with which a file begins.
     pub(super) fn mark(stored: &'a Rereadable, compression: Compression) -> Result<u64> {
-        let mut text = Self::from_start(stored, compression)?;
+        let mut text = Self::from_start(stored, TextForm::utf8(compression))?;
         let mut start = BufferPool::default().take();
         text.fill(&mut start, BYTE_ORDER_MARK.len())?;
         Ok(if *start == *BYTE_ORDER_MARK { start.len() as u64 } else { 0 })
@@ -179,7 +219,7 @@ impl<'a> TextReader<'a> {
     }
 
     fn broken(&self, error: &io::Error) -> Error {
-        broken(self.stored, self.compression, self.taken(), error)
+        broken(self.stored, self.form.compression, self.taken(), error)
     }
 }
 
@@ -208,12 +248,16 @@ pub(super) fn broken(
 }
 
 impl Bytes {
-    fn new(file: &Arc<File>, compression: Compression) -> io::Result<Self> {
+    fn new(file: &Arc<File>, form: TextForm) -> io::Result<Self> {
         let at = FileCursor { file: Arc::clone(file), offset: 0 };
-        Ok(match compression {
-            Compression::Plain => Self::Plain(at),
-            _ => Self::Packed(Unpacker::new(at, u64::MAX, compression)?),
-        })
+        if form.is_plain() {
+            return Ok(Self::Plain(at));
+        }
+        let unpacker = Unpacker::new(at, u64::MAX, form.compression)?;
+        Ok(Self::Packed(match form.encoding {
+            Some(encoding) => unpacker.decoding(encoding),
+            None => unpacker,
+        }))
     }
 
     fn reader(&mut self) -> &mut dyn Read {

@@ -11,9 +11,10 @@ use super::{
     Format, ReadOptions,
     buffer::{Buffer, BufferPool},
     format::Compression,
-    open::{vectors_file, with_shards},
+    open::vectors_file,
     place::Place,
     rereadable::Rereadable,
+    shards_of::with_shards,
     text::TextReader,
 };
 use crate::error::{Error, Problem, Result};

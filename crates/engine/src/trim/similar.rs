@@ -12,7 +12,7 @@ use super::rule::{KeepPiece, NO_PLACE, Place};
 use super::stretches::{Removals, Stretches};
 use super::unit::PieceUnit;
 use crate::cluster::{Deduplication, Keep, Linkage};
-use crate::item::{Batch, ChunkNumber, Item, Lanes, SkipChunk, Source, TextColumn};
+use crate::item::{Batch, ChunkNumber, Item, KeepValues, Lanes, SkipChunk, Source, TextColumn};
 use crate::observe::{Stage, Traffic};
 use crate::parallel::{in_lanes, in_pool};
 use crate::search::{Search, SourceItems};
@@ -173,7 +173,7 @@ impl<S: Source> Source for PieceSource<'_, S> {
                         ordinal,
                         line: document.line,
                         id: None,
-                        value: None,
+                        values: KeepValues::new(),
                         at: (at.start, at.end),
                     };
                     pieces.items.push(item);

@@ -6,6 +6,7 @@ mod blocks;
 mod disk_sync;
 mod even_shards;
 mod formulas;
+mod json_array;
 mod kept_records;
 mod output;
 mod packers;

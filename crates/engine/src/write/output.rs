@@ -23,6 +23,7 @@ use super::{
     blocks::{Block, Method},
     disk_sync::DiskSync,
     formulas::{FormulaMarker, Formulas},
+    json_array::ArrayMaker,
     packers::{Packers, Resources, Turns},
     shard_folder::ShardFolder,
     table::output_format,
@@ -37,6 +38,7 @@ pub struct Output {
     target: PathBuf,
     sink: Sink,
     formulas: Option<FormulaMarker>,
+    array: Option<ArrayMaker>,
 }
 
 enum Sink {
@@ -71,7 +73,7 @@ impl Output {
             check_stdout()?;
             let name = PathBuf::from("<stdout>");
             let sink = Sink::Plain(buffered(RawSink::Stdout(io::stdout())));
-            return Ok(Self { target: name.clone(), name, sink, formulas: None });
+            return Ok(Self { target: name.clone(), name, sink, formulas: None, array: None });
         };
         // Through a link, so that the link stays and its file is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -81,6 +83,7 @@ impl Output {
             target,
             sink: Sink::new(raw, by_extension(path).1),
             formulas: None,
+            array: None,
         })
     }
 
@@ -93,7 +96,7 @@ impl Output {
         let name = folder.name_of(path);
         let file = folder.file(path).map_err(|error| cannot_write(&name, &error))?;
         let sink = Sink::new(RawSink::Shard(file, DiskSync::default()), compression);
-        Ok(Self { target: name.clone(), name, sink, formulas: None })
+        Ok(Self { target: name.clone(), name, sink, formulas: None, array: None })
     }
 
     /// Packs on several threads. To be said before the first byte.
@@ -115,6 +118,9 @@ impl Output {
     pub fn ready(mut self) -> Result<CompleteOutput> {
         if let Some(mut formulas) = self.formulas.take() {
             self.put(formulas.rest())?;
+        }
+        if let Some(array) = self.array.take() {
+            self.put(array.end())?;
         }
         let Self { name, target, sink, .. } = self;
         let flush = || -> io::Result<Option<NamedTempFile>> {
@@ -156,12 +162,22 @@ impl Output {
 
     /// Writes these bytes; an error names the file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(mut array) = self.array.take() {
+            let written = array.each(bytes, |piece| self.write_all(piece));
+            self.array = Some(array);
+            return written.map_err(|error| cannot_write(&self.name, &error));
+        }
         let Some(mut formulas) = self.formulas.take() else {
             return self.write_all(bytes).map_err(|error| cannot_write(&self.name, &error));
         };
         let written = self.write_all(formulas.mark(bytes));
         self.formulas = Some(formulas);
         written.map_err(|error| cannot_write(&self.name, &error))
+    }
+
+    /// From now on, lines of JSON are put, and become the elements of one array.
+    pub(super) fn put_elements(&mut self) {
+        self.array = Some(ArrayMaker::default());
     }
 
     /// From now on, rows with this delimiter are put, and this is done with formulas in them.

@@ -155,7 +155,8 @@ impl RecordWriter {
                 output.put_rows(*delimiter, formulas);
                 output.put(header)?;
             }
-            _ => {}
+            RecordFormat::Array => output.put_elements(),
+            RecordFormat::Jsonl | RecordFormat::Txt => {}
         }
         Ok(Self::Bytes(Box::new(output)))
     }

@@ -130,7 +130,7 @@ impl TableWriter {
         columns: &[Column<'_>],
     ) -> Result<Self> {
         let format = output_format(target, format)?;
-        let output = Output::create(target)?;
+        let mut output = Output::create(target)?;
         let name = output.name().to_path_buf();
         let body = match format {
             Format::Csv | Format::Tsv => {
@@ -150,7 +150,10 @@ impl TableWriter {
                 let writer = ParquetWriter::new(output, Arc::clone(&columns.schema))?;
                 TableSink::Parquet(Box::new(writer), columns)
             }
-            Format::Jsonl => {
+            Format::Jsonl | Format::Json => {
+                if format == Format::Json {
+                    output.put_elements();
+                }
                 let before = |(at, column): (usize, &Column<'_>)| {
                     let name = serde_json::Value::from(column.name);
                     format!("{}{name}:", if at == 0 { '{' } else { ',' })
@@ -299,7 +302,7 @@ pub(super) fn output_format(target: Option<&Path>, format: Option<Format>) -> Re
     let special = path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
     match format.or(known).or(special.then_some(Format::Jsonl)) {
         None => Err(failed(
-            "its name does not tell the format; end it with .jsonl, .csv, .tsv or .parquet",
+            "its name does not tell the format; end it with .jsonl, .json, .csv, .tsv or .parquet",
         )),
         Some(Format::Parquet) if compression != Compression::Plain => {
             Err(failed("Parquet is packed inside; end the name with .parquet"))

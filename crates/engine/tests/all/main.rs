@@ -44,9 +44,13 @@ mod trim;
 mod vectors;
 
 // Files in, files out.
+mod read_content;
+mod read_documents;
+mod read_encodings;
 mod read_errors;
 mod read_frames;
 mod read_inputs;
 mod read_items;
+mod read_json;
 mod write_files;
 mod write_records;

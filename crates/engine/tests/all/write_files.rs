@@ -230,7 +230,7 @@ fn names_that_are_no_table() {
     };
     assert_eq!(
         error("pairs.xml"),
-        "pairs.xml: its name does not tell the format; end it with .jsonl, .csv, .tsv or .parquet"
+        "pairs.xml: its name does not tell the format; end it with .jsonl, .json, .csv, .tsv or .parquet"
     );
     assert_eq!(
         error("pairs.parquet.gz"),

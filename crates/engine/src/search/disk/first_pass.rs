@@ -12,7 +12,7 @@ use crate::candidates::identical::fingerprint;
 use crate::candidates::{KEY_PARTS, partition_of_key};
 use crate::error::Problem;
 use crate::family::hash::mix64;
-use crate::item::{Batch, ChunkNumber, Id, Item, Source};
+use crate::item::{Batch, ChunkNumber, Id, Item, PassedOver, Source};
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::parallel::in_lanes;
 use crate::settings::{Goal, Settings};
@@ -198,6 +198,7 @@ struct SketchedChunk {
     path: PathBuf,
     records: u32,
     bad: Vec<Error>,
+    passed_over: PassedOver,
     entries: Vec<ItemEntry>,
     totals: SketchTotals,
     keys: Block<1>,
@@ -218,6 +219,7 @@ impl SketchedChunk {
     ) -> Result<u32> {
         let start = collection.begin_chunk(number, self.records)?;
         self.bad.drain(..).for_each(|error| collection.skip(error));
+        collection.passed_over += self.passed_over;
         for entry in self.entries.drain(..) {
             if let Some(first_ids) = &mut first_ids
                 && let Some((hash, id)) = entry.id_hash.zip(entry.facts.id.as_ref())
@@ -371,7 +373,7 @@ impl FirstPassWorker<'_> {
             self.room.put(kept);
         }
         let bytes = batch.bytes();
-        let Batch { path, records, items, bad, .. } = batch;
+        let Batch { path, records, items, bad, passed_over, .. } = batch;
         let mut ids = Vec::new();
         let entries = items.into_iter().zip(known).map(|(item, (shape, length))| {
             let Item { ordinal, line, id, values, .. } = item;
@@ -389,7 +391,19 @@ impl FirstPassWorker<'_> {
         let prints = Block::new(PRINTS, sketches.prints.iter().copied());
         let ids = Block::new(PRINTS, ids.iter().copied());
         let totals = sketches.totals;
-        SketchedChunk { bytes, path, records, bad, entries, totals, keys, captured, prints, ids }
+        SketchedChunk {
+            bytes,
+            path,
+            records,
+            bad,
+            passed_over,
+            entries,
+            totals,
+            keys,
+            captured,
+            prints,
+            ids,
+        }
     }
 
     /// Sketches the texts of a batch. Says of each what shape it has, and how long it is if that is asked.
