@@ -110,12 +110,11 @@ impl BucketJoin {
             classes[class].push(member);
         }
         let mut clusters = BucketClusters::default();
-        for (number, class) in classes.into_iter().enumerate() {
+        for class in classes {
             if observer.stopped() {
                 return Err(Error::Interrupted);
             }
-            if links.compared.are_many(number) {
-                links.is_heavy = true;
+            if links.is_heavy() {
                 break;
             }
             let similar = match clusters.members.is_empty() {
@@ -126,6 +125,7 @@ impl BucketJoin {
             clusters.add(class, head, &similar);
         }
         self.join_one_sided(table, &one_sided, before, &clusters, at, &mut links)?;
+        links.is_heavy();
         Ok(links)
     }
 
@@ -139,13 +139,11 @@ impl BucketJoin {
         at: &mut ThreadRecords,
         links: &mut BucketLinks,
     ) -> Result<()> {
-        let all: usize = clusters.members.iter().map(Vec::len).sum();
         let mut roots = clusters.members.iter().flatten().map(|&member| before.root(member));
         let first = roots.next();
         let only = first.filter(|first| roots.all(|root| root == *first));
-        for (number, &member) in members.iter().enumerate() {
-            if links.is_heavy || links.compared.are_many(all + number) {
-                links.is_heavy = true;
+        for &member in members {
+            if links.is_heavy() {
                 break;
             }
             if only != Some(before.root(member)) {
@@ -155,7 +153,7 @@ impl BucketJoin {
         Ok(())
     }
 
-    /// The clusters that a class has a similar pair with, ascending.
+    /// The clusters that a class has a similar pair with, ascending; some of them if the bucket turns out heavy.
     fn similar_clusters(
         &self,
         table: usize,
@@ -166,7 +164,8 @@ impl BucketJoin {
     ) -> Result<Vec<usize>> {
         let (mut are_similar, mut similar) = (vec![false; clusters.members.len()], 0);
         for &a in class {
-            if similar == are_similar.len() {
+            links.members += 1;
+            if similar == are_similar.len() || links.is_heavy() {
                 break;
             }
             let head = self.texts.head(a, &mut at.one_head)?;
@@ -198,8 +197,7 @@ impl BucketJoin {
         for &cluster in &clusters.larger {
             if !are_similar[cluster] {
                 let rest = clusters.rest(cluster);
-                let (pair, compared) = self.agreement(table, class, rest, at)?;
-                links.compared += compared;
+                let pair = self.agreement(table, class, rest, at, links)?;
                 links.joins.extend(pair);
                 are_similar[cluster] = pair.is_some();
             }
@@ -207,31 +205,36 @@ impl BucketJoin {
         Ok((0..are_similar.len()).filter(|&cluster| are_similar[cluster]).collect())
     }
 
-    /// The first pair of two clusters that is similar, and the comparisons it took to find it.
+    /// The first pair of two clusters that is similar, unless the bucket turns out heavy before.
     fn agreement(
         &self,
         table: usize,
         class: &[u32],
         other: &[u32],
         at: &mut ThreadRecords,
-    ) -> Result<(Option<(u32, u32)>, Comparisons)> {
-        let mut compared = Comparisons::default();
+        links: &mut BucketLinks,
+    ) -> Result<Option<(u32, u32)>> {
         let ThreadRecords { one, many, one_head, many_heads, agreeing, .. } = at;
         for &a in class {
+            // Two large clusters have many pairs.
+            if links.is_heavy() {
+                break;
+            }
             let head = self.texts.head(a, one_head)?;
             for &b in other {
                 // A pair that shared an earlier key was compared there, and did not agree.
-                compared += self.agreeing(table, head, self.texts.head(b, many_heads)?, agreeing);
+                links.compared +=
+                    self.agreeing(table, head, self.texts.head(b, many_heads)?, agreeing);
                 if agreeing.is_empty() {
                     continue;
                 }
                 let (own, other) = (self.texts.body(a, one)?, self.texts.body(b, many)?);
                 if own.similar(other, &self.verifier).is_some() {
-                    return Ok((Some((a.min(b), a.max(b))), compared));
+                    return Ok(Some((a.min(b), a.max(b))));
                 }
             }
         }
-        Ok((None, compared))
+        Ok(None)
     }
 }
 
@@ -258,8 +261,17 @@ impl Comparisons {
 struct BucketLinks {
     joins: Vec<(u32, u32)>,
     compared: Comparisons,
-    /// Whether it is left to the exact join, because too much has been compared in vain.
+    /// Members that were gone through.
+    members: usize,
     is_heavy: bool,
+}
+
+impl BucketLinks {
+    /// Whether it is left to the exact join, because too much has been compared in vain.
+    fn is_heavy(&mut self) -> bool {
+        self.is_heavy = self.is_heavy || self.compared.are_many(self.members);
+        self.is_heavy
+    }
 }
 
 /// Members of a bucket that similar pairs connect.
