@@ -152,8 +152,19 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
     text
 }
 
+/// The files of folders that were passed over, for `--stats`.
+pub(crate) fn passed_over_json(files: PassedOver) -> serde_json::Value {
+    json!({
+        "binary": files.binary,
+        "undecodable": files.undecodable,
+        "ignored": files.ignored,
+        "excluded": files.excluded,
+        "dead_links": files.dead_links,
+    })
+}
+
 /// The files of folders that were passed over.
-fn passed_over(files: PassedOver) -> impl Iterator<Item = (u64, String)> {
+pub(crate) fn passed_over(files: PassedOver) -> impl Iterator<Item = (u64, String)> {
     let rows = [
         (files.binary, "binary files passed over"),
         (files.undecodable, "files passed over that are no text in UTF-8, or in the --encoding"),
@@ -462,13 +473,7 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "items": stats.items,
         "old": stats.old,
         "skipped": stats.skipped,
-        "passed_over": {
-            "binary": stats.passed_over.binary,
-            "undecodable": stats.passed_over.undecodable,
-            "ignored": stats.passed_over.ignored,
-            "excluded": stats.passed_over.excluded,
-            "dead_links": stats.passed_over.dead_links,
-        },
+        "passed_over": passed_over_json(stats.passed_over),
         "empty": stats.empty,
         "unshingled": stats.unshingled,
         "short": stats.short,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearkin_engine::error::{Advice, Problem};
-use nearkin_engine::item::Source;
+use nearkin_engine::item::{PassedOver, Source};
 use nearkin_engine::observe::{Clock, Observer, Stage, StageTime};
 use nearkin_engine::options::{Options, RunFiles, TrimOptions};
 use nearkin_engine::read::Place;
@@ -18,8 +18,8 @@ use nearkin_engine::{Error, Result};
 use serde_json::json;
 
 use crate::args::{
-    Fill, RunArgs, TableArgs, check_outputs, keyword_parser, number, options_of, parsed,
-    place_parser, size, whole_number,
+    Fill, RunArgs, TableArgs, check_outputs, file_bytes, keyword_parser, number, options_of,
+    parsed, place_parser, whole_number,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::progress::Progress;
@@ -86,7 +86,7 @@ pub(crate) struct TrimArgs {
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", value_parser = file_bytes, help_heading = "Output")]
     shard_size: Option<usize>,
     /// Write one row per stretch that was removed: where it was, its text, and where the kept one stands
     ///
@@ -324,7 +324,8 @@ impl Trimmed {
         let (cuts, facts) = (&self.cuts, &self.cuts.facts);
         json!({
             "documents": facts.documents,
-            "skipped": facts.skipped.len(),
+            "skipped": self.skipped(),
+            "passed_over": report::passed_over_json(facts.passed_over),
             "bytes": facts.bytes,
             "words": facts.words,
             "unit": self.trim.unit.map(|unit| unit.to_string()),
@@ -348,15 +349,22 @@ impl Trimmed {
         })
     }
 
+    /// Records that could not be used.
+    fn skipped(&self) -> u64 {
+        let facts = &self.cuts.facts;
+        facts.skipped.len() as u64 - facts.passed_over.records()
+    }
+
     /// How much was left after each step, a line each.
     fn funnel(&self) -> String {
         let (cuts, facts) = (&self.cuts, &self.cuts.facts);
         let unit = self.trim.unit.unwrap_or(PieceUnit::Line);
         let mut rows = vec![(facts.documents, "documents read".to_owned())];
-        if !facts.skipped.is_empty() {
+        if self.skipped() > 0 {
             let what = "records skipped because they could not be used";
-            rows.push((facts.skipped.len() as u64, what.to_owned()));
+            rows.push((self.skipped(), what.to_owned()));
         }
+        rows.extend(report::passed_over(facts.passed_over));
         match unit {
             PieceUnit::Words(_) => rows.push((facts.words, "words in them".to_owned())),
             _ => rows.push((facts.pieces, format!("{} in them", unit.plural()))),
@@ -393,9 +401,15 @@ impl Trimmed {
         let (cuts, facts) = (&self.cuts, &self.cuts.facts);
         let unit = self.trim.unit.unwrap_or(PieceUnit::Line);
         let of = |some: u64, all: u64| format!("{} of {}", grouped(some), grouped(all));
-        let mut warnings = Vec::new();
+        let mut warnings = match &self.source {
+            RecordSource::Records(source) => source.warnings(),
+            RecordSource::Vectors(_) => Vec::new(),
+        };
         if facts.documents == 0 {
-            let what = match facts.skipped.len() {
+            let what = match self.skipped() {
+                0 if facts.passed_over != PassedOver::default() => {
+                    "there are no documents: all files of the folder were passed over"
+                }
                 0 => "there are no documents: the input has no record",
                 _ => "there are no documents: all records were skipped",
             };

@@ -15,7 +15,7 @@ use nearkin_engine::write::{CompleteOutput, Formulas, KeptRecords, TableWriter, 
 use nearkin_engine::{Error, Result, with_threads};
 
 use crate::args::{
-    Fill, InputArgs, RunArgs, check_outputs, number, options_of, place_parser, size,
+    Fill, InputArgs, RunArgs, check_outputs, file_bytes, number, options_of, place_parser,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::engine::go_on;
@@ -67,7 +67,7 @@ pub(crate) struct OverlapArgs {
     #[arg(long, requires = "output", help_heading = "Output")]
     cut: bool,
     /// Write files of about this size to the folder of -o, such as 256M: part-00000, part-00001 …
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "output", help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", value_parser = file_bytes, requires = "output", help_heading = "Output")]
     shard_size: Option<usize>,
     /// Write one row per overlapping stretch: who overlaps with whom, where, and the passage
     ///

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use nearkin_engine::Result;
 use nearkin_engine::error::{Advice, Problem};
+use nearkin_engine::item::PassedOver;
 use nearkin_engine::observe::Observer;
 use nearkin_engine::overlap::{SharedStretch, TrainOverlap};
 use nearkin_engine::write::{Cell, Column, ColumnKind, TableWriter};
@@ -12,7 +13,9 @@ use serde_json::{Value, json};
 use super::FoundOverlaps;
 use crate::compare::shorten;
 use crate::engine::go_on;
-use crate::report::{RunReport, grouped, lines, peak_memory, stages_json};
+use crate::report::{
+    RunReport, grouped, lines, passed_over, passed_over_json, peak_memory, stages_json,
+};
 use crate::screen::harmless;
 
 fn column(name: &str, kind: ColumnKind) -> Column<'_> {
@@ -178,6 +181,7 @@ impl FoundOverlaps {
         json!({
             "items": counts.items,
             "skipped": counts.skipped + tests.skipped,
+            "passed_over": passed_over_json(self.passed_over()),
             "short": counts.short,
             "overlapping": counts.overlapping,
             "cut": self.cut,
@@ -201,6 +205,13 @@ impl FoundOverlaps {
         })
     }
 
+    /// Files of the folders of either side that were passed over.
+    fn passed_over(&self) -> PassedOver {
+        let mut both = self.overlaps.counts.passed_over;
+        both += self.overlaps.tests.counts().passed_over;
+        both
+    }
+
     fn funnel(&self) -> String {
         let (counts, tests) = (self.overlaps.counts, self.overlaps.tests.counts());
         let words = self.measure.words;
@@ -215,6 +226,7 @@ impl FoundOverlaps {
             let what = "records skipped because they could not be used";
             rows.push((skipped, what.to_owned()));
         }
+        rows.extend(passed_over(self.passed_over()));
         rows.push((counts.tests_found, "test items found in training documents".to_owned()));
         rows.push((counts.overlapping, "training documents overlap with them".to_owned()));
         if counts.crowded > 0 {
@@ -249,7 +261,7 @@ impl FoundOverlaps {
                 .or("check that it is the right file")
                 .or(Advice::with("format", "name its format"))
         };
-        let mut warnings = Vec::new();
+        let mut warnings = self.input().warnings();
         warnings.extend((tests.items == 0).then(|| nothing("test items")));
         warnings.extend((counts.items == 0).then(|| nothing("training documents")));
         warnings.extend(self.short_tests());

@@ -212,3 +212,34 @@ fn copied_code_is_shown_in_groups_with_its_lines() {
     let outcome = place.ok("pairs src --show -t 0.7 --include c.py --include old.c");
     assert_eq!(outcome.stdout, "no two items are similar\n");
 }
+
+#[test]
+fn files_that_are_no_texts_are_counted_by_commands_on_parts_of_documents() {
+    let place = Place::new();
+    let shared = "This line stands in two of the documents that are here";
+    place.write("docs/a.txt", format!("one of its own\n{shared}\n"));
+    place.write("docs/b.bin", b"\x00\x01binary");
+    place.write("docs/c.txt", b"caf\xe9\n");
+    place.write("docs/d.txt", format!("and one more\n{shared}\n"));
+    place.write("test.jsonl", record("q", shared));
+    for line in [
+        "trim docs --unit line -o trimmed.jsonl",
+        "overlap docs --against test.jsonl --words 6 -o clean.jsonl",
+        "overlap docs --against test.jsonl --words 6 -o cut.jsonl --cut",
+    ] {
+        let told = place.ok(line).stderr;
+        for part in ["2  ", "1  binary files passed over", "1  files passed over that are no text"]
+        {
+            assert!(told.contains(part), "{line}: {part} is not in {told}");
+        }
+        assert!(!told.contains("skipped"), "{line}: {told}");
+    }
+    let trimmed = format!(
+        "{}{}",
+        record("a.txt", &format!("one of its own\n{shared}\n")),
+        record("d.txt", "and one more\n")
+    );
+    assert_eq!(place.read("trimmed.jsonl"), trimmed);
+    assert_eq!(place.read("clean.jsonl"), "");
+    assert_eq!(place.read("cut.jsonl").lines().count(), 2);
+}

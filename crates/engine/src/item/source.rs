@@ -85,7 +85,7 @@ pub struct PassedOver {
 
 impl PassedOver {
     /// Those that have positions among the records.
-    pub(crate) fn records(self) -> u64 {
+    pub fn records(self) -> u64 {
         self.binary + self.undecodable
     }
 

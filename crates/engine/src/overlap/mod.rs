@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::item::{Batch, ChunkNumber, Id, Source};
+use crate::item::{Batch, ChunkNumber, Id, PassedOver, Source};
 use crate::observe::Observer;
 use crate::parallel::{LaneRoom, in_lanes};
 #[cfg(feature = "files")]
@@ -67,6 +67,8 @@ pub struct OverlapCounts {
     pub items: u64,
     /// Records of them that could not be used.
     pub skipped: u64,
+    /// Files of folders that were passed over.
+    pub passed_over: PassedOver,
     /// Texts with fewer words than a stretch.
     pub short: u64,
     /// Texts that overlap.
@@ -198,6 +200,7 @@ struct ChunkOverlaps {
     crowded: u64,
     overlaps: Vec<TrainOverlap>,
     ids_are_numbers: bool,
+    passed_over: PassedOver,
     bad: Vec<Error>,
 }
 
@@ -212,6 +215,7 @@ impl ChunkOverlaps {
             crowded: 0,
             overlaps: Vec::new(),
             ids_are_numbers: batch.items.iter().all(|it| !matches!(it.id, Some(Id::Text(_)))),
+            passed_over: batch.passed_over,
             bad: Vec::new(),
         };
         for (at, item) in batch.items.iter().enumerate() {
@@ -282,6 +286,7 @@ impl Gathered {
         let counts = &mut self.counts;
         counts.items += chunk.items.len() as u64;
         counts.skipped += chunk.bad.len() as u64;
+        counts.passed_over += chunk.passed_over;
         counts.short += chunk.short;
         counts.crowded += chunk.crowded;
         self.ids_are_numbers &= chunk.ids_are_numbers;

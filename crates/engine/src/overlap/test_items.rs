@@ -13,7 +13,7 @@ use super::stretches::SortedWords;
 use super::suffixes::Suffixes;
 use super::windows::Windows;
 use super::{OverlapSettings, SHOWN};
-use crate::item::{Batch, Id, Interner, Item, Source};
+use crate::item::{Batch, Id, Interner, Item, PassedOver, Source};
 use crate::observe::Observer;
 use crate::parallel::{LaneRoom, in_lanes};
 use crate::shingle::{WordPlaces, default_key};
@@ -55,6 +55,8 @@ pub struct TestCounts {
     pub items: u64,
     /// Records that could not be used.
     pub skipped: u64,
+    /// Files of folders that were passed over.
+    pub passed_over: PassedOver,
     /// Items with fewer words than a stretch, which no stretch can find.
     pub short: u64,
     /// Items without a word, which are among the short ones.
@@ -69,6 +71,7 @@ struct ChunkWords {
     records: u32,
     items: Vec<Item>,
     words: Vec<WordPlaces>,
+    passed_over: PassedOver,
     bad: Vec<Error>,
 }
 
@@ -80,8 +83,8 @@ impl ChunkWords {
             words
         };
         let words = (0..batch.items.len()).map(words).collect();
-        let Batch { path, records, items, bad, .. } = batch;
-        Self { path, records, items, words, bad }
+        let Batch { path, records, items, passed_over, bad, .. } = batch;
+        Self { path, records, items, words, passed_over, bad }
     }
 }
 
@@ -126,6 +129,7 @@ impl TestItems {
             self.files.push(chunk.path);
         }
         self.counts.skipped += chunk.bad.len() as u64;
+        self.counts.passed_over += chunk.passed_over;
         let room = SHOWN.saturating_sub(self.skipped.len());
         self.skipped.extend(chunk.bad.into_iter().take(room));
         for (item, words) in chunk.items.into_iter().zip(&chunk.words) {

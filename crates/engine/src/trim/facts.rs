@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::error::{Error, Problem};
-use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, Source};
+use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, PassedOver, Source};
 use crate::observe::StageTime;
 use crate::spill::{Loader, Saver};
 
@@ -23,6 +23,8 @@ pub struct TrimFacts {
     pub short: u64,
     /// Positions of the records that could not be used.
     pub skipped: Vec<u32>,
+    /// Files of folders that were passed over. Those that have positions are among the skipped ones.
+    pub passed_over: PassedOver,
     /// What was wrong with the first of them; not those of a run that was taken up.
     pub problems: Vec<Error>,
     /// Whether all ids are whole numbers.
@@ -44,6 +46,7 @@ pub(super) struct ChunkFacts {
     pub(super) blank: u64,
     pub(super) short: u64,
     skipped: Vec<u32>,
+    passed_over: PassedOver,
     problems: Vec<Error>,
     has_other_ids: bool,
 }
@@ -58,6 +61,7 @@ impl ChunkFacts {
             records: batch.records,
             documents: batch.items.len() as u64,
             problems: std::mem::take(&mut batch.bad),
+            passed_over: batch.passed_over,
             ..Self::default()
         };
         let mut next = 0;
@@ -117,6 +121,7 @@ impl Gathered {
         facts.blank += chunk.blank;
         facts.short += chunk.short;
         facts.skipped.extend(chunk.skipped.iter().map(|ordinal| start + ordinal));
+        facts.passed_over += chunk.passed_over;
         facts.ids_are_numbers &= !chunk.has_other_ids;
         if facts.problems.len() < TOLD && !chunk.problems.is_empty() {
             let before = source.lines_before(number)?;
@@ -149,6 +154,7 @@ impl Gathered {
             save.number(number)?;
         }
         save.numbers(&facts.skipped)?;
+        save.numbers(&facts.passed_over.to_numbers())?;
         save.numbers(starts)?;
         save.numbers(parts)
     }
@@ -167,7 +173,9 @@ impl Gathered {
             ..TrimFacts::default()
         };
         let end = u32::try_from(number()?).ok()?;
-        let facts = TrimFacts { skipped: load.numbers()?, ..facts };
+        let skipped = load.numbers()?;
+        let passed_over = PassedOver::from_numbers(load.numbers()?.try_into().ok()?);
+        let facts = TrimFacts { skipped, passed_over, ..facts };
         let starts = ChunkStarts::from_parts(load.numbers()?, load.numbers()?);
         Some(Self { facts, starts, end })
     }
