@@ -76,8 +76,9 @@ fn model(line: &[u8], flags: u8) -> Option<(String, Option<Id>)> {
             },
         };
     }
-    if flags & 2 > 0 {
-        let value = serde_json::from_str::<serde_json::Value>(object.get("n")?.get()).ok()?;
+    // A field that decides what is kept, and is not there, counts as null.
+    if let (2.., Some(raw)) = (flags & 2, object.get("n")) {
+        let value = serde_json::from_str::<serde_json::Value>(raw.get()).ok()?;
         if value.is_boolean() || value.is_array() || value.is_object() {
             return None;
         }
