@@ -5,9 +5,9 @@
 //! punctuation, white space and line ends do not count: two stretches are equal if their words are equal one by one, as
 //! shingles have them.
 //!
-//! Most texts cost the hashes of their stretches of N words and a look at a bitmap for each ([`windows`]). A text with a
+//! Most texts cost the hashes of their stretches of N words and a look at a bitmap for each (`windows`). A text with a
 //! stretch whose hash a test item has is looked at again: its words become numbers, equal ones the same, and stretches grow by
-//! comparing these ([`stretches`]). So every reported stretch is there, and none is missed: equal words have equal hashes.
+//! comparing these (`stretches`). So every reported stretch is there, and none is missed: equal words have equal hashes.
 //!
 //! A stretch that stands in many test items, such as a notice in each, names the first few of them for each text; that it
 //! stands in others is counted. So the work for a word of training text is bounded, and so are the rows.
