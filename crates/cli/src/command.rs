@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
+use nearkin_engine::read::Place;
 
 use crate::{
     compare, dedup, hosts, limit, matching, mistyped, overlap, pairs, plan, report, shell, top,
@@ -222,6 +223,9 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         const POOL: usize = 64 << 20;
         nearkin_kernels::share_memory(memory / POOL);
     }
+    if let Some(what) = job.and_then(inputs_behind_others) {
+        all.error(clap::error::ErrorKind::ArgumentConflict, what).exit();
+    }
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match command.job {
         Job::Pairs(args) => pairs::run(&args),
@@ -247,6 +251,25 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
             if interrupted { crate::progress::interrupted() } else { 1 }
         }
     }
+}
+
+/// What is wrong with files behind --against that are taken for INPUT, as others before it are: a shell writes a pattern
+/// out as several files, of which --against takes the first.
+fn inputs_behind_others(job: &ArgMatches) -> Option<String> {
+    let has = |id: &str| job.ids().any(|own| own == id);
+    if !has("inputs") || !has("against") {
+        return None;
+    }
+    let first = job.indices_of("against")?.min()?;
+    let inputs = || job.indices_of("inputs").into_iter().flatten();
+    inputs().find(|at| *at < first)?;
+    let behind = inputs().position(|at| at > first)?;
+    let place = job.get_many::<Place>("inputs")?.nth(behind)?;
+    Some(format!(
+        "`{}` behind --against would be one more INPUT; write --against before each file of that collection, or all of INPUT \
+         before it",
+        place.name().display()
+    ))
 }
 
 /// Whether the reader closed our output (`nearkin pairs … | head`).

@@ -178,7 +178,11 @@ pub(crate) fn passed_over(files: PassedOver) -> impl Iterator<Item = (u64, Strin
 /// The items that were removed, and how close they are to what is kept.
 fn removed(stats: &Stats, subject: &Subject) -> String {
     let Some(least) = stats.least_close else { return "items removed".into() };
-    let least = short(least);
+    // Never closer than what was measured.
+    let least = match subject.value_name() {
+        "distance" => (least * 1e4).ceil() / 1e4,
+        _ => (least * 1e4).floor() / 1e4,
+    };
     match (stats.unlike.unwrap_or(0), subject.value_name()) {
         (0, "distance") => format!("items removed, each within {least} of one that is kept"),
         (0, _) if least == 1.0 => {

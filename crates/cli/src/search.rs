@@ -23,8 +23,8 @@ use nearkin_engine::write::{
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
-    Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, options_of,
-    parsed, place_parser,
+    Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders, check_outputs,
+    options_of, parsed, place_parser,
 };
 use crate::output::to_file;
 use crate::progress::Progress;
@@ -117,7 +117,8 @@ impl SearchRequest<'_> {
             write::check_stdout()?;
         }
         let inputs: Vec<&Place> = self.inputs.iter().chain(self.against).collect();
-        check_outputs(&[self.target.path()], &[self.stats], &inputs)
+        check_outputs(&[self.target.path()], &[self.stats], &inputs)?;
+        check_folders(self.inputs, self.against, &[self.target.path(), self.stats])
     }
 
     /// The job to which the search belongs, if it can be taken up again.

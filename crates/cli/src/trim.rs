@@ -18,8 +18,8 @@ use nearkin_engine::{Error, Result};
 use serde_json::json;
 
 use crate::args::{
-    Fill, RunArgs, TableArgs, check_outputs, file_bytes, keyword_parser, number, options_of,
-    parsed, place_parser, whole_number,
+    Fill, RunArgs, TableArgs, check_folders, check_outputs, file_bytes, keyword_parser, number,
+    options_of, parsed, place_parser, whole_number,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::progress::Progress;
@@ -35,20 +35,21 @@ use crate::search::{OutputTable, Target};
 #[command(
     after_help = "Examples:
   nearkin trim corpus.jsonl --unit words:50 -o trimmed.jsonl     runs of 50 words or more
-  nearkin trim pages/ --unit line --at-least 10 -o trimmed/      boilerplate of web pages
+  nearkin trim pages/ --unit line --at-least 10 -o trimmed.jsonl boilerplate of web pages
 
 `nearkin trim --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
   nearkin trim corpus.jsonl --unit words:50 -o trimmed.jsonl     runs of 50 words or more
-  nearkin trim pages/ --unit line --at-least 10 -o trimmed/      lines in 10 or more documents
-  nearkin trim pages/ --unit line --at-least 10 --keep none -o trimmed/
+  nearkin trim pages/ --unit line --at-least 10 -o trimmed.jsonl lines in 10 or more documents
+  nearkin trim corpus/ --unit line --at-least 10 --keep none -o trimmed/
   nearkin trim corpus.parquet --unit paragraph --min-left 20 -o trimmed.parquet
   nearkin trim corpus.jsonl --unit words:50 -o trimmed.jsonl --removed removed.jsonl"
 )]
 pub(crate) struct TrimArgs {
     /// Files, folders, or - for standard input
     ///
-    /// Formats: .jsonl .ndjson .parquet .csv .tsv .txt, also with .gz or .zst. In a folder, each file is one document.
+    /// Formats: .jsonl .ndjson .json .parquet .csv .tsv .txt, also with .gz or .zst. Of a folder, the files of records; if
+    /// there are none, each file is one document.
     #[arg(value_name = "INPUT", required = true, value_parser = place_parser())]
     inputs: Vec<Place>,
     /// Field or column that holds the text [default: text]
@@ -81,7 +82,7 @@ pub(crate) struct TrimArgs {
     seed: Option<u64>,
     /// Write the documents here [default: JSON lines on standard output]
     ///
-    /// Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst. A folder, or a name that ends in /, gets a file for each
+    /// Formats: .jsonl .json .csv .tsv .txt .parquet, also .gz .zst. A folder, or a name that ends in /, gets a file for each
     /// input file, with its path below the folder of all inputs, its format and its packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -178,6 +179,7 @@ pub(crate) fn find(request: &TrimRequest<'_>, observer: &dyn Observer) -> anyhow
     // The documents may take the place of the input; nothing else may.
     check_outputs(&[removed_file], &[stats], &inputs.iter().collect::<Vec<_>>())?;
     check_outputs(&[kept.file(), removed_file], &[stats], &[])?;
+    check_folders(inputs, &[], &[kept.path(), removed_file, stats])?;
     let files = RunFiles { inputs, against: &[], outputs: &[kept.path(), removed_file, stats] };
     let job = trim.job(options, files, &settings)?;
     let RecordSource::Records(any) = &source else {

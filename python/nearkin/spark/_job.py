@@ -124,7 +124,7 @@ def _files(
     if search.get("as_") in ("set", "bag") or (skip and tables):
         return None
     text, id = search.get("text", "text"), search.get("id")
-    limits = {name: search[name] for name in ("max_item", "normal_form") if name in search}
+    limits: dict[str, Any] = {name: search[name] for name in ("max_item", "normal_form") if name in search}
     return FileTexts(session, inputs, text, id, bool(search.get("positions")), skip, format, limits)
 
 

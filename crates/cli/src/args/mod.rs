@@ -14,7 +14,7 @@ use nearkin_engine::read::{Format, Place};
 use nearkin_engine::shingle::Shingling;
 
 pub(crate) use input::{FieldArgs, InputArgs, TableArgs};
-pub(crate) use outputs::{RunArgs, TempArgs, check_outputs, check_plot};
+pub(crate) use outputs::{RunArgs, TempArgs, check_folders, check_outputs, check_plot};
 pub(crate) use search::{ShingleArgs, SimilarityArgs, WayArgs};
 
 /// Arguments that fill a part of the options.

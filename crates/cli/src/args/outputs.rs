@@ -1,5 +1,6 @@
 //! How a run goes and what it leaves behind.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -112,6 +113,38 @@ pub(crate) fn check_outputs(
     Ok(())
 }
 
+/// Refuses outputs that would replace a file that is only read, and those in a folder that is an input.
+pub(crate) fn check_folders(
+    inputs: &[Place],
+    only_read: &[Place],
+    targets: &[Option<&Path>],
+) -> Result<()> {
+    let real = |place: &Place| fs::canonicalize(place.path().filter(|_| !place.is_stdin())?).ok();
+    let only_read: Vec<PathBuf> = only_read.iter().filter_map(real).collect();
+    let folders: Vec<PathBuf> = inputs.iter().filter_map(real).filter(|it| it.is_dir()).collect();
+    for target in targets.iter().copied().flatten().filter(|path| path.as_os_str() != "-") {
+        if let Ok(real) = fs::canonicalize(target)
+            && real.is_file()
+            && only_read.iter().any(|place| real.starts_with(place))
+        {
+            let what = "is a file of the collection in --against, which is never written; name another file";
+            return Err(Error::file(target, what));
+        }
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).unwrap_or_default();
+        let own = fs::canonicalize(target).unwrap_or_default();
+        let holds = |folder: &&PathBuf| parent.starts_with(folder) || own == **folder;
+        if let Some(folder) = folders.iter().find(holds) {
+            let what = format!(
+                "would be in {}, which is the input, and the next run would read it; write it elsewhere",
+                folder.display()
+            );
+            return Err(Error::file(target, what));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a plot that cannot be drawn, before the work.
 pub(crate) fn check_plot(path: &Path) -> Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -127,11 +160,11 @@ pub(crate) fn check_plot(path: &Path) -> Result<()> {
 
 /// Where a file lies or will lie; none for what is no regular file.
 fn lies_at(path: &Path) -> Option<PathBuf> {
-    match std::fs::canonicalize(path) {
+    match fs::canonicalize(path) {
         Ok(place) => place.is_file().then_some(place),
         Err(_) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+            let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
             Some(folder.join(path.file_name()?))
         }
     }

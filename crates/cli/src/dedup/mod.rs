@@ -5,6 +5,7 @@ mod removed;
 mod target;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use nearkin_engine::cluster::{Deduplication, GiantCluster, Keep};
@@ -19,8 +20,8 @@ use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Form
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
-    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_outputs, file_bytes,
-    options_of, parsed, place_parser,
+    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders, check_outputs,
+    file_bytes, options_of, parsed, place_parser,
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
@@ -209,6 +210,8 @@ pub(crate) struct KeptItems {
     subject: Subject,
     /// The collection that is grown, where it is not in memory.
     old: Option<AnyInput>,
+    /// What was found out while outputs were written.
+    notes: Mutex<Vec<Problem>>,
     job: Option<Job>,
 }
 
@@ -270,8 +273,7 @@ pub(crate) fn find(
             check_outputs(&[clusters, removed], &[kept_file, stats], &old_places)?;
         }
     }
-    let targets = [kept_file, clusters, removed, stats];
-    old::check_targets(options, (inputs, against), &targets)?;
+    check_folders(inputs, against, &[kept.path(), clusters, removed, stats])?;
     let keep = options.keep.clone().unwrap_or_default();
     let files = RunFiles { inputs, against, outputs: &[kept.path(), clusters, removed, stats] };
     let job = options.job(Goal::Groups, files, &settings)?;
@@ -310,7 +312,7 @@ pub(crate) fn find(
     if let RecordSource::Records(source) = &source {
         source.input().check_values(|field| result.collection.has_value(field))?;
     }
-    Ok(KeptItems { source, old, settings, result, subject, job })
+    Ok(KeptItems { source, old, settings, result, subject, notes: Mutex::default(), job })
 }
 
 /// Where the records of items in memory are copied from.
@@ -387,6 +389,7 @@ impl KeptItems {
         }
         report = report.warning_first(self.old.iter().flat_map(AnyInput::warnings));
         report.warnings.extend(old::warning(&self.result.stats));
+        report.warnings.extend(self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone());
         report
             .warnings
             .extend(self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?);

@@ -1,7 +1,8 @@
 //! The collection that INPUT grows: what of it may not be given twice, written over or left empty.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::matches::Stats;
@@ -14,13 +15,14 @@ pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]
         let must = "on one: standard input is read once";
         return Err(Error::parameter("-", "on both sides", must));
     }
-    let old = real_files(options, against)?;
+    let old: BTreeMap<PathBuf, PathBuf> =
+        real_files(options, against)?.into_iter().map(|(file, real)| (real, file)).collect();
     for (file, real) in real_files(options, inputs)? {
         // A folder of documents is one input.
-        let holds =
-            |(_, other): &&(PathBuf, PathBuf)| real.starts_with(other) || other.starts_with(&real);
-        if let Some((other, _)) = old.iter().find(holds) {
-            let what = match other == &file {
+        let above = real.ancestors().find_map(|above| old.get(above));
+        let below = || old.range(real.clone()..).next().filter(|(old, _)| old.starts_with(&real));
+        if let Some(other) = above.or_else(|| below().map(|(_, file)| file)) {
+            let what = match *other == file {
                 true => "is in the new collection and in the old one".to_owned(),
                 false => {
                     format!("is in the new collection and, as {}, in the old one", other.display())
@@ -28,39 +30,6 @@ pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]
             };
             let problem = Problem::new(format!("{what}: nothing of it would be left"));
             return Err(Error::file(file, problem.or("give the new records alone")));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses outputs that would replace a file of the old collection, and those in a folder that is INPUT.
-pub(super) fn check_targets(
-    options: &Options,
-    (inputs, against): (&[Place], &[Place]),
-    targets: &[Option<&Path>],
-) -> Result<()> {
-    let old = real_files(options, against)?;
-    let folders: Vec<PathBuf> = inputs
-        .iter()
-        .filter_map(Place::path)
-        .filter(|path| path.is_dir())
-        .filter_map(|path| fs::canonicalize(path).ok())
-        .collect();
-    for target in targets.iter().copied().flatten().filter(|path| path.as_os_str() != "-") {
-        if let Ok(real) = fs::canonicalize(target)
-            && old.iter().any(|(_, old)| real.is_file() && real.starts_with(old))
-        {
-            let what = "is a file of the old collection, which is never written; name another file";
-            return Err(Error::file(target, what));
-        }
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).unwrap_or_default();
-        if let Some(folder) = folders.iter().find(|folder| parent.starts_with(folder)) {
-            let what = format!(
-                "would be in {}, which is the input, and the next run would read it; write it elsewhere",
-                folder.display()
-            );
-            return Err(Error::file(target, what));
         }
     }
     Ok(())

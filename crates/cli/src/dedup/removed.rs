@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use nearkin_engine::cluster::Reason;
 use nearkin_engine::error::{Advice, Problem};
@@ -58,7 +59,8 @@ impl KeptItems {
                     missing.see(&record, &values);
                     removed.next().map_or(Ok(()), |position| rows.row(position, &values))
                 })?;
-                missing.check(input)?;
+                let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+                notes.extend(missing.problem());
             }
         }
         target.finish(rows.table)
@@ -217,13 +219,12 @@ impl<'a> MissingFields<'a> {
         }
     }
 
-    /// An error about a field that no removed record has, which is a typing mistake.
-    fn check(&self, input: &Input) -> Result<()> {
-        let Some(name) = self.names.first().filter(|_| !self.is_empty) else { return Ok(()) };
+    /// About a field that no removed record has: a typing mistake, or one that few records have.
+    fn problem(&self) -> Option<Problem> {
+        let name = self.names.first().filter(|_| !self.is_empty)?;
         let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("no removed record has a field `{name}`"));
         let advice = format!("the first has {}: name one of these", known.join(", "));
-        let advice = Advice::with("removed_fields", advice);
-        Err(Error::file(input.name(), problem.or(advice)))
+        Some(problem.or(Advice::with("removed_fields", advice)))
     }
 }

@@ -15,7 +15,8 @@ use nearkin_engine::write::{CompleteOutput, Formulas, KeptRecords, TableWriter, 
 use nearkin_engine::{Error, Result, with_threads};
 
 use crate::args::{
-    Fill, InputArgs, RunArgs, check_outputs, file_bytes, number, options_of, place_parser,
+    Fill, InputArgs, RunArgs, check_folders, check_outputs, file_bytes, number, options_of,
+    place_parser,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::engine::go_on;
@@ -55,7 +56,7 @@ pub(crate) struct OverlapArgs {
     measure: OverlapMeasureArgs,
     /// Write the documents that do not overlap here
     ///
-    /// Records keep all their fields and their order. Formats: .jsonl .csv .tsv .txt .parquet, also .gz .zst. A folder, or a
+    /// Records keep all their fields and their order. Formats: .jsonl .json .csv .tsv .txt .parquet, also .gz .zst. A folder, or a
     /// name that ends in /, gets a file for each input file, with its path below the folder of all inputs, its format and its
     /// packing.
     #[arg(short, long, value_name = "FILE or DIR/", help_heading = "Output")]
@@ -239,16 +240,18 @@ impl OverlapRequest<'_> {
         // The kept records may take the place of the input; nothing else may.
         let all: Vec<&Place> = train.into_iter().chain(tests.iter().copied()).collect();
         check_outputs(&[pairs, removed], &[stats], &all)?;
-        check_outputs(&[kept.file(), pairs, removed], &[stats], &tests)
+        check_outputs(&[kept.file(), pairs, removed], &[stats], &tests)?;
+        check_folders(inputs, against, &[kept.path(), pairs, removed, stats])
     }
 }
 
 /// Refuses a file that is on both sides: every document would overlap with itself.
 fn check_apart(inputs: &[Place], against: &[Place]) -> Result<()> {
     let whole = |place: &Place| std::fs::canonicalize(place.path()?).ok();
+    let trains: Vec<PathBuf> = inputs.iter().filter_map(whole).collect();
     for (test, there) in against.iter().filter_map(|test| Some((test, whole(test)?))) {
-        for train in inputs.iter().filter_map(whole) {
-            if train.starts_with(&there) || there.starts_with(&train) {
+        for train in &trains {
+            if train.starts_with(&there) || there.starts_with(train) {
                 let what = "is on both sides, and every document would overlap with itself; name the training \
                             documents, and with --against the test items";
                 return Err(Error::file(test.name(), what));

@@ -243,3 +243,84 @@ fn files_that_are_no_texts_are_counted_by_commands_on_parts_of_documents() {
     assert_eq!(place.read("clean.jsonl"), "");
     assert_eq!(place.read("cut.jsonl").lines().count(), 2);
 }
+
+/// The next run would read such an output, or has lost what was there.
+#[test]
+fn no_command_writes_into_a_folder_that_it_reads() {
+    let place = Place::new();
+    place.write("in/a.jsonl", record("a", &words(0, 30)) + &record("b", &words(0, 29)));
+    place.write("tests/q.jsonl", record("q", &words(5, 20)));
+    place.write("new.jsonl", record("n", &words(0, 30)));
+    let input = "which is the input";
+    for (line, part) in [
+        ("pairs in -o in/a.jsonl", input),
+        ("pairs in -o in/pairs.csv", input),
+        ("top in --stats in/stats.json", input),
+        ("dedup in -o in/kept.jsonl", input),
+        ("dedup in -o in/kept/", input),
+        ("trim in --unit line -o in/a.jsonl", input),
+        ("trim in --unit line -o trimmed.jsonl --removed in/gone.csv", input),
+        ("trim in --unit line -o in/trimmed/", input),
+        ("overlap in --against tests -o in/clean.jsonl", input),
+        ("overlap in --against tests --report-pairs in/a.jsonl", input),
+        ("overlap new.jsonl --against tests -o tests/q.jsonl", "--against, which is never written"),
+        ("pairs new.jsonl --against tests -o tests/q.jsonl", "--against, which is never written"),
+        ("dedup new.jsonl --against in -o in/a.jsonl", "--against, which is never written"),
+    ] {
+        place.fails(line, &[part]);
+    }
+    assert_eq!(place.read("tests/q.jsonl"), record("q", &words(5, 20)));
+    assert_eq!(place.read("in/a.jsonl").lines().count(), 2);
+}
+
+#[test]
+fn files_that_a_pattern_puts_behind_against_are_not_taken_for_input() {
+    let place = Place::new();
+    for name in ["new", "old1", "old2"] {
+        place.write(&format!("{name}.jsonl"), record(name, &words(0, 30)));
+    }
+    for command in ["dedup", "pairs", "top", "overlap"] {
+        let outcome = place.run(&format!("{command} new.jsonl --against old1.jsonl old2.jsonl"));
+        assert_eq!(outcome.code, Some(2), "{command}");
+        assert!(outcome.stderr.contains("`old2.jsonl` behind --against"), "{}", outcome.stderr);
+    }
+    place.ok("dedup --against old1.jsonl --against old2.jsonl new.jsonl -o kept.jsonl");
+    assert_eq!(place.read("kept.jsonl"), "");
+}
+
+#[test]
+fn removed_pieces_name_the_document_and_skipped_records_their_line() {
+    let place = Place::new();
+    place.write("docs/a.txt", "one\nthe same line of words\n");
+    place.write("docs/b.txt", "two\nthe same line of words\n");
+    place.ok("trim docs --unit line -o trimmed.jsonl --removed gone.csv");
+    let gone = place.read("gone.csv");
+    let row = gone.lines().nth(1).unwrap();
+    assert!(row.starts_with("b.txt,docs/b.txt,1,4,23,repeated,a.txt,docs/a.txt,1,4,"), "{row}");
+    place.write("test.jsonl", record("q", "the same line of words"));
+    place.ok("overlap docs --against test.jsonl --words 5 --removed gone.csv");
+    assert!(place.read("gone.csv").contains("\na.txt,docs/a.txt,1,q,"));
+    // Behind more than a chunk.
+    let line = |i: usize| record(&i.to_string(), &words(10 * i, 9));
+    let mut lines: String = (0..60_000).map(line).collect();
+    lines += "{broken\n";
+    place.write("large.jsonl", lines + &line(60_001));
+    for threads in [1, 2] {
+        let line = format!(
+            "trim large.jsonl --unit line -o out.jsonl --on-error skip --threads {threads} --memory 16M"
+        );
+        let told = place.ok(&line).stderr;
+        assert!(told.contains("skipped: large.jsonl:60001"), "{told}");
+    }
+}
+
+#[test]
+fn a_field_that_no_removed_record_has_is_a_warning() {
+    let place = Place::new();
+    let lines = record("a", &words(0, 30)) + &record("b", &words(0, 30));
+    place.write("in.jsonl", lines + "{\"id\":\"c\",\"text\":\"else\",\"opt\":1}\n");
+    let told =
+        place.ok("dedup in.jsonl -o kept.jsonl --removed gone.csv --removed-fields opt").stderr;
+    assert!(told.contains("warning: no removed record has a field `opt`"), "{told}");
+    assert_eq!(place.read("kept.jsonl").lines().count(), 2);
+}

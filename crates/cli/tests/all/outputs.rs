@@ -207,7 +207,8 @@ fn chains_removed_documents_that_nothing_kept_resembles() {
     let lowest = rows.iter().map(|row| row["similarity"].as_f64().unwrap()).fold(1.0, f64::min);
     assert_eq!(stats()["least_close"], lowest);
     assert_eq!(stats()["unlike"], 0);
-    let told = "items removed, each with similarity 0.8462 or more to one that is kept";
+    // 0.84615…: no bound is closer than what was measured.
+    let told = "items removed, each with similarity 0.8461 or more to one that is kept";
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     // What older scripts say is what happens anyway.
     place.ok(&format!("{line} --no-chains"));

@@ -43,9 +43,11 @@ fn every_recipe_is_tested() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = fs::read_to_string(root.join("docs/recipes.md")).unwrap();
     let here = include_str!("recipes.rs");
+    let cooked: Vec<&str> =
+        here.split("cook(&place, \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     for heading in page.lines().filter_map(|line| line.strip_prefix("## ")) {
-        let start = heading.split([' ', ',']).next().unwrap();
-        assert!(here.contains(&format!("\"{start}")), "no test cooks {heading:?}");
+        let is_cooked = cooked.iter().any(|start| heading.starts_with(start));
+        assert!(is_cooked, "no test cooks {heading:?}");
     }
 }
 
@@ -100,7 +102,7 @@ fn mistakes_with_two_collections_get_a_clear_line() {
     place.fails("dedup new.jsonl --against kept/ -o out.jsonl --text body", &["body", "--text"]);
     place.fails(
         "dedup new.jsonl --against kept/ -o kept/old.jsonl",
-        &["a file of the old collection"],
+        &["a file of the collection in --against"],
     );
     place.write("in/new.jsonl", record("new", &words(100, 50)));
     place.fails(

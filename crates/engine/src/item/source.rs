@@ -1,6 +1,6 @@
 //! A collection of texts that can be read more than once, in chunks that many threads decode.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::observe::Traffic;
 use crate::{Error, Result};
@@ -131,6 +131,11 @@ impl Batch<'_> {
     /// Bytes of all texts.
     pub fn bytes(&self) -> u64 {
         (0..self.items.len()).map(|index| self.text(index).len() as u64).sum()
+    }
+
+    /// The file that `items[index]` is in, for messages.
+    pub fn file(&self, index: usize) -> &Path {
+        self.files.get(index).unwrap_or(&self.path)
     }
 
     /// The text of `items[index]`.

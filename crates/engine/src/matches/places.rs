@@ -30,7 +30,7 @@ impl Collection {
                 let batch = source.decode(&chunk, &|ordinal| wanted(start + ordinal))?;
                 let before = source.lines_before(number)?;
                 let place = |(at, item): (usize, &Item)| {
-                    let file: PathBuf = batch.files.get(at).unwrap_or(&batch.path).clone();
+                    let file: PathBuf = batch.file(at).to_path_buf();
                     (start + item.ordinal, file, item.line + before)
                 };
                 let is_wanted = |(_, item): &(usize, &Item)| wanted(start + item.ordinal);

@@ -158,7 +158,8 @@ impl Options {
     ) -> Result<Option<Job>> {
         let Some(temp) = &self.temp else { return Ok(None) };
         let places = files.inputs.iter().chain(files.against);
-        let stamps: Option<Vec<String>> = places.map(Place::stamp).collect();
+        let folders = self.read_options().folders;
+        let stamps: Option<Vec<String>> = places.map(|place| place.stamp(&folders)).collect();
         let Some(stamps) = stamps else { return Ok(None) };
         let folder = std::env::current_dir().unwrap_or_default();
         let chunk = chunk_bytes(settings);

@@ -192,7 +192,8 @@ pub fn find<S: Source>(
 
 /// The overlaps of one chunk.
 struct ChunkOverlaps {
-    path: PathBuf,
+    /// Of each text that overlaps.
+    files: Vec<PathBuf>,
     records: u32,
     /// The number of each item, and whether it overlaps.
     items: Vec<(u32, bool)>,
@@ -208,7 +209,7 @@ impl ChunkOverlaps {
     fn of(search: &TextSearch<'_>, batch: Batch<'_>) -> Self {
         let mut buffers = TextBuffers::default();
         let mut chunk = Self {
-            path: batch.path.clone(),
+            files: Vec::new(),
             records: batch.records,
             items: Vec::with_capacity(batch.items.len()),
             short: 0,
@@ -223,6 +224,7 @@ impl ChunkOverlaps {
             chunk.short += u64::from(found.is_short);
             chunk.crowded += u64::from(found.is_crowded);
             chunk.items.push((item.ordinal, found.overlap.is_some()));
+            chunk.files.extend(found.overlap.as_ref().map(|_| batch.file(at).to_path_buf()));
             chunk.overlaps.extend(found.overlap.map(|overlap| TrainOverlap {
                 position: item.ordinal.into(),
                 line: item.line,
@@ -280,9 +282,6 @@ impl Gathered {
         number: ChunkNumber,
         chunk: ChunkOverlaps,
     ) -> Result<()> {
-        if self.store.files.last() != Some(&chunk.path) {
-            self.store.files.push(chunk.path);
-        }
         let counts = &mut self.counts;
         counts.items += chunk.items.len() as u64;
         counts.skipped += chunk.bad.len() as u64;
@@ -307,7 +306,10 @@ impl Gathered {
             self.chunks.insert(number, (range, self.records));
         }
         let lines = if chunk.overlaps.is_empty() { 0 } else { train.lines_before(number)? };
-        for mut overlap in chunk.overlaps {
+        for (mut overlap, file) in chunk.overlaps.into_iter().zip(chunk.files) {
+            if self.store.files.last() != Some(&file) {
+                self.store.files.push(file);
+            }
             overlap.position += self.records;
             overlap.line += lines;
             overlap.file = self.store.files.len() - 1;

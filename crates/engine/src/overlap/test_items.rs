@@ -67,7 +67,8 @@ pub struct TestCounts {
 
 /// The items of one chunk, and their words.
 struct ChunkWords {
-    path: PathBuf,
+    /// Of each item.
+    files: Vec<PathBuf>,
     records: u32,
     items: Vec<Item>,
     words: Vec<WordPlaces>,
@@ -83,8 +84,9 @@ impl ChunkWords {
             words
         };
         let words = (0..batch.items.len()).map(words).collect();
-        let Batch { path, records, items, passed_over, bad, .. } = batch;
-        Self { path, records, items, words, passed_over, bad }
+        let files = (0..batch.items.len()).map(|at| batch.file(at).to_path_buf()).collect();
+        let Batch { records, items, passed_over, bad, .. } = batch;
+        Self { files, records, items, words, passed_over, bad }
     }
 }
 
@@ -125,14 +127,15 @@ impl TestItems {
     }
 
     fn put(&mut self, chunk: ChunkWords, start: u64, lines: u64, least: usize) -> Result<()> {
-        if self.files.last() != Some(&chunk.path) {
-            self.files.push(chunk.path);
-        }
         self.counts.skipped += chunk.bad.len() as u64;
         self.counts.passed_over += chunk.passed_over;
         let room = SHOWN.saturating_sub(self.skipped.len());
         self.skipped.extend(chunk.bad.into_iter().take(room));
-        for (item, words) in chunk.items.into_iter().zip(&chunk.words) {
+        let items = chunk.items.into_iter().zip(chunk.files);
+        for ((item, file), words) in items.zip(&chunk.words) {
+            if self.files.last() != Some(&file) {
+                self.files.push(file);
+            }
             self.counts.items += 1;
             if words.len() < least {
                 self.counts.short += 1;

@@ -1,6 +1,6 @@
-//! KeepValues between delimiters, with a header row or without.
+//! Values between delimiters, with a header row or without.
 //!
-//! KeepValues are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
+//! Values are text, ids too: `007` stays `007`. The value that decides what is kept is a number where
 //! it reads as one. A record that has more or fewer fields than the header is bad. Without a header row the
 //! columns are called 1, 2, 3 and so on, as many as the first record has.
 //!

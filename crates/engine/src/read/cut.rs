@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{Error, Result};
 use arrow_array::{
-    Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
     cast::AsArray,
     types::{ArrowDictionaryKeyType, *},
 };
@@ -22,7 +22,7 @@ use arrow_schema::{ArrowError, DataType};
 use memchr::memchr;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::{fmt, ops::Range, sync::Arc};
+use std::{collections::HashMap, fmt, ops::Range, sync::Arc};
 
 /// The stretches of one record's text that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,15 @@ pub(super) fn copy_data(
                 Some(batch) => {
                     let ordinals = (0..records).filter(|&ordinal| wanted(ordinal));
                     let ranges: Vec<_> = ordinals.map(|ordinal| cuts.of(ordinal)).collect();
-                    cut_batch(batch, field, &ranges).map_err(|_| changed())?
+                    cut_batch(batch, field, &ranges).map_err(|error| match error {
+                        ArrowError::DictionaryKeyOverflowError => {
+                            let what = format!(
+                                "`{field}` has more different texts than its type has numbers"
+                            );
+                            Error::file(asked.path, what).or("write another format, such as .jsonl")
+                        }
+                        _ => changed(),
+                    })?
                 }
             };
             Ok(CopiedRecords { records, body: RecordBody::Batch(batch) })
@@ -452,7 +460,7 @@ fn cut_column(
     })
 }
 
-/// A column with a dictionary: each row gets a value of its own, since every cut text may be a new one.
+/// A column with a dictionary: it gets one of the texts that there are after the cuts.
 fn dictionary_cut<K: ArrowDictionaryKeyType>(
     column: &ArrayRef,
     ranges: &[Option<&[Range<usize>]>],
@@ -460,11 +468,26 @@ fn dictionary_cut<K: ArrowDictionaryKeyType>(
     use arrow_array::{DictionaryArray, PrimitiveArray};
     use arrow_buffer::ArrowNativeType as _;
     let plain = super::convert::without_dictionary(column)?;
-    let values = cut_column(&plain, ranges)?;
-    let key = |row: usize| values.is_valid(row).then(|| K::Native::from_usize(row)).flatten();
-    let keys: PrimitiveArray<K> = (0..values.len()).map(key).collect();
-    if keys.null_count() > values.null_count() {
-        return Err(ArrowError::DictionaryKeyOverflowError);
+    let all: ArrayRef = cut_column(&plain, ranges)?;
+    let texts: Vec<Option<&str>> = match all.data_type() {
+        DataType::Utf8 => all.as_string::<i32>().iter().collect(),
+        DataType::LargeUtf8 => all.as_string::<i64>().iter().collect(),
+        _ => all.as_string_view().iter().collect(),
+    };
+    let mut rows: HashMap<&str, usize> = HashMap::new();
+    let mut firsts = Vec::new();
+    let mut keys = Vec::with_capacity(texts.len());
+    for (row, text) in texts.into_iter().enumerate() {
+        let key = text.map(|text| {
+            *rows.entry(text).or_insert_with(|| {
+                firsts.push(row as u64);
+                firsts.len() - 1
+            })
+        });
+        let native = |key| K::Native::from_usize(key).ok_or(ArrowError::DictionaryKeyOverflowError);
+        keys.push(key.map(native).transpose()?);
     }
+    let keys: PrimitiveArray<K> = keys.into_iter().collect();
+    let values = arrow_select::take::take(&all, &UInt64Array::from(firsts), None)?;
     Ok(Arc::new(DictionaryArray::try_new(keys, values)?))
 }

@@ -121,9 +121,10 @@ impl<R: Read> DecodingReader<R> {
     fn decode_more(&mut self) -> io::Result<()> {
         if self.at == self.input.len() && !self.has_ended {
             self.input.resize(STEP, 0);
-            let read = self.inner.read(&mut self.input)?;
-            self.input.truncate(read);
             self.at = 0;
+            let read = self.inner.read(&mut self.input);
+            self.input.truncate(read.as_ref().map_or(0, |read| *read));
+            let read = read?;
             self.has_ended = read == 0;
         }
         // Three bytes for one are enough for every encoding, and a character takes up to four.

@@ -170,7 +170,14 @@ impl ArrayLines {
                     match in_text {
                         // Still one line, and still no JSON.
                         true => lines.json.push(b'\r'),
-                        false => written += indent(&chunk[at..]),
+                        false => {
+                            written += indent(&chunk[at..]);
+                            // Two halves of a number are no number.
+                            let ends = lines.json[begin..].last().is_some_and(is_of_token);
+                            if ends && chunk.get(written).is_some_and(is_of_token) {
+                                lines.json.push(b' ');
+                            }
+                        }
                     }
                     at = written;
                     continue;
@@ -271,4 +278,9 @@ fn blank(bytes: &[u8]) -> usize {
 
 fn count_lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Whether a byte may belong to a number, `true`, `false` or `null`.
+fn is_of_token(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
 }

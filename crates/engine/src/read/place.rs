@@ -96,8 +96,9 @@ impl Place {
     }
 
     /// Names, sizes and ages of its files and samples of what they hold, to notice changes; `None` where it cannot be read
-    /// again by another run.
-    pub fn stamp(&self) -> Option<String> {
+    /// again by another run. Of a folder of documents also which of them the filter lets through, as `.gitignore` files
+    /// say and are no documents themselves.
+    pub fn stamp(&self, filter: &FolderFilter) -> Option<String> {
         /// Files of a folder that are looked into.
         const SAMPLED: usize = 64;
         let path = self.path().filter(|_| !self.is_stdin())?;
@@ -111,6 +112,8 @@ impl Place {
             for document in some {
                 stamps.push(format!("{:016x}", document.stored.sample()?));
             }
+            let (wanted, _) = folder::list(path, None, filter).ok()?;
+            stamps.extend(wanted.into_iter().map(|document| document.id));
             return Some(stamps.join("\n"));
         }
         let file = metadata.is_file().then(|| Rereadable::new(path.to_path_buf(), &metadata))?;
@@ -171,8 +174,9 @@ mod tests {
             file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         };
         let stamps = || {
-            [&path, folder.path()]
-                .map(|path: &Path| Place::from(path.to_path_buf()).stamp().unwrap())
+            [&path, folder.path()].map(|path: &Path| {
+                Place::from(path.to_path_buf()).stamp(&FolderFilter::default()).unwrap()
+            })
         };
         write("{\"text\":\"one\"}\n");
         let before = stamps();
@@ -184,5 +188,21 @@ mod tests {
         fs::rename(&path, folder.path().join("old")).unwrap();
         fs::copy(folder.path().join("old"), &path).unwrap();
         assert_ne!(stamps()[0], after[0]);
+    }
+
+    #[test]
+    fn a_folder_whose_ignored_files_change_was_taken_for_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("a.txt", "one");
+        write("b.txt", "two");
+        let stamp = || Place::from(folder.path().to_path_buf()).stamp(&FolderFilter::default());
+        let before = stamp();
+        assert!(before.is_some());
+        write(".gitignore", "a.txt\n");
+        let after = stamp();
+        assert_ne!(before, after);
+        write(".gitignore", "b.txt\n");
+        assert_ne!(stamp(), after);
     }
 }

@@ -1,12 +1,13 @@
 //! The words of a text with a hash of 128 bits each, and where they stand.
 //!
 //! Words are those of [`UnicodeWords`](super::UnicodeWords) in lower case. Texts of which every word is as long in lower case
-//! go block by block; in others, such as Chinese ones, words are taken one by one. A word has the same hash either way.
+//! go block by block; those of others, such as Chinese ones, are taken one by one ([`WordPlaces`]). Words are the same either way.
 
 use nearkin_kernels::{HashKey, WordMask, hash_piece, hash_words, lower_words};
 
-use super::fold::{Case, fold_case, is_word_character};
-use super::words::{first_word, fold_others};
+use super::WordPlaces;
+use super::fold::Case;
+use super::words::fold_others;
 
 /// Reads texts one after the other, and keeps its buffers.
 #[derive(Debug, Default)]
@@ -14,6 +15,7 @@ pub(crate) struct WordReader {
     padded: Vec<u8>,
     masks: Vec<WordMask>,
     hashes: [Vec<u64>; 2],
+    words: WordPlaces,
 }
 
 /// The keys of the two halves of a word's hash.
@@ -39,7 +41,12 @@ impl WordReader {
         out.clear();
         match self.is_simple(text) {
             true => hash_words(keys.first(), &self.padded, &self.masks, out),
-            false => each_word(text, |_, _, word| out.push(hash_piece(keys.first(), word))),
+            false => {
+                self.words.take(text);
+                out.extend(
+                    self.words.words().map(|word| hash_piece(keys.first(), word.as_bytes())),
+                );
+            }
         }
     }
 
@@ -47,9 +54,9 @@ impl WordReader {
     pub(crate) fn both(&mut self, text: &str, keys: &WordKeys, out: &mut Vec<[u64; 2]>) {
         out.clear();
         if !self.is_simple(text) {
-            return each_word(text, |_, _, word| {
-                out.push([0, 1].map(|which| hash_piece(&keys.0[which], word)));
-            });
+            self.words.take(text);
+            let both = |word: &str| [0, 1].map(|which| hash_piece(&keys.0[which], word.as_bytes()));
+            return out.extend(self.words.words().map(both));
         }
         for (hashes, key) in self.hashes.iter_mut().zip(&keys.0) {
             hashes.clear();
@@ -63,7 +70,9 @@ impl WordReader {
     pub(crate) fn places(&mut self, text: &str, out: &mut Vec<[u32; 2]>) {
         out.clear();
         if !self.is_simple(text) {
-            return each_word(text, |start, end, _| out.push([start as u32, end as u32]));
+            self.words.take(text);
+            let places = self.words.places().iter();
+            return out.extend(places.map(|place| [place.start as u32, place.end as u32]));
         }
         let (mut before, mut start) = (0, 0);
         for (block, mask) in (0u32..).zip(&self.masks) {
@@ -85,9 +94,8 @@ impl WordReader {
     /// How many words a text has.
     pub(crate) fn count(&mut self, text: &str) -> usize {
         if !self.is_simple(text) {
-            let mut count = 0;
-            each_word(text, |_, _, _| count += 1);
-            return count;
+            self.words.take(text);
+            return self.words.len();
         }
         let mut before = 0;
         let starts = self.masks.iter().map(|mask| {
@@ -103,18 +111,6 @@ impl WordReader {
         let Self { padded, masks, .. } = self;
         lower_words(text.as_bytes(), true, padded, masks)
             || fold_others(text, Case::Fold, padded, masks)
-    }
-}
-
-/// Calls `each` with every word: where it begins and ends, and what it is in lower case.
-fn each_word(text: &str, mut each: impl FnMut(usize, usize, &[u8])) {
-    let mut folded = Vec::new();
-    let mut at = 0;
-    while let Some(skipped) = text[at..].find(is_word_character) {
-        let start = at + skipped;
-        at = start + first_word(&text[start..]);
-        fold_case(&text[start..at], Case::Fold, &mut folded);
-        each(start, at, &folded);
     }
 }
 
@@ -141,7 +137,8 @@ mod tests {
             (" . ", &[]),
             ("It's 5_a, naïve—Ωmega! ", &["It", "s", "5_a", "naïve", "Ωmega"]),
             ("犬がabc走る。", &["犬", "が", "abc", "走", "る"]),
-            ("İstanbul, ẞ", &["İstanbul", "ẞ"]),
+            // The dot of İ belongs to no word.
+            ("İstanbul, ẞ", &["İ", "stanbul", "ẞ"]),
         ];
         for (text, expected) in cases {
             for before in 0..70 {
@@ -154,5 +151,10 @@ mod tests {
         let mixed = format!("{long} 犬");
         assert_eq!(words(&long).1[..], words(&mixed).1[..words(&long).1.len()]);
         assert_eq!(words("NÉE née").1[0], words("NÉE née").1[1]);
+        // Whatever else is in the text: the letter behind the apostrophe decides which sigma it is.
+        for text in ["ΟΔΟΣ'Α", "ΟΔΟΣ Α", "οδος", "İz"] {
+            let alone = words(text).1;
+            assert_eq!(words(&format!("{text} 犬")).1[..alone.len()], alone, "{text}");
+        }
     }
 }

@@ -334,7 +334,7 @@ impl RemovedFrom<'_> {
         RemovedStretch {
             position: self.start + item.ordinal,
             id: id_of(item, self.start),
-            file: self.batch.path.clone(),
+            file: self.batch.file(self.index).to_path_buf(),
             line: self.line,
             offset: range.start as u64,
             text: text[range].to_owned(),

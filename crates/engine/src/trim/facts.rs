@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::error::{Error, Problem};
-use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, PassedOver, Source};
+use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, PassedOver};
 use crate::observe::StageTime;
 use crate::spill::{Loader, Saver};
 
@@ -98,12 +98,7 @@ impl Default for Gathered {
 
 impl Gathered {
     /// The next chunk. Returns the position of its first record.
-    pub(super) fn push<S: Source>(
-        &mut self,
-        source: &S,
-        number: ChunkNumber,
-        chunk: ChunkFacts,
-    ) -> Result<u32> {
+    pub(super) fn push(&mut self, number: ChunkNumber, chunk: ChunkFacts) -> Result<u32> {
         /// How many problems are told.
         const TOLD: usize = 10;
         let start = self.end;
@@ -124,11 +119,8 @@ impl Gathered {
         facts.passed_over += chunk.passed_over;
         facts.ids_are_numbers &= !chunk.has_other_ids;
         if facts.problems.len() < TOLD && !chunk.problems.is_empty() {
-            let before = source.lines_before(number)?;
-            for mut error in chunk.problems.into_iter().take(TOLD - facts.problems.len()) {
-                error.move_down(before);
-                facts.problems.push(error);
-            }
+            let room = TOLD - facts.problems.len();
+            facts.problems.extend(chunk.problems.into_iter().take(room));
         }
         Ok(start)
     }

@@ -1,6 +1,7 @@
 //! Where the kept pieces stand: the documents with them are read once more, if somebody wants to know.
 
-use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::Trim;
@@ -19,17 +20,16 @@ pub(super) struct KeptPlaces {
     places: Lists<u64>,
     /// Where each of them begins in its text, in bytes.
     offsets: Lists<u64>,
-    /// The documents in order: position, line, and where its id ends among `ids`.
+    /// The documents in order: position, line, and where its id and its file end among `names`.
     documents: Lists<u64>,
-    ids: Lists<u8>,
-    files: BTreeMap<u32, PathBuf>,
+    names: Lists<u8>,
 }
 
 /// The lists that were read last.
 #[derive(Default)]
 pub(super) struct KeptCaches {
     numbers: [Cache<u64>; 3],
-    ids: Cache<u8>,
+    names: Cache<u8>,
 }
 
 impl KeptPlaces {
@@ -39,8 +39,7 @@ impl KeptPlaces {
         let places = kept_by_chunk(run, found)?;
         let list = || Lists::new(budget.share(1), &budget.temp);
         let (mut offsets, mut documents) = (list(), list());
-        let mut ids: Lists<u8> = Lists::new(budget.share(1), &budget.temp);
-        let mut files = BTreeMap::new();
+        let mut names: Lists<u8> = Lists::new(budget.share(1), &budget.temp);
         let starts = &found.gathered.starts;
         let is_free = |number: ChunkNumber| {
             let index = starts.index(number);
@@ -54,33 +53,32 @@ impl KeptPlaces {
             |chunk| {
                 let (number, bytes) = source.place(&chunk);
                 if is_free(number) {
-                    return Ok((number, bytes, PathBuf::new(), KeptChunk::default()));
+                    return Ok((number, bytes, KeptChunk::default()));
                 }
                 let mut cache = Cache::one();
                 let places = places.get(starts.index(number), &mut cache)?;
                 let start = starts.start(number).unwrap_or_default() as u32;
                 let kept = KeptChunk::read(run, (&chunk, number, start), places)?;
-                Ok((number, bytes, kept.file.clone(), kept))
+                Ok((number, bytes, kept))
             },
-            |(_, _, _, kept)| 8 * (kept.offsets.len() + kept.documents.len()) + kept.ids.len(),
-            |(number, bytes, file, kept)| {
+            |(_, _, kept)| 8 * (kept.offsets.len() + kept.documents.len()) + kept.names.len(),
+            |(number, bytes, kept)| {
                 run.advance(bytes)?;
                 let index = starts.index(number);
                 while offsets.len() < index {
                     offsets.push(&[])?;
                     documents.push(&[])?;
-                    ids.push(&[])?;
+                    names.push(&[])?;
                 }
                 if index < places.len() {
-                    files.insert(number.part, file);
                     offsets.push(&[&kept.offsets])?;
                     documents.push(&[&kept.documents])?;
-                    ids.push(&[&kept.ids])?;
+                    names.push(&[&kept.names])?;
                 }
                 Ok(())
             },
         )?;
-        Ok(Self { places, offsets, documents, ids, files })
+        Ok(Self { places, offsets, documents, names })
     }
 
     /// Where a kept place is.
@@ -100,13 +98,14 @@ impl KeptPlaces {
         let places = self.places.get(index, places)?;
         let Ok(at) = places.binary_search(&kept.rotate_left(32)) else { return Ok(None) };
         let offset = self.offsets.get(index, offsets)?.get(at).copied().unwrap_or_default();
-        let documents = self.documents.get(index, documents)?.as_chunks::<3>().0;
+        let documents = self.documents.get(index, documents)?.as_chunks::<4>().0;
         let at = documents.partition_point(|it| it[0] < u64::from(place.document));
-        let Some(&[_, line, end]) = documents.get(at) else { return Ok(None) };
-        let first = at.checked_sub(1).map_or(0, |before| documents[before][2]);
-        let id = self.ids.get(index, &mut caches.ids)?.get(first as usize..end as usize);
-        let file = self.files.get(&chunk.part).cloned().unwrap_or_default();
-        Ok(Some(KeptPlace { id: id_from(id.unwrap_or_default()), file, line, offset }))
+        let Some(&[_, line, id, file]) = documents.get(at) else { return Ok(None) };
+        let first = at.checked_sub(1).map_or(0, |before| documents[before][3]);
+        let names = self.names.get(index, &mut caches.names)?;
+        let name = |from: u64, to: u64| names.get(from as usize..to as usize).unwrap_or_default();
+        let file = PathBuf::from(OsStr::from_bytes(name(id, file)));
+        Ok(Some(KeptPlace { id: id_from(name(first, id)), file, line, offset }))
     }
 }
 
@@ -157,10 +156,9 @@ fn kept_by_chunk<S: Source>(run: &Trim<'_, S>, found: &Stretches) -> Result<List
 /// What is told of the kept places of a chunk.
 #[derive(Default)]
 struct KeptChunk {
-    file: PathBuf,
     offsets: Vec<u64>,
     documents: Vec<u64>,
-    ids: Vec<u8>,
+    names: Vec<u8>,
 }
 
 impl KeptChunk {
@@ -174,7 +172,7 @@ impl KeptChunk {
             |ordinal: u32| places.binary_search_by_key(&(start + ordinal), document).is_ok();
         let batch = run.source.decode(chunk, &is_wanted)?;
         let before = run.source.lines_before(number)?;
-        let mut kept = Self { file: batch.path.clone(), ..Self::default() };
+        let mut kept = Self::default();
         let mut reader = TextPlaces::new(run.settings.unit);
         for (index, item) in batch.items.iter().enumerate().filter(|it| is_wanted(it.1.ordinal)) {
             let position = start + item.ordinal;
@@ -184,8 +182,11 @@ impl KeptChunk {
                 let offset = reader.start(*place as u32).ok_or_else(|| changed(&batch))?;
                 kept.offsets.push(offset.into());
             }
-            push_id(&id_of(item, start), &mut kept.ids);
-            kept.documents.extend([position.into(), item.line + before, kept.ids.len() as u64]);
+            push_id(&id_of(item, start), &mut kept.names);
+            let id = kept.names.len() as u64;
+            kept.names.extend_from_slice(batch.file(index).as_os_str().as_bytes());
+            let file = kept.names.len() as u64;
+            kept.documents.extend([position.into(), item.line + before, id, file]);
         }
         match kept.offsets.len() == places.len() {
             true => Ok(kept),

@@ -48,7 +48,7 @@ pub(super) fn stretches<S: Source>(run: &Trim<'_, S>) -> Result<Stretches> {
         |(_, _, _, block)| block.bytes(),
         |(number, bytes, facts, block)| {
             run.advance(bytes)?;
-            let start = gathered.push(*source, number, facts)?;
+            let start = gathered.push(number, facts)?;
             prints.push(block.at(start))?;
             watch.done(bytes, || prints.bytes())
         },

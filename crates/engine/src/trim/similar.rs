@@ -110,7 +110,7 @@ fn numbered<S: Source>(run: &Trim<'_, S>) -> Result<(Gathered, Vec<u32>)> {
         |(_, _, _, counts)| 4 * counts.len(),
         |(number, bytes, facts, counts)| {
             run.advance(bytes)?;
-            gathered.push(*source, number, facts)?;
+            gathered.push(number, facts)?;
             for count in counts {
                 starts.push(next);
                 next = next.checked_add(count).ok_or_else(|| {

@@ -75,7 +75,7 @@ fn anchors<S: Source>(run: &Trim<'_, S>, windows: Windows<'_>) -> Result<(Gather
         |(_, _, _, block)| block.bytes(),
         |(number, bytes, facts, block)| {
             run.advance(bytes)?;
-            gathered.push(*source, number, facts)?;
+            gathered.push(number, facts)?;
             hashes.push(block)?;
             watch.done(bytes, || hashes.bytes())
         },

@@ -207,3 +207,18 @@ fn columns_keep_their_types() {
         );
     }
 }
+
+#[test]
+fn a_dictionary_needs_no_more_numbers_than_there_are_texts() {
+    let category = |row: usize| format!("number {}", row % 100);
+    let values: Vec<String> = (0..400).map(category).collect();
+    let dictionary: DictionaryArray<Int8Type> = values.iter().map(String::as_str).collect();
+    let dir = files(&[("x.parquet", &parquet(vec![("text", Arc::new(dictionary))], 400))]);
+    // Of record 7, "7" is left.
+    let cuts: &[(u32, &[Range<usize>])] = &[(7, &[0..7])];
+    let written = texts(&rows(&cut_with(&dir, ("x.parquet", "y.parquet"), options(), cuts)));
+    let left = |row| if row == 7 { "7".to_owned() } else { category(row) };
+    // All records but the second are copied.
+    let expected: Vec<_> = (0..400).filter(|row| *row != 1).map(|row| Some(left(row))).collect();
+    assert_eq!(written, expected);
+}

@@ -182,3 +182,13 @@ proptest! {
         prop_assert_eq!(array_lines, lines);
     }
 }
+
+#[test]
+fn a_line_end_within_a_number_or_a_word_does_not_join_its_parts() {
+    for element in ["1\n2", "1\n  2", "tr\nue", "-\n5", "1.\n5"] {
+        let dir =
+            files(&[("x.json", format!("[{{\"text\": \"t\", \"n\": {element}}}]").as_bytes())]);
+        let error = failure(&dir, &["x.json"], options());
+        assert!(error.contains("not valid JSON"), "{element}: {error}");
+    }
+}
