@@ -158,11 +158,10 @@ def test_counts_are_whole_numbers(count: Any) -> None:
         (float("nan"), "counts must be whole numbers"),
         (-1, "`a` occurs -1 times; counts cannot be negative"),
         (-(10**400), "counts cannot be negative"),
-        (1_000_001, "counts go up to 1000000: scale them down"),
-        (2**32 - 1, "counts go up to 1000000"),
-        (2**40, "counts go up to 1000000"),
-        (10**400, "counts go up to 1000000"),
-        (float("inf"), "counts go up to 1000000"),
+        (2**32, "counts go up to 4294967295: scale them down"),
+        (2**40, "counts go up to 4294967295"),
+        (10**400, "counts go up to 4294967295"),
+        (float("inf"), "counts go up to 4294967295"),
         (None, "`a` has None for a count"),
         ("2", "`a` has '2' for a count"),
         (True, "`a` has True for a count"),
@@ -179,4 +178,4 @@ def test_counts_have_the_limits_of_the_readers(count: Any, message: str) -> None
 def test_a_text_cannot_ask_for_more_than_the_limit() -> None:
     # Such a text is what no reader writes: it is one element.
     assert len(shingle.of("\x1f1*1000000:a", "elements", bag=True)) == 1_000_000
-    assert len(shingle.of("\x1f1*1000001:a", "elements", bag=True)) == 1
+    assert len(shingle.of("\x1f1*4294967296:a", "elements", bag=True)) == 1

@@ -26,7 +26,7 @@ FILES: list[tuple[str, bytes, Call, list[str]]] = [
     ("a.csv", b"text,n\na\n", nk.pairs, ["name the delimiter with delimiter=, or pass on_error="]),
     ("a.csv", b"body\na\n", nk.pairs, ["name the text column with text="]),
     ("a.dat", b"a\n", nk.pairs, ['pass format="jsonl", "parquet", "csv", "tsv" or "txt"']),
-    ("a.txt", b"a\n", lambda path: nk.pairs(path.parent, format="txt"), ["or leave out format"]),
+    ("a.txt", b"a\n", lambda path: nk.pairs(path.parent, format="csv"), ["or leave out format"]),
     ("a.txt", b"1 2\n", lambda path: nk.pairs(path, as_="answers", within=1), ["choose the questions with questions="]),
     ("a.txt", b"01\n0f\n", lambda path: nk.pairs(path, as_="bits"), ['pass digits="hex", or write all']),
     ("a.txt", b"1 2\n0 0\n", lambda path: nk.pairs(path, as_="vector", measure="cosine"), ['pass measure="l2"']),

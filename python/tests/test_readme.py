@@ -81,10 +81,15 @@ def test_the_guide(
     np.save("images.npy", np.random.default_rng(1).normal(size=(50, 8)))
     with pa.CompressedOutputStream("crawl.jsonl.zst", "zstd") as out:
         out.write((tmp_path / "articles.jsonl").read_bytes())
+    for folder in ("corpus", "train"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(tmp_path / "articles.jsonl", tmp_path / folder / "articles.jsonl")
+    shutil.copy(tmp_path / "articles.jsonl", tmp_path / "test.jsonl")
     more = {"title": "", "source": "wiki", "quality": 1}
     table = pa.Table.from_pylist([{**article, **more, "body": article["text"]} for article in articles])
     texts = table["text"].to_pylist()
     names: dict[str, object] = {"np": np, "pathlib": pathlib, "table": table, "new": table, "old": table}
+    names |= {"train": table, "test": table.slice(0, 2), "documents": table}
     names |= {"text_a": texts[0], "text_b": texts[1], "text": texts[0], "other_text": texts[0], "texts": texts}
     persons = ROOT / "examples" / "python" / "persons.py"
     subprocess.run([sys.executable, persons, "--count", "1000", "persons"], check=True, capture_output=True)
