@@ -379,7 +379,7 @@ def test_lines_of_all_sorts_are_read_as_the_command_reads_them(
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.txt", "in.csv"])
 def test_items_that_are_too_large_are_told_or_left_out_as_by_the_command(
-    session: Any, rows: list[Row], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    session: Any, rows: list[Row], tmp_path: Path, name: str
 ) -> None:
     texts = [row[1] for row in rows[:120]]
     for at, size in [(0, 4_000), (50, 2_500), (51, 3_000_000), (123, 9_000)]:
@@ -387,19 +387,20 @@ def test_items_that_are_too_large_are_told_or_left_out_as_by_the_command(
     kinds = {".txt": "{}\n", ".csv": '"{}"\n'}
     form = kinds.get(Path(name).suffix, '{{"text": "{}"}}\n')
     content = ("text\n" * name.endswith("csv") + "".join(map(form.format, texts))).encode()
-    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    monkeypatch.chdir(tmp_path)
+    # Spark has a working folder of its own.
+    path, there, named = str(tmp_path / name), str(tmp_path / "there"), str(tmp_path / "named")
+    Path(path).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     words = ["-t", "0.6", "--max-item", "2K"]
     skip = [*words, "--on-error", "skip"]
-    command("dedup", name, "-o", "here.jsonl", "--clusters", "clusters.jsonl", *skip)
-    stats = run(session, *parse(["dedup", name, "-o", "there.jsonl", "--clusters", "named.jsonl", *skip]))
-    assert lines(tmp_path / "named.jsonl") == lines(tmp_path / "clusters.jsonl")
+    command("dedup", path, "-o", str(tmp_path / "here.jsonl"), "--clusters", str(tmp_path / "clusters.jsonl"), *skip)
+    stats = run(session, *parse(["dedup", path, "-o", there, "--clusters", named, *skip]))
+    assert lines(tmp_path / "named") == lines(tmp_path / "clusters.jsonl")
     assert stats["skipped"] == 4
     told = r"has [0-9,]+ bytes, and an item may have 2,048; allow 1M with .*max.item.*skip"
     with pytest.raises((nk.NearkinError, PySparkException), match=told):
-        run(session, *parse(["dedup", name, "-o", "stopped", *words]))
+        run(session, *parse(["dedup", path, "-o", str(tmp_path / "stopped"), *words]))
     with pytest.raises(subprocess.CalledProcessError):
-        command("dedup", name, "-o", "stopped.jsonl", *words)
+        command("dedup", path, "-o", str(tmp_path / "stopped.jsonl"), *words)
 
 
 def test_lists_that_are_too_large_are_left_out_as_by_the_command(session: Any) -> None:
