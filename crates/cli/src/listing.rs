@@ -41,7 +41,9 @@ pub(crate) fn run(args: &PairsArgs) -> anyhow::Result<()> {
     check(args, &options)?;
     let progress = Progress::start(args.search.run.quiet)?;
     let inputs = args.search.input.places()?;
-    let found = dedup::find(&options, (&inputs, &[]), DedupOutputs::default(), &progress)?;
+    let mut found = dedup::find(&options, (&inputs, &[]), DedupOutputs::default(), &progress)?;
+    // Nothing is removed here.
+    found.result.stats.kept = None;
     let all = groups(&found);
     let shown = &all[..all.len().min(GROUPS)];
     let texts = texts(&found, shown)?;
