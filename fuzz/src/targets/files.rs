@@ -74,6 +74,8 @@ pub(crate) fn packed(data: &[u8]) {
     let packed = [pack(first), pack(second)].concat();
     let whole = records(&file(0, &packed), &options);
     match (&whole, &records(&file(1, data), &options)) {
+        // A text may begin like a file of another kind.
+        (_, Err(error)) if is_of_another_kind(&error.to_string()) => return,
         (Ok(whole), Ok(plain)) => assert_eq!(whole, plain, "packed and plain"),
         (whole, plain) => assert_eq!(whole.is_ok(), plain.is_ok(), "{whole:?} {plain:?}"),
     }
@@ -171,4 +173,11 @@ fn copied(input: &Input, format: Format) -> Result<Option<usize>, Error> {
         }
     }
     Ok(Some(count))
+}
+
+/// Whether an error says that a file begins like one of a packing that is not read, like Parquet, or like UTF-16.
+pub(super) fn is_of_another_kind(error: &str) -> bool {
+    ["which is not read", "is a Parquet file", "looks like UTF-16"]
+        .iter()
+        .any(|part| error.contains(part))
 }

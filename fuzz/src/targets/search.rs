@@ -9,6 +9,7 @@ use nearkin_engine::observe::NoObserver;
 use nearkin_engine::options::{Goal, Options};
 use nearkin_engine::shingle::{Scratch, Shingling};
 
+use super::files::is_of_another_kind;
 use super::{choices, file};
 
 const MEASURES: [&str; 4] = ["jaccard", "dice", "containment", "bag"];
@@ -40,7 +41,13 @@ pub(crate) fn search(data: &[u8]) {
     let options = Options::from_json(&options).expect("good options");
     let input = [file(0, data).into()];
     let told = engine::search(Goal::Pairs, &options, &input, &[], &NoObserver);
-    let ((_, batches), _) = told.unwrap_or_else(|error| panic!("{error:?}"));
+    let ((_, batches), _) = match told {
+        Ok(told) => told,
+        Err(error) => {
+            // A text may begin like a file of another kind.
+            return assert!(is_of_another_kind(&format!("{error:?}")), "{error:?}");
+        }
+    };
     let mut found = Pairs::new();
     for batch in &batches {
         let [a, b] = [0, 1].map(|at| batch.column(at).as_primitive::<Int64Type>());
