@@ -10,7 +10,8 @@
 //! comparing these (`stretches`). So every reported stretch is there, and none is missed: equal words have equal hashes.
 //!
 //! A stretch that stands in many test items, such as a notice in each, names the first few of them for each text; that it
-//! stands in others is counted. So the work for a word of training text is bounded, and so are the rows.
+//! stands in others is counted. So the work for a word of training text is bounded, and so are the rows;
+//! not where a share of a test item is asked for, as its stretches are then counted in full.
 
 mod store;
 mod stretches;

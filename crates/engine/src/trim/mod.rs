@@ -9,8 +9,9 @@
 //! (`rule` says what that means) and leave the stretches that are removed, by document (`stretches`). `cuts` reads the
 //! documents again that lose something, and turns the stretches into bytes of their texts.
 //!
-//! With a threshold, `similar` pieces are removed too. What is compared otherwise are words in lower case, by 128 bits for each. Nothing is quadratic: a piece that stands a million times
-//! is one class of a million places, and each place is looked at once.
+//! With a threshold, `similar` pieces are removed too. Otherwise, words are compared in lower case, by 128 bits for each.
+//! Nothing is quadratic: a piece that stands a million times is one class of a million places, and each place is looked
+//! at once.
 
 mod cuts;
 mod facts;
