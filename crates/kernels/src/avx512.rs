@@ -7,7 +7,7 @@ use crate::avx2::aes::OneBlock;
 use crate::float::{self, Sixteen};
 use crate::hash::Blocks;
 use crate::scalar::Block;
-use crate::scalar::{FACTORS, PORTION};
+use crate::scalar::{FACTORS, PORTION, Places};
 pub(crate) use crate::sha1::avx512::sha1_prefixes;
 use crate::tiles::{self, TILE};
 use crate::{HashKey, SPARE, Throw, WordMask};
@@ -88,7 +88,7 @@ pub(crate) fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], token
         15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
     );
     crate::scalar::words_hashed::<FourBlocks>(key, padded, masks, tokens, |bits, base, places| {
-        let put = |places: &mut [u32; 16], set: __m128i| {
+        let put = |places: &mut Places<16>, set: __m128i| {
             let sums = _mm512_add_epi32(_mm512_cvtepu8_epi32(set), _mm512_set1_epi32(base as i32));
             // SAFETY: 64 bytes are writable at `places`, and the store asks for no alignment.
             unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast::<__m512i>(), sums) };

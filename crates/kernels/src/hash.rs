@@ -22,6 +22,8 @@
 //!
 //! The values are part of every stored sketch: changing them is a change of format.
 
+use std::mem::MaybeUninit;
+
 use crate::scalar::Block;
 use crate::scalar::aes::{round_keys, xor};
 
@@ -301,12 +303,13 @@ pub(crate) fn shingles<B: Blocks>(key: &HashKey, tokens: &[u64], k: usize, out: 
     last[0] = xor(last[0], (k as u128).to_le_bytes());
     let count = tokens.len() + 1 - k;
     let part = PART.max(k).min(count);
-    let mut few = [[0; 16]; PART + FEW + OVER];
+    // For short texts, zeros would take a good part of the time.
+    let mut few = [const { MaybeUninit::<Block>::uninit() }; PART + FEW + OVER];
     let mut many = Vec::new();
     let room = match few.get_mut(..part + k + OVER) {
         Some(room) => room,
         None => {
-            many.resize(part + k + OVER, [0; 16]);
+            many.resize(part + k + OVER, MaybeUninit::uninit());
             &mut many[..]
         }
     };
@@ -336,10 +339,13 @@ unsafe fn part_shingles<B: Blocks>(
     (key, last): (&HashKey, &[Block; 4]),
     tokens: &[u64],
     k: usize,
-    room: &mut [Block],
+    room: &mut [MaybeUninit<Block>],
     out: *mut u64,
 ) {
-    let (pairs, count, at) = (tokens.len() - 1, tokens.len() + 1 - k, room.as_mut_ptr());
+    let (pairs, count) = (tokens.len() - 1, tokens.len() + 1 - k);
+    // What a step reads beyond the pairs is some value, whichever.
+    room[pairs..pairs + OVER].fill(MaybeUninit::new([0; 16]));
+    let at = room.as_mut_ptr().cast::<Block>();
     // The last step goes back rather than beyond the tokens, and takes some again.
     let within = |i: usize| i.min(pairs - B::N);
     // SAFETY, of all blocks here: a step takes `N` places from one below the number of tokens on, `N` ≤ OVER.

@@ -96,8 +96,8 @@ pub(crate) fn hash_words(key: &HashKey, padded: &[u8], masks: &[WordMask], token
             let high = vaddw_u16(base, vget_high_u16(all));
             // SAFETY: 32 bytes are writable at `places`.
             unsafe {
-                vst1q_u32(places.as_mut_ptr(), low);
-                vst1q_u32(places.as_mut_ptr().add(4), high);
+                vst1q_u32(places.as_mut_ptr().cast(), low);
+                vst1q_u32(places.as_mut_ptr().add(4).cast(), high);
             }
         });
     });
