@@ -43,6 +43,12 @@ pub trait Source: Sync {
         true
     }
 
+    /// Keeps up to so many bytes of what the next scans unpack in memory for those after them. Returns false if there is nothing
+    /// to unpack.
+    fn keep_unpacked(&self, _bytes: usize) -> bool {
+        false
+    }
+
     /// A chunk's number, from 0, and the bytes it stands for.
     fn place(&self, chunk: &Self::Chunk) -> (ChunkNumber, u64);
 

@@ -31,6 +31,7 @@ mod item;
 mod item_limit;
 mod json_array;
 mod json_fast;
+mod kept;
 mod lines;
 mod links;
 mod load;
@@ -91,6 +92,7 @@ use crate::parallel::{LaneRoom, in_lanes};
 use batch_builder::{BatchBuilder, ReadRequest};
 use chunker::Ends;
 use json_array::{ArrayLines, ArrayStart};
+use kept::KeptRoom;
 use ranges::{RangeText, Ranges};
 use rereadable::Rereadable;
 use scan::{Data, Mark};
@@ -217,6 +219,7 @@ pub struct Input {
     ids: IdSource,
     /// How many records the chunks have that were decoded, for each file.
     counts: Mutex<Vec<Vec<Option<u32>>>>,
+    kept_room: KeptRoom,
 }
 
 /// One file or folder.
@@ -350,6 +353,13 @@ impl Input {
     /// The total size on disk of what is read: not that of documents which are too large.
     pub fn bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.bytes(self.options.max_item)).sum()
+    }
+
+    /// Keeps up to so many bytes of what the next scans unpack in memory for those after them. Returns false if there is nothing
+    /// to unpack.
+    pub fn keep_unpacked(&self, bytes: usize) -> bool {
+        self.kept_room.set(bytes);
+        self.is_compressed()
     }
 
     /// What was read so far.

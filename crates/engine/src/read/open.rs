@@ -11,6 +11,7 @@ use super::{
     frames::Frames,
     item,
     json_array::{ArrayLines, ArrayStart},
+    kept::KeptRoom,
     lines,
     place::{self, MemoryTable, Place},
     ranges::Ranges,
@@ -64,7 +65,14 @@ pub(super) fn open(places: &[Place], mut options: ReadOptions) -> Result<Input> 
     for source in &mut sources {
         bind(source, &options, &ids)?;
     }
-    let input = Input { options, sources, folder, ids, counts: Mutex::default() };
+    let input = Input {
+        options,
+        sources,
+        folder,
+        ids,
+        counts: Mutex::default(),
+        kept_room: KeptRoom::default(),
+    };
     if input.sources.iter().all(has_columns) {
         check_values(&input, &|_| false)?;
     }

@@ -11,12 +11,14 @@ use super::{
     format::Compression,
     frames::Frames,
     item_limit::ItemLimit,
+    kept::{ChunkText, KeptPlace, KeptRoom},
     rereadable::{FileCursor, Rereadable},
     text::{Unpacker, broken},
 };
 use crate::Result;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::{
+    collections::HashMap,
     fs::File,
     io,
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -30,6 +32,7 @@ pub(super) struct Ranges {
     cuts: RangeCuts,
     limit: ItemLimit,
     lines: Mutex<LineCounts>,
+    kept: KeptTexts,
 }
 
 #[derive(Debug)]
@@ -39,6 +42,9 @@ enum RangeCuts {
     /// A chunk for each group of frames.
     Frames(Frames),
 }
+
+/// Chunks that were unpacked and kept, with the long records behind them.
+type KeptTexts = Mutex<HashMap<u32, (KeptPlace, Option<LongRecord>)>>;
 
 /// Line ends of chunks.
 #[derive(Debug, Default)]
@@ -52,7 +58,7 @@ struct LineCounts {
 #[derive(Debug)]
 pub(super) struct RangeText {
     /// Whole records.
-    pub(super) bytes: Buffer,
+    pub(super) bytes: ChunkText,
     /// The record behind them, if it is longer than items may be.
     pub(super) long: Option<LongRecord>,
 }
@@ -69,12 +75,13 @@ impl Ranges {
         let step = chunk_bytes.min(limit.bytes).max(2) as u64;
         let start = start.min(stored.len());
         let cuts = RangeCuts::Plain { end: stored.len(), step };
-        Self { start, cuts, limit, lines: Mutex::default() }
+        Self { start, cuts, limit, lines: Mutex::default(), kept: Mutex::default() }
     }
 
     /// Cuts a packed file whose text begins at the byte `start` of what it becomes.
     pub(super) fn of_frames(frames: Frames, start: u64, limit: ItemLimit) -> Self {
-        Self { start, cuts: RangeCuts::Frames(frames), limit, lines: Mutex::default() }
+        let cuts = RangeCuts::Frames(frames);
+        Self { start, cuts, limit, lines: Mutex::default(), kept: Mutex::default() }
     }
 
     /// How many chunks there are.
@@ -168,11 +175,25 @@ impl Ranges {
         stored: &Rereadable,
         file: &Arc<File>,
         pool: &BufferPool,
+        room: &KeptRoom,
     ) -> Result<RangeText> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_packed = matches!(self.cuts, RangeCuts::Frames(_));
+        let place = is_packed.then(|| kept().get(&chunk).copied()).flatten();
+        if let Some((place, long)) = place
+            && let Some(text) = room.text(place)
+        {
+            return Ok(RangeText { bytes: ChunkText::Kept(text), long });
+        }
         let text = self.read_unchecked(chunk, stored, file, pool)?;
         stored.check(file)?;
         let lines = lines(&text.bytes) + text.long.map_or(0, |long| long.lines);
         self.count_lines(chunk, lines as u32);
+        // Others wait until a large one is gone.
+        let is_kept = is_packed && place.is_none() && !text.bytes.is_large();
+        if let Some(place) = is_kept.then(|| room.keep(&text.bytes)).flatten() {
+            kept().insert(chunk, (place, text.long));
+        }
         Ok(text)
     }
 
@@ -200,7 +221,7 @@ impl Ranges {
         };
         let Some(first) = first else {
             bytes.truncate(0);
-            return Ok(RangeText { bytes, long: None });
+            return Ok(RangeText { bytes: ChunkText::Read(bytes), long: None });
         };
         let mut scanned = within;
         let mut step = BEHIND;
@@ -238,7 +259,7 @@ impl Ranges {
         };
         bytes.truncate(end);
         bytes.pass(first);
-        Ok(RangeText { bytes, long })
+        Ok(RangeText { bytes: ChunkText::Read(bytes), long })
     }
 
     /// Finds the end of the record that begins at `start`, without holding it.
@@ -304,7 +325,7 @@ impl Ranges {
                 Some(file) => file,
                 None => file.insert(stored.open()?),
             };
-            self.read(missing, stored, file, &pool)?;
+            self.read(missing, stored, file, &pool, &KeptRoom::default())?;
         }
     }
 }
@@ -314,12 +335,14 @@ impl Ranges {
 pub(super) struct UnreadText {
     file: Arc<File>,
     pool: BufferPool,
+    room: KeptRoom,
     text: OnceLock<RangeText>,
 }
 
 impl UnreadText {
-    pub(super) fn new(file: &Arc<File>, pool: &BufferPool) -> Self {
-        Self { file: Arc::clone(file), pool: pool.clone(), text: OnceLock::new() }
+    pub(super) fn new(file: &Arc<File>, pool: &BufferPool, room: &KeptRoom) -> Self {
+        let (file, pool, room) = (Arc::clone(file), pool.clone(), room.clone());
+        Self { file, pool, room, text: OnceLock::new() }
     }
 
     /// The text, read now unless it was before.
@@ -332,7 +355,7 @@ impl UnreadText {
         if let Some(text) = self.text.get() {
             return Ok(text);
         }
-        let text = ranges.read(chunk, stored, &self.file, &self.pool)?;
+        let text = ranges.read(chunk, stored, &self.file, &self.pool, &self.room)?;
         Ok(self.text.get_or_init(|| text))
     }
 
@@ -345,7 +368,7 @@ impl UnreadText {
     ) -> Result<RangeText> {
         match self.text.into_inner() {
             Some(text) => Ok(text),
-            None => ranges.read(chunk, stored, &self.file, &self.pool),
+            None => ranges.read(chunk, stored, &self.file, &self.pool, &self.room),
         }
     }
 

@@ -7,6 +7,7 @@ use super::{
     Cuts, Input, InputFile, ItemLimit, Kind,
     buffer::{Buffer, BufferPool},
     chunker::{Chunker, LongRecord, NextChunk},
+    kept::{ChunkText, KeptPlace, KeptRoom},
     ranges::{RangeText, Ranges, UnreadText},
     rereadable::Rereadable,
     table::Stretch,
@@ -40,12 +41,12 @@ impl Chunk {
     pub(super) fn holds_large_one(&self) -> bool {
         match &self.data {
             Data::Files(_, large) => large.is_some(),
-            _ => self.text().is_some_and(Buffer::is_large),
+            _ => self.text().is_some_and(ChunkText::is_large),
         }
     }
 
     /// The bytes of its records, if it is text and was read.
-    pub(super) fn text(&self) -> Option<&Buffer> {
+    pub(super) fn text(&self) -> Option<&ChunkText> {
         match &self.data {
             Data::Text { bytes, .. } => Some(bytes),
             Data::Unread(unread) => unread.read_text().map(|text| &text.bytes),
@@ -59,7 +60,7 @@ impl Chunk {
 pub(super) enum Data {
     /// Whole records, and the number of their first line.
     Text {
-        bytes: Buffer,
+        bytes: ChunkText,
         line: u64,
     },
     /// One record that is longer than items may be: its length, and the number of its first line.
@@ -80,6 +81,7 @@ pub(super) struct Mark {
     bytes: u64,
     line: u64,
     is_too_long: bool,
+    kept: Option<KeptPlace>,
 }
 
 impl Input {
@@ -94,6 +96,7 @@ impl Input {
                 limit: self.options.max_item,
                 chunk_bytes: self.options.chunk_bytes,
                 pool: pool.clone(),
+                room: &self.kept_room,
                 skip,
                 number: ChunkNumber { part: part as u32, chunk: 0 },
                 passed: 0,
@@ -165,6 +168,7 @@ struct FileScan<'a> {
     limit: ItemLimit,
     chunk_bytes: usize,
     pool: BufferPool,
+    room: &'a KeptRoom,
     skip: SkipChunk<'a>,
     number: ChunkNumber,
     /// Bytes that were passed over since the last chunk handed out.
@@ -208,6 +212,7 @@ impl<'a> FileScan<'a> {
                     ranges,
                     file: stored.open()?,
                     pool: self.pool.clone(),
+                    room: self.room,
                 });
             }
             Cuts::Marks(marks) => marks,
@@ -235,6 +240,8 @@ impl<'a> FileScan<'a> {
                     pool,
                     marks,
                     count,
+                    passed: 0,
+                    room: self.room,
                     taken: 0,
                     limit: self.limit,
                 })
@@ -247,6 +254,7 @@ impl<'a> FileScan<'a> {
                 taken: 0,
                 cuts: Vec::new(),
                 marks,
+                room: (!form.is_plain()).then_some(self.room),
             })),
         })
     }
@@ -273,6 +281,7 @@ enum Cursor<'a> {
         ranges: &'a Ranges,
         file: Arc<File>,
         pool: BufferPool,
+        room: &'a KeptRoom,
     },
     Rows,
     /// Documents of more than `alone` bytes come one at a time.
@@ -297,11 +306,11 @@ impl Cursor<'_> {
         match (self, &source.kind) {
             (Self::Cut(cutting), _) => cutting.next(skipped),
             (Self::Replay(replay), _) => replay.next(at, skipped),
-            (Self::Ranges { ranges, file, pool }, _) => {
+            (Self::Ranges { ranges, file, pool, room }, _) => {
                 if number.chunk >= ranges.count() {
                     return Ok(None);
                 }
-                let data = (!skipped()).then(|| Data::Unread(UnreadText::new(file, pool)));
+                let data = (!skipped()).then(|| Data::Unread(UnreadText::new(file, pool, room)));
                 Ok(Some((ranges.bytes(number.chunk), data)))
             }
             (Self::Rows, Kind::Table { table, .. }) => {
@@ -327,28 +336,29 @@ struct Replay<'a> {
     marks: &'a [Mark],
     /// How many of them are gone through.
     count: usize,
+    /// Bytes before the next chunk that are not wanted, or were kept.
+    passed: u64,
+    room: &'a KeptRoom,
     taken: u64,
     limit: ItemLimit,
 }
 
 impl Replay<'_> {
     fn next(&mut self, at: usize, skipped: &dyn Fn() -> bool) -> Result<Option<ScanStep>> {
-        let Some(mark) = self.marks[..self.count].get(at).copied() else { return Ok(None) };
-        let is_skipped = skipped();
-        let data = if is_skipped || mark.is_too_long {
-            self.text.skip(mark.bytes)?;
-            (!is_skipped).then_some(Data::TooLong { bytes: mark.bytes, line: mark.line })
-        } else {
-            let count = mark.bytes as usize;
-            let mut bytes = self.pool.take();
-            if count > self.limit.alone {
-                bytes.be_the_large_one();
-            }
-            if self.text.fill(&mut bytes, count)? != count {
-                return Err(self.stored.changed());
-            }
-            Some(Data::Text { bytes, line: mark.line })
+        let Some(Mark { bytes: count, line, is_too_long, kept }) =
+            self.marks[..self.count].get(at).copied()
+        else {
+            return Ok(None);
         };
+        let is_skipped = skipped();
+        let kept = kept.filter(|_| !is_skipped).and_then(|place| self.room.text(place));
+        let (data, passed) = match kept.map(ChunkText::Kept) {
+            Some(bytes) => (Some(Data::Text { bytes, line }), count),
+            None if is_skipped => (None, count),
+            None if is_too_long => (Some(Data::TooLong { bytes: count, line }), count),
+            None => (Some(Data::Text { bytes: ChunkText::Read(self.read(count)?), line }), 0),
+        };
+        self.passed += passed;
         let mut taken = self.text.taken();
         if at + 1 == self.marks.len() {
             self.text.check()?;
@@ -356,6 +366,22 @@ impl Replay<'_> {
         }
         let before = std::mem::replace(&mut self.taken, taken);
         Ok(Some((taken - before, data)))
+    }
+}
+
+impl Replay<'_> {
+    /// The next bytes behind those that are passed over.
+    fn read(&mut self, count: u64) -> Result<Buffer> {
+        self.text.skip(std::mem::take(&mut self.passed))?;
+        let count = count as usize;
+        let mut bytes = self.pool.take();
+        if count > self.limit.alone {
+            bytes.be_the_large_one();
+        }
+        match self.text.fill(&mut bytes, count)? == count {
+            true => Ok(bytes),
+            false => Err(self.stored.changed()),
+        }
     }
 }
 
@@ -368,6 +394,8 @@ struct FirstScan<'a> {
     taken: u64,
     cuts: Vec<Mark>,
     marks: &'a OnceLock<Vec<Mark>>,
+    /// None if later scans read the file as it is.
+    room: Option<&'a KeptRoom>,
 }
 
 impl FirstScan<'_> {
@@ -376,7 +404,7 @@ impl FirstScan<'_> {
         let (bytes, data) = match self.cutter.next(&mut self.text)? {
             NextChunk::Records(bytes) => {
                 self.line += lines(&bytes);
-                (bytes.len() as u64, Data::Text { bytes, line })
+                (bytes.len() as u64, Data::Text { bytes: ChunkText::Read(bytes), line })
             }
             NextChunk::TooLong(LongRecord { bytes, lines, before }) => {
                 self.line += lines;
@@ -406,7 +434,13 @@ impl FirstScan<'_> {
                 return Ok(None);
             }
         };
-        self.cuts.push(Mark { bytes, line, is_too_long: matches!(data, Data::TooLong { .. }) });
+        let kept = match (&data, self.room) {
+            // Others wait until a large one is gone.
+            (Data::Text { bytes, .. }, Some(room)) if !bytes.is_large() => room.keep(bytes),
+            _ => None,
+        };
+        let is_too_long = matches!(data, Data::TooLong { .. });
+        self.cuts.push(Mark { bytes, line, is_too_long, kept });
         let before = std::mem::replace(&mut self.taken, self.text.taken());
         Ok(Some((self.taken - before, (!skipped()).then_some(data))))
     }

@@ -25,6 +25,10 @@ impl Source for Input {
         !self.is_packed()
     }
 
+    fn keep_unpacked(&self, bytes: usize) -> bool {
+        Self::keep_unpacked(self, bytes)
+    }
+
     fn place(&self, chunk: &Chunk) -> (ChunkNumber, u64) {
         (chunk.number, chunk.bytes)
     }
@@ -122,6 +126,13 @@ impl Source for AnyInput {
         match self {
             Self::Records(input) => input.is_cheap_to_reread(),
             Self::Groups(_) => true,
+        }
+    }
+
+    fn keep_unpacked(&self, bytes: usize) -> bool {
+        match self {
+            Self::Records(input) => input.keep_unpacked(bytes),
+            Self::Groups(_) => false,
         }
     }
 

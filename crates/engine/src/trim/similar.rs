@@ -150,6 +150,10 @@ impl<S: Source> Source for PieceSource<'_, S> {
         self.source.is_cheap_to_reread()
     }
 
+    fn keep_unpacked(&self, bytes: usize) -> bool {
+        self.source.keep_unpacked(bytes)
+    }
+
     fn place(&self, chunk: &S::Chunk) -> (ChunkNumber, u64) {
         self.source.place(chunk)
     }

@@ -1,6 +1,6 @@
 //! Packed files of many frames or members are cut where these end, and read the same as plain ones.
 
-use crate::common::files::{all, files, options, paths};
+use crate::common::files::{all, files, gz, options, paths, zst};
 use nearkin_engine::item::Source;
 use nearkin_engine::read::{Input, ItemLimit, OnError, ReadOptions};
 use proptest::prelude::*;
@@ -64,6 +64,46 @@ fn each_frame_is_a_chunk_of_its_own() {
         assert!(chunks(&input) >= 10, "{name}: {}", chunks(&input));
     }
     assert_eq!(chunks(&open("middle.jsonl.zst")), middle.len());
+}
+
+#[test]
+fn what_is_kept_unpacked_is_read_once_and_is_the_same() {
+    let text: String = (0..500).map(|n| format!("{{\"text\":\"line {n}\"}}\n")).collect();
+    let parts: Vec<&[u8]> = text.as_bytes().chunks(900).collect();
+    let dir = files(&[
+        ("one.jsonl.zst", &zst(text.as_bytes())),
+        ("one.jsonl.gz", &gz(text.as_bytes())),
+        ("frames.jsonl.zst", &frames(&parts)),
+        ("members.jsonl.gz", &members(&parts, b"IG")),
+    ]);
+    for name in ["one.jsonl.zst", "one.jsonl.gz", "frames.jsonl.zst", "members.jsonl.gz"] {
+        let open = || {
+            let options = ReadOptions { chunk_bytes: 1000, ..options() };
+            Input::open(&paths(&dir, &[name]), options).unwrap()
+        };
+        let expected = all(&open()).unwrap();
+        // What the scans of one `all` unpack, and those of another one behind it.
+        let unpacked = |room: usize| {
+            let input = open();
+            assert!(input.keep_unpacked(room), "{name} is packed");
+            let mut unpacked = [0; 2];
+            for unpacked in &mut unpacked {
+                let before = input.traffic().unpacked;
+                assert_eq!(all(&input).unwrap(), expected, "{name}, room for {room}");
+                *unpacked = input.traffic().unpacked - before;
+            }
+            unpacked
+        };
+        let without = unpacked(0);
+        assert!(without.iter().all(|&bytes| bytes >= 2 * text.len() as u64), "{name}: {without:?}");
+        let [first, second] = unpacked(1 << 20);
+        assert!(first < without[0], "{name}: {first} bytes were unpacked");
+        assert!(second < 100, "{name}: {second} bytes were unpacked again");
+        // A part is kept.
+        for room in [1, 1500, 5000] {
+            unpacked(room);
+        }
+    }
 }
 
 #[test]

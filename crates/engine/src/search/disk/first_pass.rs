@@ -102,7 +102,11 @@ pub(super) fn first_pass<S: Source>(
     // Where all texts are compared, all of them are wanted again.
     let reread = banding.is_some() && sources.iter().all(|source| source.is_cheap_to_reread());
     let most = if reread { KEPT } else { usize::MAX };
-    let room = CacheRoom::new(budget.share(4).min(most), settings.threads);
+    // Copies are read again, and what is kept is written as it came.
+    let rereads = run.goal == Goal::Groups;
+    let unpacked = |source: &&S| rereads && source.keep_unpacked(budget.share(2));
+    let shares = if sources.last().is_some_and(unpacked) { 2 } else { 4 };
+    let room = CacheRoom::new(budget.share(shares).min(most), settings.threads);
     let mut collection = Collection::new(budget.share(1), &budget.temp);
     let mut sketches = Sketches::new(run.tables() * KEY_PARTS, capture, budget);
     let mut watch = budget.watch(run.bytes(), 7);
