@@ -165,6 +165,31 @@ where
     lanes::serve(ahead, Turns::EachLane, threads, &mut lanes)
 }
 
+/// Applies `work` to every job of all lanes on `threads` threads, in any order, with at most `most_lanes` open. The first error that
+/// comes up ends it.
+pub(crate) fn in_any_lane<'a, J: 'a>(
+    threads: usize,
+    most_lanes: usize,
+    lanes: Lanes<'a, J>,
+    work: impl Fn(J) -> Result<()> + Sync,
+) -> Result<()> {
+    if threads <= 1 {
+        return lanes.flat_map(|lane| lane.chunks).try_for_each(|job| work(job?));
+    }
+    let work = &work;
+    let mut lanes = lanes.map(|lane| {
+        let jobs = lane.chunks.map(move |job| -> PendingJob<'_> {
+            Box::new(move || {
+                work(job?)?;
+                Ok((0, Box::new(|| Ok(())) as FinishedJob<'_>))
+            })
+        });
+        LaneJobs { jobs: Box::new(jobs), is_cheap: lane.is_cheap }
+    });
+    let ahead = Ahead { window: usize::MAX / 2, room: 0, lanes: most_lanes.max(1) };
+    lanes::serve(ahead, Turns::EachLane, threads, &mut lanes)
+}
+
 /// The jobs with what is done with them and their results.
 fn pending<'a, J: 'a, R: Send + 'a>(
     jobs: Box<dyn Iterator<Item = Result<J>> + Send + 'a>,

@@ -1,10 +1,12 @@
 //! The second pass over the input: the records of candidates that the first pass did not keep are read again.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::Result;
 use crate::candidates::element_record::RecordLayout;
-use crate::item::{Batch, Item, Source};
+use crate::item::{Batch, Source};
 use crate::matches::{Collection, NOWHERE};
-use crate::parallel::in_lanes;
+use crate::parallel::in_any_lane;
 use crate::search::job::RECORDS;
 use crate::spill::{Budget, Lists};
 
@@ -46,36 +48,32 @@ pub(super) fn load<S: Source>(
     let (mut watch, mut words) = (budget.watch(count, 4), 0);
     for (input, source) in sources.iter().enumerate() {
         let skip = |number| !collection.chunk(input, number).any(is_wanted);
-        in_lanes(
-            settings.threads,
-            run.lane_room(),
-            source.lanes(&skip),
-            |chunk| {
-                let (number, bytes) = source.place(&chunk);
-                let range = collection.chunk(input, number);
-                let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
-                let expected = range.clone().filter(|&position| is_wanted(position)).count();
-                if batch.items.len() != expected {
-                    return Err(changed(batch.path));
-                }
-                let position = |item: &Item| range.start + item.ordinal;
-                let firsts: Vec<u32> = batch.items.iter().map(position).collect();
-                Ok((bytes, firsts, records_of(run, &batch)))
-            },
-            |(_, firsts, batch)| 4 * firsts.len() + 8 * batch.words.len(),
-            |(bytes, firsts, batch)| {
-                search.go_on()?;
-                search.observer.advance(bytes);
-                words += batch.words.len() as u64;
-                watch.done(firsts.len() as u64, || 8 * words)?;
-                for (i, position) in firsts.into_iter().enumerate() {
-                    let group = collection.group_of(position).expect("a wanted item has a group");
-                    places[group as usize] = (records.len() + i) as u32;
-                    heads.push(layout.head_of(batch.get(i)))?;
-                }
-                records.append(batch.into_lists())
-            },
-        )?;
+        // Records may lie in any order. In that of the input, most files would wait for the first: there is not much room for
+        // what was read too early.
+        let state = Mutex::new((&mut records, &mut heads, &mut places, &mut watch, &mut words));
+        in_any_lane(settings.threads, run.lane_room().lanes, source.lanes(&skip), |chunk| {
+            let (number, bytes) = source.place(&chunk);
+            let range = collection.chunk(input, number);
+            let batch = source.decode(&chunk, &|ordinal| is_wanted(range.start + ordinal))?;
+            let expected = range.clone().filter(|&position| is_wanted(position)).count();
+            if batch.items.len() != expected {
+                return Err(changed(batch.path));
+            }
+            let own = records_of(run, &batch);
+            search.go_on()?;
+            search.observer.advance(bytes);
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (records, heads, places, watch, words) = &mut *state;
+            **words += own.words.len() as u64;
+            watch.done(batch.items.len() as u64, || 8 * **words)?;
+            for (i, item) in batch.items.iter().enumerate() {
+                let group = collection.group_of(range.start + item.ordinal);
+                let group = group.expect("a wanted item has a group");
+                places[group as usize] = (records.len() + i) as u32;
+                heads.push(layout.head_of(own.get(i)))?;
+            }
+            records.append(own.into_lists())
+        })?;
     }
     Ok(CandidateStore::new(records, heads, places, layout))
 }
