@@ -218,10 +218,16 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
     let matches = all.try_get_matches_from_mut(words);
     let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());
     let job = matches.subcommand().map(|(_, job)| job);
-    if let Some(memory) = job.and_then(|job| job.try_get_one::<usize>("memory").ok().flatten()) {
+    let memory = job.and_then(|job| job.try_get_one::<usize>("memory").ok().flatten());
+    if let Some(memory) = memory {
         /// Memory for each pool of it that threads share.
         const POOL: usize = 64 << 20;
         nearkin_kernels::share_memory(memory / POOL);
+    }
+    /// Freed pieces that threads keep are little beside it.
+    const MUCH: usize = 4 << 30;
+    if memory.copied().unwrap_or_else(nearkin_engine::fair_share) >= MUCH {
+        nearkin_kernels::keep_large_pieces();
     }
     if let Some(what) = job.and_then(inputs_behind_others) {
         all.error(clap::error::ErrorKind::ArgumentConflict, what).exit();

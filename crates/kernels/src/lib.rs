@@ -33,7 +33,7 @@ pub use float::{PANEL, panels_of};
 pub use hash::{HashKey, PADDING, band_keys, combine, scramble};
 pub use json::{AT_ONCE, meaning};
 pub use lookup::Lookup;
-pub use memory::{fetch, keep_freed_memory, share_memory, use_large_pages};
+pub use memory::{fetch, keep_freed_memory, keep_large_pieces, share_memory, use_large_pages};
 pub use radix::{sort_by_high_half, sort_entries, sort_hashes};
 pub use sha1::sha1_prefix;
 pub use standard_output::stdout_was_closed;

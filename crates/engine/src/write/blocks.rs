@@ -7,6 +7,7 @@
 //! **A gzip member says in its header how long it is,** in the extra field `IG` of four bytes, little-endian, as the Python
 //! package pgzip does. Readers that do not know it pass over it; others find the next member without unpacking this one.
 
+use std::cell::RefCell;
 use std::io;
 
 use flate2::{Compress, Compression as Level, Crc, FlushCompress, Status};
@@ -103,10 +104,22 @@ impl Block {
 
 /// Makes a frame (RFC 8878).
 fn frame(bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    let mut zstd = Compressor::new(zstd::DEFAULT_COMPRESSION_LEVEL)?;
-    zstd.set_parameter(CParameter::ChecksumFlag(true))?;
-    out.reserve(compress_bound(bytes.len()));
-    zstd.compress_to_buffer(bytes, out).map(drop)
+    thread_local! {
+        /// Its tables take more than a megabyte, which a thread need not ask for with every frame.
+        static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    ZSTD.with_borrow_mut(|zstd| {
+        let zstd = match zstd {
+            Some(zstd) => zstd,
+            none => {
+                let mut zstd = Compressor::new(zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                zstd.set_parameter(CParameter::ChecksumFlag(true))?;
+                none.insert(zstd)
+            }
+        };
+        out.reserve(compress_bound(bytes.len()));
+        zstd.compress_to_buffer(bytes, out).map(drop)
+    })
 }
 
 /// Where the length of a member stands in it.
