@@ -54,6 +54,8 @@ const NAMES: &[&str] = &[
     "chains",
     "no_chains",
     "k",
+    "against_text",
+    "against_id",
     "words",
     "share",
     "most_tests",
