@@ -235,10 +235,57 @@ fn a_cluster_that_swallows_the_collection_is_warned_of() {
     let outcome = place.ok("dedup in.jsonl --clusters c.csv --chains");
     assert!(outcome.stderr.contains("warning: one group has 300"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("leave out --chains"));
-    for quiet in ["--chains -q", ""] {
-        let outcome = place.ok(&format!("dedup in.jsonl --clusters c.csv {quiet}"));
-        assert!(!outcome.stderr.contains("warning"), "{quiet}: {}", outcome.stderr);
+    // Without the summary, it is all that is said.
+    let quiet = place.ok("dedup in.jsonl --clusters c.csv --chains -q").stderr;
+    assert!(
+        quiet.starts_with("warning: one group has 300") && quiet.lines().count() == 1,
+        "{quiet}"
+    );
+    let outcome = place.ok("dedup in.jsonl --clusters c.csv");
+    assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_preferred_value_that_nobody_has_is_warned_of() {
+    let place = Place::new();
+    let line = |id: u32, source: &str| {
+        format!("{{\"id\":{id},\"text\":\"a b c d e f\",\"source\":{source}}}\n")
+    };
+    place.write(
+        "in.jsonl",
+        line(1, "\"web\"") + &line(2, "\"Wiki\"") + &line(3, "7") + &line(4, "null"),
+    );
+    for (keep, kept, told) in [
+        (
+            "prefer:source=wiki,web",
+            1,
+            "no item has the value `wiki` in source, which is preferred; check how",
+        ),
+        (
+            "prefer:source=wiki,x,y",
+            1,
+            "no item has the value `wiki` in source, which is preferred, nor 2 other values",
+        ),
+        ("prefer:source=7.0,Wiki", 3, ""),
+    ] {
+        let stderr = place.ok(&format!("dedup in.jsonl --keep {keep} -o out.jsonl")).stderr;
+        let rows = place.read("out.jsonl");
+        assert!(
+            rows.starts_with(&format!("{{\"id\":{kept},")) && rows.lines().count() == 1,
+            "{keep}: {rows}"
+        );
+        assert_eq!(
+            stderr.contains("warning: no item has the value"),
+            !told.is_empty(),
+            "{keep}: {stderr}"
+        );
+        assert!(stderr.contains(told), "{keep}: {stderr}");
     }
+    // Items in memory are looked at in the same way.
+    let quiet = place
+        .ok("dedup in.jsonl --as string --within 0 --keep prefer:source=wiki -o out.jsonl -q")
+        .stderr;
+    assert!(quiet.starts_with("warning: no item has the value `wiki`"), "{quiet}");
 }
 
 /// 400 documents in families, from a fixed stream of numbers.
