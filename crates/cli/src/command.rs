@@ -204,6 +204,11 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
             if argument.is_positional() {
                 return argument.help_heading(None);
             }
+            // So that -1 is told what it must be, and not taken for an option.
+            let argument = match argument.get_action().takes_values() {
+                true => argument.allow_negative_numbers(true),
+                false => argument,
+            };
             let argument =
                 of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
             argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)
@@ -216,7 +221,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
     nearkin_engine::read::hide_caught_panics();
     let mut all = command();
     let matches = all.try_get_matches_from_mut(words);
-    let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());
+    let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &mut all).exit());
     let job = matches.subcommand().map(|(_, job)| job);
     let memory = job.and_then(|job| job.try_get_one::<usize>("memory").ok().flatten());
     if let Some(memory) = memory {
