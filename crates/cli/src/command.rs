@@ -221,7 +221,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
     nearkin_engine::read::hide_caught_panics();
     let mut all = command();
     let matches = all.try_get_matches_from_mut(words);
-    let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &mut all).exit());
+    let matches = matches.unwrap_or_else(|error| mistyped::advised(error, &all).exit());
     let job = matches.subcommand().map(|(_, job)| job);
     let memory = job.and_then(|job| job.try_get_one::<usize>("memory").ok().flatten());
     if let Some(memory) = memory {

@@ -25,9 +25,10 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 
 /// The error with better advice, where it is about an unknown option: the same option of another command, our name for
 /// it, or one that differs by a slip of the finger.
-pub(crate) fn advised(mut error: clap::Error, command: &mut clap::Command) -> clap::Error {
+pub(crate) fn advised(mut error: clap::Error, command: &clap::Command) -> clap::Error {
     if let Some(wrong) = wrong_number(&error) {
-        return command.error(ErrorKind::ValueValidation, wrong);
+        let help = "For more information, try '--help'.";
+        return clap::Error::raw(ErrorKind::ValueValidation, format!("{wrong}\n\n{help}\n"));
     }
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => unknown.clone(),

@@ -410,19 +410,22 @@ impl KeptItems {
 
     /// Values that are to be kept, and that no item has: a slip, or the wrong field.
     fn unseen(&self) -> nearkin_engine::Result<Option<Problem>> {
+        /// Values that are named.
+        const NAMED: usize = 3;
         let unseen = self.result.unseen_values(&self.keep)?;
-        let [(field, value), others @ ..] = &unseen[..] else { return Ok(None) };
-        let what = match others {
-            [] => format!("no item has the value `{value}` in {field}, which is preferred"),
-            [(field_2, value_2)] => format!(
-                "no item has the value `{value}` in {field} or `{value_2}` in {field_2}, which are preferred"
-            ),
-            _ => format!(
-                "no item has the value `{value}` in {field}, which is preferred, nor {} other values",
-                others.len()
-            ),
-        };
-        Ok(Some(Problem::new(what).or("check how they are written; upper and lower case differ")))
+        if unseen.is_empty() {
+            return Ok(None);
+        }
+        let values =
+            if unseen.len() == 1 { "this preferred value" } else { "these preferred values" };
+        let named = unseen.iter().take(NAMED).map(|(field, value)| format!("`{value}` in {field}"));
+        let mut what = format!("no item has {values}: {}", named.collect::<Vec<_>>().join(", "));
+        if unseen.len() > NAMED {
+            what.push_str(&format!(" and {} more", unseen.len() - NAMED));
+        }
+        Ok(Some(
+            Problem::new(what).or("check how they are written, as upper and lower case differ"),
+        ))
     }
 
     /// What there is to tell at the end of a run whose outputs are written.

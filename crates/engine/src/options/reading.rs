@@ -148,9 +148,17 @@ impl Options {
         id: (&Option<String>, &'static str),
     ) -> ReadOptions {
         let usual = self.read_options();
-        let key = |own: (&Option<String>, _), usual| if own.0.is_some() { own.1 } else { usual };
+        // Where INPUT has its field by default, the other name is missing; where it was named, the name may be wrong for both.
+        let key = |own: (&Option<String>, _), named: &Option<String>, usual| match own.0 {
+            None if named.is_some() => usual,
+            _ => own.1,
+        };
+        let keys = FieldKeys {
+            text: key(text, &self.text, usual.keys.text),
+            id: key(id, &self.id, usual.keys.id),
+        };
         ReadOptions {
-            keys: FieldKeys { text: key(text, usual.keys.text), id: key(id, usual.keys.id) },
+            keys,
             rather: if text.0.is_some() { Vec::new() } else { usual.rather },
             text: text.0.clone().unwrap_or(usual.text),
             id: id.0.clone().or(usual.id),
