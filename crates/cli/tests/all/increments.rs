@@ -481,7 +481,7 @@ fn the_old_collection_may_name_its_fields_otherwise() {
     );
     // The same where items are in memory, and between two collections.
     place.ok(&format!(
-        "dedup new.jsonl --as string --measure levenshtein --within 0 {fields} -o again.jsonl"
+        "dedup new.jsonl --as string --measure edit --within 0 {fields} -o again.jsonl"
     ));
     assert_eq!(place.read("again.jsonl"), left);
     assert_eq!(
@@ -512,7 +512,7 @@ fn a_small_collection_is_searched_in_a_large_one_as_the_other_way_round() {
     let place = Place::new();
     let mut random = Random(7);
     let mut set =
-        || -> BTreeSet<u64> { (0..3 + random.below(5)).map(|_| random.below(30)).collect() };
+        || -> BTreeSet<u64> { (0..3 + random.below(5)).map(|_| random.below(12)).collect() };
     let few: Vec<BTreeSet<u64>> = (0..12).map(|_| set()).collect();
     let many: Vec<BTreeSet<u64>> = (0..600).map(|_| set()).collect();
     let lines = |sets: &[BTreeSet<u64>]| -> String {

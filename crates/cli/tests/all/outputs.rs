@@ -20,7 +20,9 @@ fn pairs_are_json_lines_with_ids_and_similarity() {
     // 96 and 95 shingles of five words, 95 shared.
     let expected = format!("{{\"a\":\"a\",\"b\":\"b\",\"similarity\":{}}}\n", 95.0 / 96.0);
     assert_eq!(place.ok("pairs in.jsonl").stdout, expected);
-    assert_eq!(place.ok("pairs in.jsonl -q").stderr, "");
+    // No summary, and the one warning: the third text is one shingle.
+    let quiet = place.ok("pairs in.jsonl -q").stderr;
+    assert!(quiet.starts_with("warning: 1 of 3 texts") && quiet.lines().count() == 1, "{quiet}");
     place.ok("pairs in.jsonl -o out.csv");
     assert_eq!(place.read("out.csv"), format!("a,b,similarity\na,b,{}\n", 95.0 / 96.0));
 }
