@@ -13,6 +13,8 @@ pub const CONFLICTS: &[(&str, &[&str])] = &[
     ("count", &["rating"]),
     ("edges", &["count", "rating"]),
     ("chains", &["no_chains"]),
+    ("against_text", &["group", "edges"]),
+    ("against_id", &["group", "edges"]),
 ];
 
 /// Options that need others: each with those that must be given beside it.
@@ -33,6 +35,8 @@ impl Options {
         match name {
             "id" => self.id.is_some(),
             "positions" => self.positions,
+            "against_text" => self.against_text.is_some(),
+            "against_id" => self.against_id.is_some(),
             "threshold" => self.threshold.is_some(),
             "within" => self.within.is_some(),
             "exact" => self.exact,
