@@ -15,7 +15,10 @@ impl Wording for CommandWording {
     fn option(&self, key: &str) -> String {
         let name = key.replace('_', "-");
         let command = Command::command();
-        let mut flags = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let jobs = || command.get_subcommands();
+        // Those of steps come behind those of jobs.
+        let all = jobs().chain(jobs().flat_map(clap::Command::get_subcommands));
+        let mut flags = all.flat_map(clap::Command::get_arguments);
         let written = flags.find_map(|flag| match (flag.get_long(), flag.get_short()) {
             (Some(long), _) => (long == name).then(|| format!("--{name}")),
             (None, Some(short)) => (name == short.to_string()).then(|| format!("-{name}")),

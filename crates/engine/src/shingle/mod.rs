@@ -17,6 +17,7 @@ pub mod elements;
 mod fold;
 mod grid;
 mod hash;
+mod pieces;
 mod stop_words;
 mod tfidf;
 mod urls;
