@@ -63,10 +63,11 @@ trait FillShow {
 /// Which items are shown.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Items")]
-struct ItemArgs {
+struct ShownItemArgs {
     /// Items typed in, such as a,b,d or S1=a,b,d; with --in, ids
     ///
-    /// NAME= before an item names it. A set is its elements with commas or blanks between them.
+    /// NAME= before an item names it. A set is its elements with commas or blanks between them. Name a vector that begins
+    /// with a minus: x=-2,3.
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     /// Collection to take items from: those with these ids, or the first ones; repeat for several
@@ -82,7 +83,7 @@ struct ItemArgs {
     seed: Option<u64>,
 }
 
-impl ItemArgs {
+impl ShownItemArgs {
     fn named(&self) -> NamedItems<'_> {
         NamedItems {
             typed: Typed::Words(&self.items),
@@ -93,7 +94,7 @@ impl ItemArgs {
     }
 }
 
-impl Fill for ItemArgs {
+impl Fill for ShownItemArgs {
     fn fill(&self, options: &mut Options) {
         self.fields.fill(options);
         options.seed = self.seed;
@@ -105,7 +106,7 @@ impl Fill for ItemArgs {
 #[command(next_help_heading = "Items")]
 struct SetArgs {
     #[command(flatten)]
-    items: ItemArgs,
+    items: ShownItemArgs,
     #[command(flatten)]
     shingle: ShingleArgs,
     /// Every letter of a set that is typed in is an element: abd for a,b,d
@@ -297,7 +298,7 @@ struct BucketsArgs {
     sets: SetArgs,
     #[command(flatten)]
     signer: SignerArgs,
-    /// Number of bands [default: 20, or what the values of the signatures are enough for]
+    /// Number of bands, with --rows [default: 20, or as many as the signatures are long enough for]
     #[arg(long, value_name = "N", help_heading = "Signatures")]
     bands: Option<usize>,
     /// Rows of each band [default: 5]
@@ -318,7 +319,7 @@ struct BucketsArgs {
   nearkin show sketch p1=1,2,3 p2=0,2,4 p3=4,3,2 --axes --width 1 --width 2")]
 struct SketchArgs {
     #[command(flatten)]
-    items: ItemArgs,
+    items: ShownItemArgs,
     /// Normal of a hyperplane, such as 1,-1,1,1; repeat for several
     #[arg(long, value_name = "NUMBER,…", allow_hyphen_values = true, help_heading = "Sketch")]
     normal: Vec<String>,
@@ -409,7 +410,7 @@ struct PerfectArgs {
   nearkin show identical 'the same' 'the same' 'not same'")]
 struct IdenticalArgs {
     #[command(flatten)]
-    items: ItemArgs,
+    items: ShownItemArgs,
     #[command(flatten)]
     form: FormArgs,
 }
@@ -488,7 +489,7 @@ impl ShowArgs {
 /// A step whose options these arguments fill.
 fn job<'a>(
     step: Step,
-    items: Option<&'a ItemArgs>,
+    items: Option<&'a ShownItemArgs>,
     form: &FormArgs,
     parts: &[&dyn FillShow],
 ) -> ShowJob<'a> {
@@ -499,7 +500,7 @@ fn job<'a>(
         step,
         options,
         show,
-        items: items.map_or(none, ItemArgs::named),
+        items: items.map_or(none, ShownItemArgs::named),
         form: form.form(),
         most: form.most,
         plot: None,

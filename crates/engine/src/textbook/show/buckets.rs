@@ -50,14 +50,10 @@ impl ShowRequest<'_> {
 
     /// The bands that are asked for, of signatures of so many values where these are known.
     fn bands(&self, values: Option<usize>) -> Result<Bands> {
-        let (count, rows) = (self.options.bands, self.options.rows);
-        let of = |rows: usize| values.map_or(BANDS.0, |values| values / rows.max(1));
-        let (count, rows) = match (count, rows) {
+        let (count, rows) = match (self.options.bands, self.options.rows) {
             (Some(count), Some(rows)) => (count, rows),
-            (Some(count), None) => {
-                (count, values.map_or(BANDS.1, |values| values / count.max(1)).max(1))
-            }
-            (None, Some(rows)) => (of(rows).max(1), rows),
+            (Some(_), None) => return Err(Error::needed("rows", "bands")),
+            (None, Some(_)) => return Err(Error::needed("bands", "rows")),
             (None, None) => match values {
                 Some(values) if values < BANDS.1 => (1, values.max(1)),
                 Some(values) => (values / BANDS.1, BANDS.1),
@@ -129,9 +125,9 @@ fn shown(
             "An item without elements, or with ∞ in a band, is in no bucket of that band.".into(),
         );
     }
+    let Bands { count, rows } = bands;
     notes.push(format!(
-        "{} bands of {} rows: a pair of similarity s meets with chance 1 − (1 − s^{})^{}.",
-        bands.count, bands.rows, bands.rows, bands.count
+        "With b = {count} bands of r = {rows} rows, a pair of similarity s meets with chance 1 − (1 − s^r)^b = 1 − (1 − s^{rows})^{count}."
     ));
     Shown { show: "buckets", tables, notes }
 }

@@ -18,7 +18,11 @@ impl ShowRequest<'_> {
             match &item.content {
                 Content::Text(text) => texts.push(text),
                 _ => {
-                    return Err(Error::parameter("item", name, "a text: others are compared whole"));
+                    return Err(Error::parameter(
+                        "item",
+                        name,
+                        "a text: others are compared whole",
+                    ));
                 }
             }
         }

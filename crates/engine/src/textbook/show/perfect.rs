@@ -4,14 +4,17 @@ use super::ShowRequest;
 use super::items::at_least;
 use super::matrix::SetMatrix;
 use super::table::{Cell, Shown, ShownTable};
-use crate::Result;
 use crate::textbook::PerfectHash;
+use crate::{Error, Result};
 
 impl ShowRequest<'_> {
     /// The table of the elements of all items.
     pub(super) fn perfect(&self) -> Result<Shown> {
         at_least(self.items, 1)?;
         let matrix = SetMatrix::of(self)?;
+        if matrix.rows() == 0 {
+            return Err(Error::parameter("number of keys", 0, "at least 1"));
+        }
         let own: Option<Vec<u64>> = matrix.universe.iter().map(|key| key.parse().ok()).collect();
         let are_numbers = own.is_some();
         let keys = own.unwrap_or_else(|| matrix.hashes.clone());

@@ -218,7 +218,13 @@ impl Signer {
         }
         let orders = Order::all(request, matrix)?;
         let functions = LinearFunction::all(&show.functions)?;
-        let of_rows = if functions.is_empty() { "permutation" } else { "functions" };
+        let given = [
+            ("functions", !show.functions.is_empty()),
+            ("permutation", !show.permutation.is_empty()),
+            ("places", !show.places.is_empty()),
+            ("cyclic", show.cyclic),
+        ];
+        let of_rows = given.iter().find(|(_, given)| *given).map_or("all_permutations", |it| it.0);
         match (orders.is_empty(), functions.is_empty()) {
             (false, false) => Err(Error::conflict("functions", "permutation")),
             (false, true) | (true, false) if show.values.is_some() => {

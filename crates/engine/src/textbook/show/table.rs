@@ -257,7 +257,8 @@ impl Shown {
     /// For people, with at most so many rows of each table.
     pub fn as_text(&self, most: usize) -> String {
         let mut parts: Vec<String> = self.tables.iter().map(|table| table.as_text(most)).collect();
-        parts.extend((!self.notes.is_empty()).then(|| self.notes.join("\n") + "\n"));
+        let notes: String = self.notes.iter().map(|note| wrapped(note)).collect();
+        parts.extend((!notes.is_empty()).then_some(notes));
         parts.join("\n")
     }
 
@@ -274,6 +275,23 @@ impl Shown {
         let notes = self.notes.iter().map(|note| format!("<p>{}</p>", html(note)));
         tables.chain(notes).collect()
     }
+}
+
+/// A sentence in lines that end at a blank.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 100;
+    let (mut lines, mut length) = (String::new(), 0);
+    for word in text.split(' ') {
+        let more = word.chars().count();
+        if length > 0 {
+            let breaks = length + 1 + more > WIDTH;
+            lines.push(if breaks { '\n' } else { ' ' });
+            length = if breaks { 0 } else { length + 1 };
+        }
+        lines.push_str(&harmless(word));
+        length += more;
+    }
+    lines + "\n"
 }
 
 /// A text as LaTeX prints it.
