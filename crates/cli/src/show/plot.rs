@@ -78,7 +78,7 @@ impl Figure for Estimates {
     }
 
     fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B> {
-        let mut chart = picture::frame(pen, body, false).build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
+        let mut chart = frame(pen, body).build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
         picture::mesh(pen, &mut chart.configure_mesh())
             .x_label_formatter(&|s| format!("{s:.1}"))
             .y_label_formatter(&|s| format!("{s:.1}"))
@@ -93,7 +93,7 @@ impl Figure for Estimates {
         chart.draw_series(std::iter::once(Polygon::new(band, PAIRS.mix(0.6))))?;
         let line = CURVE.stroke_width(pen.px(3) as u32 / 2);
         chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 1.0)], line))?;
-        let dot = |&point: &(f64, f64)| Circle::new(point, pen.px(4), FOUND.filled());
+        let dot = |&point: &(f64, f64)| Circle::new(point, pen.px(3), FOUND.mix(0.5).filled());
         chart.draw_series(self.points.iter().map(dot))?;
         Ok(())
     }
@@ -149,12 +149,11 @@ impl Figure for Buckets {
     fn chart<B: DrawingBackend>(&self, pen: Pen, body: &DrawingArea<B, Shift>) -> DrawResult<B> {
         const COLOURS: [RGBColor; 4] = [FOUND, WASTED, CURVE, MISSED];
         let (across, down) = (self.items.len() as f64, self.bands as f64);
-        let mut chart =
-            picture::frame(pen, body, false).build_cartesian_2d(0.0..across, 0.0..down)?;
-        // Band 1 stands above the others.
+        // Squares stand around whole numbers, where the labels are; band 1 above the others.
+        let mut chart = frame(pen, body).build_cartesian_2d(-0.5..across - 0.5, 0.5..down + 0.5)?;
         let square = |band: usize, item: usize, colour: RGBColor| {
-            let (left, top) = (item as f64, down - band as f64);
-            Rectangle::new([(left + 0.06, top - 0.9), (left + 0.94, top - 0.1)], colour.filled())
+            let (x, y) = (item as f64, down - band as f64);
+            Rectangle::new([(x - 0.45, y - 0.4), (x + 0.45, y + 0.4)], colour.filled())
         };
         let all =
             (0..self.bands).flat_map(|band| (0..self.items.len()).map(move |item| (band, item)));
@@ -181,17 +180,31 @@ impl Figure for Buckets {
 }
 
 impl Buckets {
-    /// The item whose squares begin at a place of the axis.
+    /// The item at a place of the axis, as long as there is room.
     fn item_at(&self, at: f64) -> String {
-        let is_whole = (at - at.round()).abs() < 1e-9;
-        let item = self.items.get(at.round() as usize).filter(|_| is_whole);
-        item.map_or(String::new(), |name| name.chars().take(10).collect())
+        let room = (100 / self.items.len().max(1)).clamp(2, 12);
+        let item = whole(at).and_then(|at| self.items.get(at));
+        item.map_or(String::new(), |name| name.chars().take(room).collect())
     }
 
-    /// The band whose squares end at a place of the axis.
+    /// The band at a place of the axis.
     fn band_at(&self, at: f64) -> String {
-        let band = self.bands as f64 - at + 1.0;
-        let is_whole = (band - band.round()).abs() < 1e-9 && at > 0.5;
-        if is_whole { format!("{}", band.round()) } else { String::new() }
+        let band = whole(at).filter(|at| (1..=self.bands).contains(at));
+        band.map_or(String::new(), |at| (self.bands + 1 - at).to_string())
     }
+}
+
+/// A place that is a whole number.
+fn whole(at: f64) -> Option<usize> {
+    ((at - at.round()).abs() < 1e-9 && at > -0.5).then(|| at.round() as usize)
+}
+
+/// The room for a chart without an axis at its right.
+fn frame<'a, 'b, B: DrawingBackend>(
+    pen: Pen,
+    body: &'a DrawingArea<B, Shift>,
+) -> ChartBuilder<'a, 'b, B> {
+    let mut chart = picture::frame(pen, body, false);
+    chart.set_label_area_size(LabelAreaPosition::Right, 0).margin_right(pen.px(32));
+    chart
 }

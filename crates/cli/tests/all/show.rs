@@ -331,7 +331,7 @@ fn s4_1_figure_3_7_as_buckets() {
 
 #[test]
 fn s4_1_bands_of_functions_by_hand() {
-    let shown = show(&format!("buckets {FOUR} --functions x+1mod5,3x+1mod5 --rows 1"));
+    let shown = show(&format!("buckets {FOUR} --functions x+1mod5,3x+1mod5 --bands 2 --rows 1"));
     // Signatures 1,0 3,2 0,0 1,0: S1 and S4 meet in both bands, S1 and S3, S3 and S4 in the second.
     assert_eq!(shown.numbers("pairs", "bands shared"), [0.0, 1.0, 2.0, 0.0, 0.0, 1.0]);
     let chance = |s: f64| 1.0 - (1.0 - s).powi(2);
