@@ -17,9 +17,6 @@ impl Shingling {
     /// assert_eq!(pieces.iter().map(|piece| &*piece.0).collect::<Vec<_>>(), ["ab", "bc", "ca"]);
     /// # Ok::<(), nearkin_engine::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// Never: texts and hashes are cut alike.
     pub fn pieces(&self, text: &str) -> Vec<(String, u64)> {
         let mut hashes = Vec::new();
         self.shingle(text, &mut Scratch::default(), &mut hashes);

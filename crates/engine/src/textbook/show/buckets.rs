@@ -127,7 +127,7 @@ fn shown(
     }
     let Bands { count, rows } = bands;
     notes.push(format!(
-        "With b = {count} bands of r = {rows} rows, a pair of similarity s meets with chance 1 − (1 − s^r)^b = 1 − (1 − s^{rows})^{count}."
+        "With {count} bands of {rows} rows, a pair of similarity s meets with chance 1-(1-s^{rows})^{count}."
     ));
     Shown { show: "buckets", tables, notes }
 }
