@@ -16,6 +16,7 @@ use nearkin_engine::{Error, Result};
 
 use crate::args::{check_outputs, check_plot};
 use crate::screen::print;
+use crate::wording::speak_of_steps;
 
 pub(crate) use args::ShowArgs;
 
@@ -94,6 +95,7 @@ enum Form {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<()> {
+    speak_of_steps();
     let job = args.job();
     if let Some(path) = job.plot {
         check_plot(path)?;
