@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn columns_of_numbers_stand_at_the_right() {
-        let text = "A title\n  name   value\n  a_b     0.75\n  <c>\\n      ∞\n             12\n";
+        let text = "A title\n  name   value\n  a_b     0.75\n  <c>\\n      ∞\n            12\n";
         assert_eq!(table().as_text(9), text);
         assert!(table().as_text(2).ends_with("∞\n  … and 1 more\n"));
     }
