@@ -5,7 +5,7 @@
 ['to be or not to be that is', 'the question']
 """
 
-from nearkin import amplify, measure, shingle
+from nearkin import amplify, measure, shingle, show
 from nearkin._compare import Comparison, compare
 from nearkin._errors import (
     FileError,
@@ -52,6 +52,7 @@ __all__ = [
     "pairs",
     "plan",
     "shingle",
+    "show",
     "stats",
     "suggest_rules",
     "top",

@@ -123,6 +123,16 @@ def hosts(
 ) -> Mirrors: ...
 def is_exact(job: str, options: str, inputs: list[Given]) -> bool: ...
 def plan(options: str, inputs: list[Given]) -> str: ...
+def show(
+    step: str,
+    options: str,
+    own: str,
+    typed: str,
+    inputs: list[Given],
+    ids: list[str],
+    first: int,
+    most: int,
+) -> tuple[str, str, str, str]: ...
 def compare(
     options: str,
     names: list[str],

@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "RunOptions",
     "SearchOptions",
     "ShingleOptions",
+    "ShowOptions",
     "TableOptions",
     "TopOptions",
     "TrimOptions",
@@ -72,6 +73,40 @@ class CompareOptions(ShingleOptions, total=False):
 
     passages: bool
     least_words: int | None
+
+
+class ShowOptions(ReadOptions, ShingleOptions, total=False):
+    """What the functions of `nearkin.show` take. ``nearkin help show STEP`` says which of them a step takes."""
+
+    source: object
+    ids: Iterable[object]
+    first: int
+    most: int
+    seed: int
+    letters: bool
+    urls: bool
+    universe: object
+    permutation: object
+    places: object
+    functions: str | list[str]
+    all_permutations: bool
+    cyclic: bool
+    values: int
+    truncate: int
+    groups: int
+    signatures: bool
+    bands: int
+    rows: int
+    normal: object
+    all_signs: bool
+    signs: bool
+    line: object
+    axes: bool
+    width: float | list[float]
+    threshold: float
+    order: object
+    length: int
+    size: int
 
 
 class Options(ReadOptions, ShingleOptions, total=False):

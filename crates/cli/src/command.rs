@@ -8,8 +8,8 @@ use nearkin_engine::options::{CONFLICTS, REQUIREMENTS};
 use nearkin_engine::read::Place;
 
 use crate::{
-    compare, dedup, hosts, limit, matching, mistyped, overlap, pairs, plan, report, shell, top,
-    trim, wording,
+    compare, dedup, hosts, limit, matching, mistyped, overlap, pairs, plan, report, shell, show,
+    top, trim, wording,
 };
 
 /// Finds similar items in large collections. Every reported pair is compared exactly.
@@ -39,6 +39,7 @@ pub(crate) enum Job {
     Hosts(hosts::HostsArgs),
     Overlap(overlap::OverlapArgs),
     Trim(trim::TrimArgs),
+    Show(show::ShowArgs),
     Limit(limit::LimitArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -166,6 +167,42 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The options that `-h` shows of the steps of `show`.
+const SHORT_STEP_HELP: &[&str] = &[
+    "collection",
+    "first",
+    "text",
+    "id",
+    "as",
+    "shingle",
+    "letters",
+    "urls",
+    "universe",
+    "permutation",
+    "places",
+    "functions",
+    "all_permutations",
+    "values",
+    "truncate",
+    "groups",
+    "signatures",
+    "bands",
+    "rows",
+    "threshold",
+    "order",
+    "length",
+    "size",
+    "normal",
+    "all_signs",
+    "line",
+    "axes",
+    "width",
+    "json",
+    "latex",
+    "plot",
+    "most",
+];
+
 /// The command, with what is said in tables and not beside each argument: which options exclude or need one another,
 /// and which `-h` shows.
 pub(crate) fn command() -> clap::Command {
@@ -175,6 +212,13 @@ pub(crate) fn command() -> clap::Command {
         let shown = SHORT_HELP.iter().find(|of| of.0 == name).map(|of| of.1);
         command = command.mut_subcommand(name, |job| with_tables(job, shown));
     }
+    command = command.mut_subcommand("show", |show| {
+        let steps: Vec<String> =
+            show.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+        steps.into_iter().fold(show, |show, step| {
+            show.mut_subcommand(step, |step| with_tables(step, Some(SHORT_STEP_HELP)))
+        })
+    });
     // They compare texts alone, and say so to anyone who asks for more.
     for name in ["compare", "overlap"] {
         command = command.mut_subcommand(name, |job| {
@@ -248,6 +292,7 @@ pub fn main(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 
         Job::Hosts(args) => hosts::run(&args),
         Job::Overlap(args) => overlap::run(&args),
         Job::Trim(args) => trim::run(&args),
+        Job::Show(args) => show::run(&args),
         Job::Limit(args) => limit::run(&args),
         Job::Completions(args) => shell::completions(&args),
         Job::Man(args) => shell::man(&args),

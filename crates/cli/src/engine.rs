@@ -8,10 +8,11 @@ use clap::FromArgMatches;
 use nearkin_engine::Error;
 use nearkin_engine::error::Problem;
 use nearkin_engine::observe::{Clock, NoObserver, ObservedSource, Observer, Stage};
-use nearkin_engine::options::{Goal, Options, TrimOptions};
+use nearkin_engine::options::{Goal, Keyword, Options, TrimOptions};
 use nearkin_engine::read::Place;
 use nearkin_engine::search::Search;
 use nearkin_engine::settings::Strategy;
+use nearkin_engine::textbook::show::{ShowOptions, Step};
 use nearkin_engine::write::{self, CompleteOutput, Formulas};
 
 use crate::command::{Command, Job, command};
@@ -23,6 +24,7 @@ use crate::plan::{self, PlanRequest};
 use crate::report::RunReport;
 use crate::screen::Screen;
 use crate::search::{self, OutputTable, SearchRequest, Target};
+use crate::show::{self, NamedItems, Typed};
 use crate::trim::{self, TrimRequest, Trimmed};
 
 /// What went wrong.
@@ -408,6 +410,59 @@ pub fn compare(
     let view = &ComparisonArgs { json, passages, least_words, no_diff: false };
     let shingling = options.text_shingling()?;
     Ok(ComparisonRequest { names, texts, view, shingling }.tell(Screen::PAPER)?)
+}
+
+/// What a step of `show` shows, in every form.
+#[derive(Debug)]
+pub struct ShownForms {
+    /// For programs.
+    pub json: String,
+    /// For people.
+    pub text: String,
+    /// For LaTeX.
+    pub latex: String,
+    /// For notebooks.
+    pub html: String,
+}
+
+/// Items for a step of `show`.
+#[derive(Debug, Default)]
+pub struct ShowItems {
+    /// Names and contents as JSON: `[["S1", "a,d"], [null, ["b", "d"]]]`.
+    pub typed: String,
+    /// The collection to take items from instead.
+    pub collection: Vec<Place>,
+    /// Their ids; none for the first items.
+    pub ids: Vec<String>,
+    /// How many of the first.
+    pub first: usize,
+}
+
+/// What a few items become in a step of `show`, whose own options are JSON.
+///
+/// # Errors
+/// When the options make no sense, or the items do not go with the step.
+pub fn show(
+    step: &str,
+    options: &Options,
+    own: &str,
+    items: &ShowItems,
+    most: usize,
+) -> Result<ShownForms> {
+    let json = |error: serde_json::Error| Failure::Other(error.to_string());
+    let step = Step::of_word(step)
+        .ok_or_else(|| Error::parameter("step", step, format!("one of {}", Step::words())))?;
+    let own: ShowOptions = serde_json::from_str(own).map_err(json)?;
+    let ShowItems { typed, collection, ids, first } = items;
+    let typed = Typed::Named(serde_json::from_str(typed).map_err(json)?);
+    let items = NamedItems { typed, collection, ids, first: *first };
+    let shown = show::shown(step, options, &own, items)?;
+    Ok(ShownForms {
+        json: serde_json::to_string(&shown).map_err(json)?,
+        text: shown.as_text(most),
+        latex: shown.as_latex(most),
+        html: shown.as_html(most),
+    })
 }
 
 /// A command line of `pairs` or `dedup` taken apart.

@@ -24,6 +24,7 @@ mod report;
 mod screen;
 mod search;
 mod shell;
+mod show;
 mod top;
 mod trim;
 mod wording;

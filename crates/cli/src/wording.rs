@@ -1,10 +1,20 @@
 //! Errors in the words of someone at a command line: `pass --on-error skip`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clap::CommandFactory;
 use nearkin_engine::error::{Wording, any_of};
 
 use crate::command::Command;
 use crate::screen::harmless;
+
+/// Whether the steps of `show` are spoken of. Their flags have names that are plain words elsewhere, such as a width.
+static SPEAKS_OF_STEPS: AtomicBool = AtomicBool::new(false);
+
+/// From now on errors are about a step of `show`.
+pub(crate) fn speak_of_steps() {
+    SPEAKS_OF_STEPS.store(true, Ordering::Relaxed);
+}
 
 /// Speaks of options as flags.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +25,10 @@ impl Wording for CommandWording {
     fn option(&self, key: &str) -> String {
         let name = key.replace('_', "-");
         let command = Command::command();
-        let mut flags = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let jobs = || command.get_subcommands();
+        let steps = jobs().flat_map(clap::Command::get_subcommands);
+        let steps = steps.filter(|_| SPEAKS_OF_STEPS.load(Ordering::Relaxed));
+        let mut flags = jobs().chain(steps).flat_map(clap::Command::get_arguments);
         let written = flags.find_map(|flag| match (flag.get_long(), flag.get_short()) {
             (Some(long), _) => (long == name).then(|| format!("--{name}")),
             (None, Some(short)) => (name == short.to_string()).then(|| format!("-{name}")),

@@ -31,12 +31,12 @@ use nearkin_engine::verify::{Limit, Measure, Verifier};
 const COMBINATIONS: [&str; 8] = [
     "length",
     "length,bitmap",
-    "length,prefix",
-    "length,prefix,position",
-    "length,prefix,position,suffix",
-    "length,prefix,position,suffix,full-suffix",
-    "length,prefix,position,bitmap",
-    "length,prefix,position,suffix,bitmap",
+    "length,prefix,by-size",
+    "length,prefix,position,by-size",
+    "length,prefix,position,suffix,by-size",
+    "length,prefix,position,suffix,full-suffix,by-size",
+    "length,prefix,position,bitmap,by-size",
+    "length,prefix,position,suffix,bitmap,by-size",
 ];
 /// Pairs of sets that comparing all may look at; more take too long.
 const FEASIBLE: usize = 200_000_000;

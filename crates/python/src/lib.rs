@@ -44,7 +44,7 @@ mod _nearkin {
     use crate::records::{Resolution, resolve, suggest_rules};
     #[pymodule_export]
     use crate::run::{
-        Deduplicated, Trimmed, compare, dedup, is_exact, keep_rules, main, plan, search,
+        Deduplicated, Trimmed, compare, dedup, is_exact, keep_rules, main, plan, search, show,
         take_apart, trim,
     };
 

@@ -9,7 +9,9 @@ use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_pyarrow::{PyArrowType, Table as ArrowTable, ToPyArrow};
 use arrow_schema::{ArrowError, Schema};
-use nearkin_cli::engine::{self, Account, ComparisonView, DedupTargets, Failure};
+use nearkin_cli::engine::{
+    self, Account, ComparisonView, DedupTargets, Failure, ShowItems, ShownForms,
+};
 use nearkin_engine::Error;
 use nearkin_engine::cluster::Keep;
 use nearkin_engine::options::{Goal, Options, TrimOptions};
@@ -297,6 +299,28 @@ pub(crate) fn compare(
     let view = ComparisonView { json, passages, least_words };
     let ([a, b], [x, y]) = (&names, &texts);
     watched(py, None, |_| engine::compare(&options, view, [a, b], [x, y]))?.raise(py)
+}
+
+/// What a few items become in a step of `show`: as JSON, text, LaTeX and HTML.
+#[pyfunction]
+#[pyo3(signature = (step, options, own, typed, inputs, ids, first, most))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn show(
+    py: Python<'_>,
+    step: &str,
+    options: &str,
+    own: &str,
+    typed: String,
+    inputs: Vec<InputArgument>,
+    ids: Vec<String>,
+    first: usize,
+    most: usize,
+) -> PyResult<(String, String, String, String)> {
+    let options = parse_options(py, options)?;
+    let items = ShowItems { typed, collection: places(py, inputs)?, ids, first };
+    let shown = watched(py, None, |_| engine::show(step, &options, own, &items, most))?;
+    let ShownForms { json, text, latex, html } = shown.raise(py)?;
+    Ok((json, text, latex, html))
 }
 
 /// A command line of `pairs` or `dedup` taken apart: the job, its options as JSON, and the files that it names.

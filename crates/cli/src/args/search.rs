@@ -131,8 +131,8 @@ pub(crate) struct WayArgs {
     rows: Option<usize>,
     /// Filters of the exact search of texts and sets, joined by commas, or none [default: the fastest]
     ///
-    /// length, prefix, position, suffix, bitmap, full-suffix. The pairs are the same with any of them; use this to see
-    /// what each filter saves.
+    /// length, prefix, position, suffix, bitmap, full-suffix, by-size. The pairs are the same with any of them; use this to see
+    /// what each filter saves. Without by-size, prefixes and positions are those of the textbook.
     #[arg(long, value_name = "LIST", value_parser = parsed::<Filters>)]
     filters: Option<Filters>,
 }

@@ -31,6 +31,7 @@ mod recipes;
 mod sets;
 mod shards;
 mod short_texts;
+mod show;
 mod signals;
 mod stats;
 mod trim;

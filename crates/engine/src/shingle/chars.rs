@@ -35,6 +35,14 @@ pub(super) fn shingle(
     }
 }
 
+/// A text as its characters are cut.
+pub(super) fn folded(text: &str, case: Case, space: Whitespace) -> String {
+    let mut folded = Vec::new();
+    fold_case(text, case, &mut folded);
+    fold_space(&mut folded, space);
+    String::from_utf8(folded).expect("folding keeps UTF-8")
+}
+
 /// Appends the hashes of runs, given where each begins and ends. None begins before those that come earlier.
 fn hash_runs(
     mut runs: impl Iterator<Item = [usize; 2]>,

@@ -18,6 +18,7 @@ mod fold;
 mod grid;
 mod hash;
 mod odd_words;
+mod pieces;
 mod stop_words;
 mod text_words;
 mod tfidf;

@@ -59,6 +59,14 @@ impl StopWords {
         Self { words: Vec::new(), hashes: hashes.into_iter().collect() }
     }
 
+    /// The shingles of these words, as texts.
+    pub(super) fn windows(&self, key: &HashKey, words: &[String]) -> Vec<String> {
+        let starts = words.windows(LENGTH);
+        let is_start =
+            |window: &&[String]| self.hashes.contains(&hash_piece(key, window[0].as_bytes()));
+        starts.filter(is_start).map(|window| window.join(" ")).collect()
+    }
+
     /// Appends a shingle for every stop word that has two words after it.
     pub(super) fn shingle(&self, key: &HashKey, tokens: &[u64], out: &mut Vec<u64>) {
         let starts = tokens.windows(LENGTH).filter(|window| self.hashes.contains(&window[0]));

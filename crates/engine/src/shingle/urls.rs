@@ -47,4 +47,13 @@ impl UrlShingles {
             combine(default_key(), &[one, other, place])
         }));
     }
+
+    /// Every two parts of a path that follow each other, and their hash.
+    pub fn pieces(&self, path: &str) -> Vec<([String; 2], u64)> {
+        let mut hashes = Vec::new();
+        self.shingle(path, &mut hashes);
+        let parts = self.parts(path);
+        let pairs = parts.windows(2).map(|pair| [pair[0].clone(), pair[1].clone()]);
+        pairs.zip(hashes).collect()
+    }
 }

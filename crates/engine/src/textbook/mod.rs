@@ -14,6 +14,7 @@
 //! | [`group_minima`] | plain one-permutation hashing, and its variance | S3.5 | the form that fills groups |
 //! | [`unary`] | L1 as a Hamming distance | S6.4 | [`Lines`](crate::family::Lines) |
 //! | [`near_neighbour`] | the (c, r) near-neighbour index | S6.5 | joins that are complete or have a stated recall |
+//! | [`show`] | what an item becomes, step by step, as tables | S3.9, S7.9 | |
 //! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps, and [`BucketTable`](crate::candidates::bucket_table::BucketTable) |
 
 pub mod group_minima;
@@ -23,6 +24,7 @@ pub mod minhash;
 pub mod near_neighbour;
 pub mod perfect;
 pub mod permutation;
+pub mod show;
 pub mod signature;
 pub mod unary;
 
@@ -30,6 +32,6 @@ pub use group_minima::GroupMinima;
 pub use hash_family::{HashFamily, MixHashes, UniversalHashes};
 pub use minhash::MinHash;
 pub use near_neighbour::NearIndex;
-pub use perfect::PerfectHash;
+pub use perfect::{KeyPlace, PerfectHash};
 pub use permutation::Permutation;
 pub use signature::{Agreement, Signature};

@@ -31,6 +31,19 @@ use crate::{Error, Result};
 
 /// What an empty slot has for a place.
 const EMPTY: u32 = u32::MAX;
+/// Where a key lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// The bucket of the first level.
+    pub bucket: usize,
+    /// The slots that the bucket has in the second level.
+    pub slots: usize,
+    /// The number of the function that chooses one of them.
+    pub function: usize,
+    /// The slot, counted over all buckets.
+    pub slot: usize,
+}
+
 /// Slots per key: the first level is drawn again until the squares of the bucket sizes sum to no more.
 /// A random function gives 2 on average, so by Markov's inequality at least every other draw will do.
 const SLOTS: usize = 4;
@@ -104,6 +117,19 @@ impl PerfectHash {
         let bucket = self.buckets.get(scale(hash, self.buckets.len()))?;
         let slot = self.slots[bucket.slot(hash)];
         (slot.key() == key && slot.place != EMPTY).then_some(slot.place)
+    }
+
+    /// Slots per key, at most.
+    pub const SLOTS: usize = SLOTS;
+
+    /// Where a key lies, if it is one of them.
+    pub fn probe(&self, key: u64) -> Option<KeyPlace> {
+        self.get(key)?;
+        let hash = mix64(key, self.seed);
+        let bucket = scale(hash, self.buckets.len());
+        let Bucket { slots, function, .. } = self.buckets[bucket];
+        let slot = self.buckets[bucket].slot(hash);
+        Some(KeyPlace { bucket, slots: slots.into(), function: function.into(), slot })
     }
 
     /// How many keys there are.

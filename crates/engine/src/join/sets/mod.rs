@@ -156,7 +156,10 @@ impl PrefixIndex {
         let filters = join.filters.checked()?;
         let bounds = Bounds::new(join.verifier, strings.largest());
         let postings = if filters.prefix {
-            Postings::new(&strings, |size| bounds.prefix_of_smaller(size))
+            Postings::new(&strings, |size| match filters.by_size {
+                true => bounds.prefix_of_smaller(size),
+                false => bounds.prefix(size),
+            })
         } else {
             Postings::default()
         };

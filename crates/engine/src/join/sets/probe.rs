@@ -102,14 +102,21 @@ impl ProbeLimits {
         let Some(smallest) = strings.size_from(*sizes.start()).filter(|&size| size <= largest)
         else {
             let end = if filters.length { 0 } else { strings.len() };
+            if !filters.length && !filters.by_size {
+                // Nothing is similar, but without a filter of sizes that is found out pair by pair.
+                limits.resize(bounds.prefix(size), (end as u32, u32::MAX));
+            }
             return Self { size, first: 0, end, anything: 0, limits };
         };
-        let prefix = bounds.prefix_for(size, smallest);
+        let prefix = match filters.by_size {
+            true => bounds.prefix_for(size, smallest),
+            false => bounds.prefix(size),
+        };
         let sizes = smallest..=largest;
         let first = if filters.length { strings.first_of_size(smallest) } else { 0 };
         let end = if filters.length { strings.first_of_size(largest + 1) } else { strings.len() };
         limits.resize(prefix, (end as u32, u32::MAX));
-        if filters.length && filters.position {
+        if filters.length && filters.position && filters.by_size {
             // At this many positions a set of this size may share its first symbol.
             let mut from = 0;
             for (other, end) in strings.sizes_within(&sizes).rev() {
