@@ -131,6 +131,17 @@ def compare(
     json: bool,
     passages: bool = False,
     least_words: int | None = None,
+    expected: int | None = None,
+) -> str: ...
+def compare_items(
+    options: str,
+    names: list[str],
+    ids: list[str],
+    inputs: list[Given],
+    *,
+    json: bool,
+    expected: int | None = None,
+    fields: list[str] | None = None,
 ) -> str: ...
 def take_apart(words: list[str]) -> tuple[str, str, dict[str, Any]]: ...
 def main(words: list[str]) -> int: ...

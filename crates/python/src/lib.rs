@@ -44,8 +44,8 @@ mod _nearkin {
     use crate::records::{Resolution, resolve, suggest_rules};
     #[pymodule_export]
     use crate::run::{
-        Deduplicated, Trimmed, compare, dedup, is_exact, keep_rules, main, plan, search,
-        take_apart, trim,
+        Deduplicated, Trimmed, compare, compare_items, dedup, is_exact, keep_rules, main, plan,
+        search, take_apart, trim,
     };
 
     #[pymodule_init]

@@ -8,6 +8,8 @@ mod common;
 mod data;
 
 mod audit;
+mod bounds;
+mod compare_items;
 mod crafted;
 mod dedup_kinds;
 mod errors;

@@ -14,8 +14,10 @@
 //! | [`group_minima`] | plain one-permutation hashing, and its variance | S3.5 | the form that fills groups |
 //! | [`unary`] | L1 as a Hamming distance | S6.4 | [`Lines`](crate::family::Lines) |
 //! | [`near_neighbour`] | the (c, r) near-neighbour index | S6.5 | joins that are complete or have a stated recall |
+//! | [`chance`] | the similarity of random sets | S1.8 | |
 //! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps, and [`BucketTable`](crate::candidates::bucket_table::BucketTable) |
 
+pub mod chance;
 pub mod group_minima;
 pub mod hash_family;
 pub mod min_wise;
@@ -26,6 +28,7 @@ pub mod permutation;
 pub mod signature;
 pub mod unary;
 
+pub use chance::RandomSets;
 pub use group_minima::GroupMinima;
 pub use hash_family::{HashFamily, MixHashes, UniversalHashes};
 pub use minhash::MinHash;
