@@ -55,9 +55,9 @@ impl Options {
     }
 
     /// Whether the items are held in memory and searched there: those that are no texts, sets or bags, tf-idf vectors,
-    /// and whatever is searched by an expression.
+    /// and whatever is searched by an expression or by signatures.
     pub fn is_in_memory(&self) -> bool {
-        self.compares_in_memory() || self.and_or.is_some()
+        self.compares_in_memory() || self.and_or.is_some() || self.estimate.is_some()
     }
 
     /// Whether the kind of items or the measure is one that is compared in memory.

@@ -2,6 +2,7 @@
 
 use super::{Goal, ItemKind, MeasureName, Options, Query};
 use crate::cluster::Keep;
+use crate::family::MinHashes;
 use crate::item::{Bits, Sets, Strings, Vectors};
 use crate::read::{
     Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
@@ -50,6 +51,13 @@ impl Options {
             _ if query.measure.is_jaccard_or_bag() => self.sets(&sides, &query)?,
             _ => self.tf_idf(&sides, &query)?,
         };
+        let items = match (items, self.estimate) {
+            (Items::Sets(sets, ..), Some(functions)) => {
+                let minhashes = MinHashes::new(&sets, self.seed_or_default());
+                Items::Signatures(minhashes.signatures(functions)?)
+            }
+            (items, _) => items,
+        };
         self.check_fits(items.bytes())?;
         MemoryItems::named(items, names)
     }
@@ -83,7 +91,7 @@ impl Options {
     /// Texts, sets and bags as sets of elements.
     fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
-        let plain = Self { probes: None, and_or: None, ..self.clone() };
+        let plain = Self { probes: None, and_or: None, estimate: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
         let on_error = self.on_error.unwrap_or_default();
         let read = |side: &Side<'_>| {

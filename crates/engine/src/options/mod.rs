@@ -60,7 +60,7 @@ use crate::join::sets::Filters;
 use crate::read::{Digits, Format, OnError, Ratings, TextEncoding};
 use crate::settings::DEFAULT_RECALL;
 use crate::shingle::{DEFAULT_SEED, HashBits, NormalForm, Whitespace};
-use serde_forms::{bytes, item_bytes, keyword, list, number, path, text};
+use serde_forms::{bytes, functions, item_bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
 ///
@@ -136,6 +136,12 @@ pub struct Options {
     /// Pairs within this distance are similar.
     #[serde(with = "number")]
     pub within: Option<f64>,
+    /// Pairs above this similarity are left out. They are found all the same, so the recall is that of the threshold.
+    #[serde(with = "number")]
+    pub at_most: Option<f64>,
+    /// Pairs that are closer than this distance are left out.
+    #[serde(with = "number")]
+    pub at_least: Option<f64>,
     /// The chance that a pair at just the threshold is found. Default: 0.99.
     #[serde(with = "number")]
     pub recall: Option<f64>,
@@ -158,6 +164,9 @@ pub struct Options {
     /// The AND/OR expression whose tables find the pairs.
     #[serde(with = "text")]
     pub and_or: Option<Expression>,
+    /// Minhashes of a signature, where pairs are found by signatures that agree and nothing is compared exactly.
+    #[serde(with = "functions")]
+    pub estimate: Option<usize>,
     /// Buckets to look into in each table of the expression.
     pub probes: Option<usize>,
 
@@ -212,6 +221,10 @@ pub struct Options {
     /// The field that holds the id of test items. Default: that of the others.
     pub test_id: Option<String>,
 }
+
+/// Minhashes of a signature for estimates, unless another number is asked for. The standard error of an estimate is 0.03 or
+/// less.
+pub const ESTIMATE_FUNCTIONS: usize = 256;
 
 impl Options {
     /// The chance that a pair at just the threshold is to be found.

@@ -11,8 +11,8 @@ use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bags, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, Space,
-    SparseSpace, StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, SignatureSpace,
+    Space, SparseSpace, StringSpace, VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
 
@@ -436,6 +436,35 @@ impl SearchSpace for BagSpace<'_> {
         let Some(limit) = limit else { return top::brute_force(self, top) };
         let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
         Ok(top::of_pairs(self, top, |found| bags::join(self, &join, found))?.concat())
+    }
+
+    fn has_tables(&self) -> bool {
+        false
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (0.0, 100.0)
+    }
+}
+
+impl SearchSpace for SignatureSpace<'_> {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
+    }
+
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        join::counted(self, join, found)
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
+        let Some(limit) = limit else { return top::brute_force(self, top) };
+        let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
+        Ok(top::of_pairs(self, top, |found| join::counted(self, &join, found))?.concat())
     }
 
     fn has_tables(&self) -> bool {

@@ -3,8 +3,8 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::item::{
-    Bags, Bits, Characters, ChunkNumber, Id, KeepValues, RecordPlaces, Sets, Sparse, Strings,
-    Vectors, first_copies,
+    Bags, Bits, Characters, ChunkNumber, Id, KeepValues, RecordPlaces, Sets, Signatures, Sparse,
+    Strings, Vectors, first_copies,
 };
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::settings::Goal;
@@ -28,6 +28,8 @@ pub enum Items {
     Strings(Strings, StringMeasure),
     /// Sparse vectors, such as tf-idf makes of texts.
     Sparse(Sparse, SparseMeasure),
+    /// Signatures, by the share of functions that agree.
+    Signatures(Signatures),
 }
 
 impl Items {
@@ -40,6 +42,7 @@ impl Items {
             Self::Bags(bags, ..) => bags.len(),
             Self::Strings(strings, _) => strings.len(),
             Self::Sparse(vectors, _) => vectors.len(),
+            Self::Signatures(signatures) => signatures.len(),
         }
     }
 
@@ -55,6 +58,7 @@ impl Items {
                 Form::Similarity
             }
             Self::Vectors(..) | Self::Strings(..) | Self::Sparse(..) => Form::Distance,
+            Self::Signatures(_) => Form::Similarity,
             Self::Bits(_, form, _) | Self::Sets(_, _, form) | Self::Bags(_, _, form) => *form,
         }
     }
@@ -68,6 +72,7 @@ impl Items {
             Self::Bags(bags, ..) => bags.bytes(),
             Self::Strings(strings, _) => strings.bytes(),
             Self::Sparse(vectors, _) => vectors.bytes(),
+            Self::Signatures(signatures) => 4 * signatures.len() * signatures.functions(),
         }
     }
 
@@ -77,6 +82,9 @@ impl Items {
             Self::Sets(sets, ..) => sets.get(item).is_empty(),
             Self::Bags(bags, ..) => bags.get(item).is_empty(),
             Self::Strings(strings, _) => strings.length(item) == 0,
+            Self::Signatures(signatures) => {
+                signatures.get(item).iter().all(|&value| value == Signatures::NO_VALUE)
+            }
             Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => false,
         }
     }
@@ -98,7 +106,7 @@ impl Items {
             Self::Strings(strings, _) => strings.length(item),
             Self::Sets(sets, ..) => sets.get(item).len(),
             Self::Bags(bags, ..) => usize::try_from(bags.total(item)).unwrap_or(usize::MAX),
-            Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => 0,
+            Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) | Self::Signatures(..) => 0,
         };
         u32::try_from(length).unwrap_or(u32::MAX)
     }
@@ -142,6 +150,13 @@ impl Items {
                 };
                 first_copies(len, split, hash, same)
             }
+            Self::Signatures(all) => {
+                let same = |a, b| all.get(a) == all.get(b);
+                let bytes = |item| -> Vec<u8> {
+                    all.get(item).iter().flat_map(|value: &u32| value.to_le_bytes()).collect()
+                };
+                first_copies(len, split, |item| xxh3_64(&bytes(item)), same)
+            }
             Self::Sparse(all, _) => {
                 let same = |a, b| {
                     let ((x, v), (y, w)) = (all.get(a), all.get(b));
@@ -167,6 +182,7 @@ impl Items {
             Self::Bags(all, measure, form) => Self::Bags(all.select(each()), measure, form),
             Self::Strings(all, measure) => Self::Strings(all.select(each()), measure),
             Self::Sparse(all, measure) => Self::Sparse(all.select(each()), measure),
+            Self::Signatures(all) => Self::Signatures(all.select(each())),
         }
     }
 }

@@ -20,7 +20,9 @@ use crate::plan::Plan;
 use crate::plan::space::SearchSpace;
 use crate::plan::tables;
 use crate::settings::Goal;
-use crate::space::{BagSpace, BitSpace, Form, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{
+    BagSpace, BitSpace, Form, SetSpace, SignatureSpace, SparseSpace, StringSpace, VectorSpace,
+};
 use crate::spill::{self, Budget, Temp};
 use crate::verify::Limit;
 use crate::{Error, Result};
@@ -78,6 +80,7 @@ impl MemoryItems {
             Items::Bags(bags, measure, form) => job.run(&BagSpace::new(&bags, measure, form), run),
             Items::Strings(strings, measure) => job.run(&StringSpace::new(strings, measure), run),
             Items::Sparse(vectors, measure) => job.run(&SparseSpace::new(vectors, measure), run),
+            Items::Signatures(all) => job.run(&SignatureSpace::new(&all), run),
         }
     }
 }
@@ -88,7 +91,8 @@ impl Searchable for MemoryItems {
         let form = self.items.form();
         let (stats, collection, similar) =
             pool.install(|| self.with_space(search, (Goal::Pairs, false), PairsJob))?;
-        Ok(Matches::new(collection, similar, form, stats, pool))
+        let matches = Matches::new(collection, similar, form, stats, pool);
+        Ok(matches.no_closer(search.settings.no_closer))
     }
 
     fn closest(self, search: Search<'_>, k: usize) -> Result<Matches> {
@@ -96,7 +100,8 @@ impl Searchable for MemoryItems {
         let form = self.items.form();
         let (stats, collection, similar) =
             pool.install(|| self.with_space(search, (Goal::Closest, false), ClosestJob(k)))?;
-        Ok(Matches::new(collection, similar, form, stats, pool))
+        let matches = Matches::new(collection, similar, form, stats, pool);
+        Ok(matches.no_closer(search.settings.no_closer))
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {

@@ -23,8 +23,8 @@ use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, SearchCost, probes};
 use crate::space::{
-    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
-    VectorSpace, sorted_pairs,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SignatureSpace,
+    SparseSpace, StringSpace, VectorSpace, sorted_pairs,
 };
 use crate::spill::{Budget, Cache};
 
@@ -449,7 +449,8 @@ pub(super) fn closest<S: SearchSpace>(
     let stopped = || search.observer.stopped();
     let query = query(search, collection, &stopped);
     let limit = query.limit.is_finite().then_some(query.limit);
-    let top = TopQuery { count, split: query.split, stopped: &stopped };
+    let no_closer = search.settings.no_closer;
+    let top = TopQuery { count, split: query.split, no_closer, stopped: &stopped };
     let mut found = space.closest(&top, limit)?;
     if let Some(limit) = limit {
         found.retain(|found| !space.form().closer(limit, found.value));
@@ -473,6 +474,7 @@ pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<Clos
         Items::Bags(bags, measure, form) => all(&BagSpace::new(&bags, measure, form), join),
         Items::Strings(strings, measure) => all(&StringSpace::new(strings, measure), join),
         Items::Sparse(vectors, measure) => all(&SparseSpace::new(vectors, measure), join),
+        Items::Signatures(signatures) => all(&SignatureSpace::new(&signatures), join),
     }?;
     found.retain(|pair| !nothing[pair.a as usize] && !nothing[pair.b as usize]);
     Ok(found)
