@@ -121,7 +121,12 @@ impl Subject {
             Strategy::Bands(_) | Strategy::Tables { .. } => (plan.recall * 1e6).round() / 1e6,
             _ => self.settings.recall,
         };
-        let promise = format!("promised: a pair at just {limit} is found with chance {chance}");
+        let agreeing = match tables.expression.required_fields() {
+            fields if fields.is_empty() => String::new(),
+            fields => format!(" that agrees in {}", fields.join(", ")),
+        };
+        let promise =
+            format!("promised: a pair at just {limit}{agreeing} is found with chance {chance}");
         match &tables.expected {
             None => promise,
             Some(expected) => format!(

@@ -83,8 +83,9 @@ impl Fill for BoundArgs {
 struct TablesArgs {
     /// Search in memory by this expression of ANDs and ORs, such as 'or(20, and(5, minhash))'
     ///
-    /// Functions: minhash for texts, sets and bags; hyperplane or signs for cosine; line or line(WIDTH) for l2 and l1;
-    /// bits for hamming.
+    /// Functions: minhash for texts, sets and bags, and squares or squares(N), which says yes if an item has all of N random
+    /// elements; hyperplane for cosine, and for vectors signs; line or line(WIDTH) for l2 and l1; bits for hamming;
+    /// equal(FIELD) for items that are records.
     #[arg(long, value_name = "EXPR", value_parser = parsed::<Expression>)]
     and_or: Option<Expression>,
     /// Compare nothing: report how many of K minhashes of two items agree, as an estimate [default for K: 256]

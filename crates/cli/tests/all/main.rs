@@ -14,6 +14,7 @@ mod crafted;
 mod dedup_kinds;
 mod errors;
 mod exact;
+mod families;
 mod fuzz;
 mod held;
 mod hosts;

@@ -1,6 +1,7 @@
 //! Whole collections into memory: vectors, bit strings, strings, answers, sets, tf-idf vectors.
 
 use super::{Goal, ItemKind, MeasureName, Options, Query};
+use crate::amplify::Expression;
 use crate::cluster::Keep;
 use crate::family::MinHashes;
 use crate::item::{Bits, Sets, Strings, Vectors};
@@ -32,7 +33,9 @@ impl Options {
     pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
         let query = self.query(goal)?;
         let options = self.read_options();
-        let own = ReadOptions { values: self.keep_fields(), ..options.clone() };
+        let own = ReadOptions { values: self.value_fields(), ..options.clone() };
+        let compared = self.and_or.as_ref().map(Expression::fields).unwrap_or_default();
+        let options = ReadOptions { values: compared.clone(), ..options };
         let mut sides = vec![Side { places: inputs, options: own }];
         sides.extend((!against.is_empty()).then_some(Side { places: against, options }));
         if goal == Goal::Groups {
@@ -59,7 +62,7 @@ impl Options {
             (items, _) => items,
         };
         self.check_fits(items.bytes())?;
-        MemoryItems::named(items, names)
+        MemoryItems::named(items, names)?.with_fields(&compared)
     }
 
     fn bits(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {

@@ -15,6 +15,7 @@
 //! ```
 
 mod conflicts;
+mod functions;
 mod items;
 #[cfg(feature = "files")]
 mod json;
@@ -43,6 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::settings::Goal;
 pub use conflicts::{CONFLICTS, REQUIREMENTS};
+pub use functions::FunctionCurve;
 pub use items::{Edges, ItemKind};
 pub use keywords::Keyword;
 pub use measure::MeasureName;
@@ -241,6 +243,14 @@ impl Options {
     pub fn keep_fields(&self) -> Vec<String> {
         let keep = self.keep.as_ref();
         keep.map(|keep| keep.fields().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+    }
+
+    /// The fields whose values are read with items: those that decide which item is kept, or that an expression compares.
+    pub(crate) fn value_fields(&self) -> Vec<String> {
+        match &self.and_or {
+            Some(expression) => expression.fields(),
+            None => self.keep_fields(),
+        }
     }
 
     /// How many of the items closest to each are wanted.

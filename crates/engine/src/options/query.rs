@@ -90,6 +90,10 @@ impl Options {
             let must = format!("from 1 to {MAX_FUNCTIONS} functions");
             return Err(Error::parameter("estimate", functions, must));
         }
+        if self.kind().is_in_memory() {
+            let must = "left out for these items: minhashes are of texts, sets and bags";
+            return Err(Error::parameter("estimate", functions, must));
+        }
         if !matches!(measure, MeasureName::Jaccard | MeasureName::Bag) {
             let must = "jaccard or bag with estimates: minhashes tell no other similarity";
             return Err(Error::parameter("measure", measure, must));

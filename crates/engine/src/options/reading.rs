@@ -92,7 +92,7 @@ impl Options {
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.
     pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
-        let fields = self.keep_fields();
+        let fields = self.value_fields();
         let defaults = self.read_options();
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
@@ -106,6 +106,10 @@ impl Options {
             (None, _) => {
                 let options = ReadOptions { values: fields, ..options };
                 Ok(AnyInput::Records(Input::open(inputs, options)?.into()))
+            }
+            (Some(_), Some(field)) if self.and_or.is_some() => {
+                let must = "left out: the groups of a table have no fields";
+                Err(Error::parameter("and_or", format!("equal({field})"), must))
             }
             (Some(_), Some(field)) => {
                 let must = "first or longest: the groups of a table have no fields";
