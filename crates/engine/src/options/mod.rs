@@ -15,7 +15,7 @@
 //! ```
 
 mod conflicts;
-mod functions;
+mod function_curve;
 mod items;
 #[cfg(feature = "files")]
 mod json;
@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::settings::Goal;
 pub use conflicts::{CONFLICTS, REQUIREMENTS};
-pub use functions::FunctionCurve;
+pub use function_curve::FunctionCurve;
 pub use items::{Edges, ItemKind};
 pub use keywords::Keyword;
 pub use measure::MeasureName;
