@@ -7,7 +7,7 @@ mod measure;
 mod minhash;
 mod shingle;
 
-pub(crate) use amplify::{Expression, functions_needed, planned};
+pub(crate) use amplify::{Expression, best_or, functions_needed, planned, sensitivity};
 pub(crate) use index::Index;
 pub(crate) use measure::{edits, hamming, sets_compared, vectors_compared};
 pub(crate) use minhash::{Sketcher, keys_of_sketches};

@@ -12,7 +12,7 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin_engine::amplify::{Bands, Expression, Sensitivity, functions_needed};
+use nearkin_engine::amplify::{Bands, Expression, Sensitivity, best_or, functions_needed};
 use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::observe::{NoObserver, ObservedSource, Observer};
 use nearkin_engine::options::{Goal, ItemKind, Options};
@@ -88,6 +88,12 @@ struct ViewArgs {
     /// sets and bags, and with --as and --measure degrees for cosine, bits for hamming, and lengths for line(WIDTH).
     #[arg(long, value_name = "D1,D2", value_parser = two_distances)]
     sensitive: Option<(f64, f64)>,
+    /// Print instead how many functions an OR should have, to miss and to compare in vain as few pairs as possible
+    ///
+    /// P1 is the chance that one function agrees on a pair that belongs together, P2 that it does on another. For functions
+    /// of three grid squares, P1 is (filled · again)³ and P2 is filled⁶.
+    #[arg(long, value_name = "P1,P2", value_parser = two_chances, conflicts_with_all = ["inputs", "and_or", "sensitive", "plot"])]
+    best_or: Option<(f64, f64)>,
     /// Draw the curve into a .svg or .png file
     ///
     /// With INPUT, over a histogram of similarities.
@@ -118,6 +124,7 @@ impl Default for ViewArgs {
             and_or: None,
             at: AT.to_vec(),
             sensitive: None,
+            best_or: None,
             plot: None,
             latex: false,
             delta: DELTA,
@@ -166,6 +173,32 @@ fn two_distances(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| how.to_owned())
 }
 
+/// Reads `0.004096,0.000064`.
+fn two_chances(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text.split_once(',').and_then(|(one, other)| {
+        Some((one.trim().parse::<f64>().ok()?, other.trim().parse::<f64>().ok()?))
+    });
+    let (p1, p2) = parsed.ok_or("give two chances, such as 0.004096,0.000064")?;
+    best_or(p1, p2).map(|_| (p1, p2)).map_err(|error| error.to_string())
+}
+
+/// How many functions an OR should have, and what it then misses and meets in vain.
+fn tell_best_or((p1, p2): (f64, f64), json: bool) -> Result<String> {
+    let best = best_or(p1, p2)?;
+    let or = Expression::function("p").or(best);
+    let (missed, wasted) = (or.missed(p1), or.probability(p2));
+    if json {
+        let told = serde_json::json!({ "best_or": best, "missed": missed, "wasted": wasted });
+        return Ok(format!("{told:#}\n"));
+    }
+    let [shown_missed, shown_wasted, sum] = [missed, wasted, missed + wasted].map(numbers::chance);
+    Ok(format!(
+        "or({best}, function) errs least, where a function agrees with chance {p1} on a pair that belongs together and \
+         {p2} on another:\n  {shown_missed}  of the pairs that belong together are missed\n  {shown_wasted}  of the others are \
+         compared in vain\n  {sum}  together\n"
+    ))
+}
+
 /// Records drawn from a collection and compared with all of it.
 const SAMPLE: usize = 700;
 
@@ -177,6 +210,9 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
 pub(crate) fn tell(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Result<String> {
     let (options, view) = (&request.options, &request.view);
     options.check()?;
+    if let Some(chances) = view.best_or {
+        return Ok(tell_best_or(chances, view.json)?);
+    }
     if let Some(path) = &view.plot {
         check_plot(path)?;
         check_outputs(&[], &[Some(path)], &request.inputs.iter().collect::<Vec<_>>())?;

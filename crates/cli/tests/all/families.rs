@@ -314,3 +314,32 @@ fn s5_1_sensitive_in_the_scale_of_the_measure() {
         place.fails(&format!("plan {line}"), &parts);
     }
 }
+
+/// The optimum by trying every n, and the rates of n-way ORs as their formulas have them.
+#[test]
+fn s8_10_how_many_functions_are_best() {
+    let place = Place::new();
+    for (p1, p2) in [(0.004096, 0.000064), (0.0256, 0.0016), (0.5, 0.4), (0.9, 0.01)] {
+        let errors = |n: i32| (1.0f64 - p1).powi(n) + 1.0 - (1.0f64 - p2).powi(n);
+        let best = (1..5000).min_by(|&a, &b| errors(a).total_cmp(&errors(b))).expect("a number");
+        let told = place.ok(&format!("plan --best-or {p1},{p2} --json")).stdout;
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        assert_eq!(told["best_or"], best, "{p1} {p2}");
+        let sum =
+            told["missed"].as_f64().expect("a number") + told["wasted"].as_f64().expect("a number");
+        assert!((sum - errors(best)).abs() < 1e-9, "{sum}");
+    }
+    let text = place.ok("plan --best-or 0.004096,0.000064").stdout;
+    assert!(text.contains("or(1030, function) errs least"), "{text}");
+    // Exercise 3.8.3: of functions of two squares, 1 − (1 − 0.04²)ⁿ of strangers meet, and (1 − 0.16²)ⁿ of mates do not.
+    for n in [64, 256] {
+        let line = format!("plan --and-or or({n},squares(2)) --at 0.0016,0.0256 --json");
+        let told: Value = serde_json::from_str(&place.ok(&line).stdout).expect("JSON");
+        let p = |at: usize| told["curve"][at]["p"].as_f64().expect("a number");
+        assert!((p(0) - (1.0 - (1.0f64 - 0.0016).powi(n))).abs() < 1e-12);
+        assert!((1.0 - p(1) - (1.0f64 - 0.0256).powi(n)).abs() < 1e-12);
+    }
+    for wrong in ["0.1,0.2", "0.5", "1,0.5", "0.5,0", "x,y"] {
+        assert_eq!(place.run(&format!("plan --best-or {wrong}")).code, Some(2), "{wrong}");
+    }
+}
