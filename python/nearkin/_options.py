@@ -54,6 +54,7 @@ class ReadOptions(TypedDict, total=False):
     ratings: str | None
     edges: bool | Literal["both", "directed"] | None
     questions: list[str] | None
+    grid: str | None
     digits: Literal["told", "binary", "hex"]
 
 

@@ -36,9 +36,9 @@ mod _nearkin {
     use crate::overlap::{Overlaps, overlap};
     #[pymodule_export]
     use crate::parts::{
-        Expression, Index, Sketcher, best_or, edits, functions_needed, hamming, hash_of,
-        keys_of_sketches, list_text, list_texts, planned, sensitivity, sets_compared, shingles,
-        stop_word_shingles, vectors_compared,
+        Expression, Index, Sketcher, best_or, edits, functions_needed, grid_squares, hamming,
+        hash_of, keys_of_sketches, list_text, list_texts, planned, sensitivity, sets_compared,
+        shingles, stop_word_shingles, vectors_compared,
     };
     #[pymodule_export]
     use crate::records::{Resolution, resolve, suggest_rules};

@@ -11,7 +11,9 @@ pub(crate) use amplify::{Expression, best_or, functions_needed, planned, sensiti
 pub(crate) use index::Index;
 pub(crate) use measure::{edits, hamming, sets_compared, vectors_compared};
 pub(crate) use minhash::{Sketcher, keys_of_sketches};
-pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shingles};
+pub(crate) use shingle::{
+    grid_squares, hash_of, list_text, list_texts, shingles, stop_word_shingles,
+};
 
 use nearkin_engine::amplify::Bands;
 use nearkin_engine::settings::{Settings, Strategy};

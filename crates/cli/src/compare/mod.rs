@@ -206,6 +206,10 @@ pub(crate) fn tell_items(
         let texts = [&*texts[0], &*texts[1]];
         return ComparisonRequest { names, texts, view, shingling, universe }.tell(screen);
     }
+    if options.grid.is_some() {
+        let must = "left out: give the squares as sets";
+        return Err(Error::parameter("grid", "given", must));
+    }
     let of_texts = [
         ("passages", view.passages),
         ("least_words", view.least_words.is_some()),

@@ -343,3 +343,41 @@ fn s8_10_how_many_functions_are_best() {
         assert_eq!(place.run(&format!("plan --best-or {wrong}")).code, Some(2), "{wrong}");
     }
 }
+
+#[test]
+fn s2_11_minutiae_become_squares() {
+    let place = Place::new();
+    // Squares of 10, four by three; (31, 15) is less than 2 from the square to its left.
+    place.write(
+        "prints.jsonl",
+        "{\"id\": \"a\", \"minutiae\": [[5, 5, 90, \"E\"], [31, 15]]}\n\
+         {\"id\": \"b\", \"minutiae\": [[5, 5], [35, 15.5], [400, 2]]}\n\
+         {\"id\": \"c\", \"minutiae\": [[25, 25]]}\n{\"id\": \"d\", \"minutiae\": []}\n",
+    );
+    // {0, 6, 7} and {0, 7}.
+    let row = "{\"a\":\"a\",\"b\":\"b\",\"similarity\":0.6666666666666666}\n";
+    for way in ["", "--and-or or(64,squares(2))", "--and-or or(64,minhash)"] {
+        let line = format!("pairs prints.jsonl --grid 4x3:10:2 -t 0.5 -q {way}");
+        assert_eq!(place.ok(&line).stdout, row, "{way}");
+    }
+    // Without a margin they are the same two squares.
+    let same = place.ok("pairs prints.jsonl --grid 4x3:10 -t 0.5 -q").stdout;
+    assert!(same.contains("\"similarity\":1.0"), "{same}");
+    let top = place.ok("top prints.jsonl --grid 4x3:10:2 -k 1 -q").stdout;
+    assert_eq!(top.lines().count(), 2, "{top}");
+    place.ok("dedup prints.jsonl --grid 4x3:10 -t 0.9 -o kept.jsonl -q");
+    assert_eq!(place.read("kept.jsonl").lines().count(), 3, "as they came, one of a and b");
+    place.write("bad.jsonl", "{\"minutiae\": [[1, 2]]}\n{\"minutiae\": [[1]]}\n");
+    place.fails("pairs bad.jsonl --grid 4x3:10", &["bad.jsonl:2", "point 1", "[[44, 359]"]);
+    place.write("worse.jsonl", "{\"minutiae\": \"x\"}\n");
+    place.fails("pairs worse.jsonl --grid 4x3:10", &["worse.jsonl:1", "no list of points"]);
+    place.fails("pairs prints.jsonl --grid 4x3:10 --as bag", &["--as is bag", "set"]);
+    place.fails("compare --in prints.jsonl a b --grid 4x3:10", &["--grid"]);
+    for wrong in ["4x3", "4:10", "0x3:10", "4x3:0", "4x3:10:6", "4x3:10:2:1", "axb:1"] {
+        assert_eq!(
+            place.run(&format!("pairs prints.jsonl --grid {wrong}")).code,
+            Some(2),
+            "{wrong}"
+        );
+    }
+}

@@ -27,6 +27,7 @@ pub const CONFLICTS: &[(&str, &[&str])] = &[
     ),
     ("count", &["rating"]),
     ("edges", &["count", "rating"]),
+    ("grid", &["group", "edges"]),
     ("chains", &["no_chains"]),
 ];
 
@@ -68,6 +69,7 @@ impl Options {
             "rating" => self.rating.is_some(),
             "ratings" => self.has_ratings(),
             "edges" => self.edges.is_some(),
+            "grid" => self.grid.is_some(),
             "chains" => self.chains,
             "no_chains" => self.no_chains,
             _ => false,
@@ -109,6 +111,7 @@ mod tests {
             "audit" | "bands" | "rows" | "probes" | "estimate" => "2",
             "threshold" | "within" | "at_most" | "at_least" | "recall" => "0.5",
             "filters" => "\"length\"",
+            "grid" => "\"2x2:1\"",
             "and_or" => "\"minhash\"",
             "ratings" => "\"stars\"",
             _ => "\"name\"",

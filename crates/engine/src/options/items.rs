@@ -49,7 +49,9 @@ impl Options {
         match self.kind {
             Some(kind) => kind,
             None if self.count.is_some() || self.has_stars() => ItemKind::Bag,
-            None if self.group.is_some() || self.edges.is_some() => ItemKind::Set,
+            None if self.group.is_some() || self.edges.is_some() || self.grid.is_some() => {
+                ItemKind::Set
+            }
             None => ItemKind::Text,
         }
     }
@@ -64,7 +66,7 @@ impl Options {
     pub fn compares_in_memory(&self) -> bool {
         let kind = self.kind();
         let tf_idf = kind == ItemKind::Text && self.measure == Some(MeasureName::Cosine);
-        kind.is_in_memory() || tf_idf
+        kind.is_in_memory() || tf_idf || self.grid.is_some()
     }
 
     #[cfg(feature = "files")]

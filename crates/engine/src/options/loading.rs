@@ -6,11 +6,12 @@ use crate::cluster::Keep;
 use crate::family::MinHashes;
 use crate::item::{Bits, Sets, Strings, Vectors};
 use crate::read::{
-    Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
-    load_vectors,
+    Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_points, load_sets,
+    load_strings, load_vectors,
 };
 use crate::search::{ItemNames, Items, MemoryItems};
-use crate::shingle::{Repeats, Shingling, Vocabulary};
+use crate::shingle::{Grid, Repeats, Shingling, Vocabulary};
+use crate::verify::Measure;
 use crate::{Error, Result};
 
 /// One collection, and how it is read.
@@ -41,11 +42,12 @@ impl Options {
         if goal == Goal::Groups {
             sides.reverse(); // the collection that INPUT grows comes first
         }
-        let (items, names) = match self.kind() {
-            ItemKind::Vector => vectors(&sides, &query)?,
-            ItemKind::Bits => self.bits(&sides, &query)?,
-            ItemKind::Answers => self.answers(&sides, &query)?,
-            ItemKind::String => {
+        let (items, names) = match (self.kind(), &self.grid) {
+            (_, Some(grid)) => points(&sides, &query, grid)?,
+            (ItemKind::Vector, _) => vectors(&sides, &query)?,
+            (ItemKind::Bits, _) => self.bits(&sides, &query)?,
+            (ItemKind::Answers, _) => self.answers(&sides, &query)?,
+            (ItemKind::String, _) => {
                 let (texts, names) = texts(&sides)?;
                 let mut strings = Strings::default();
                 texts.iter().for_each(|text| strings.push(text));
@@ -135,6 +137,14 @@ fn vectors(sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
     same_length(&names, &lengths, "components")?;
     let all = joined(vectors, Vectors::is_empty, Vectors::followed_by)?;
     Ok((Items::Vectors(all, query.vectors()), item_names(names)))
+}
+
+/// Points as the sets of the squares that they are in.
+fn points(sides: &Sides<'_>, query: &Query, grid: &Grid) -> Result<SideItems> {
+    let loaded = sides.iter().map(|side| load_points(side.places, &side.options, grid));
+    let (sets, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+    let all = joined(sets, Sets::is_empty, |all, more| Ok(all.followed_by(more)))?;
+    Ok((Items::Sets(all, Measure::Jaccard, query.form), item_names(names)))
 }
 
 fn item_names(names: Vec<Names>) -> Vec<ItemNames> {

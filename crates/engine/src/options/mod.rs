@@ -61,7 +61,7 @@ use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings, TextEncoding};
 use crate::settings::DEFAULT_RECALL;
-use crate::shingle::{DEFAULT_SEED, HashBits, NormalForm, Whitespace};
+use crate::shingle::{DEFAULT_SEED, Grid, HashBits, NormalForm, Whitespace};
 use serde_forms::{bytes, functions, item_bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
@@ -124,6 +124,9 @@ pub struct Options {
     /// The columns that are questions. Default: all but the id.
     #[serde(with = "list")]
     pub questions: Option<Vec<String>>,
+    /// The grid into whose squares points are put; items become sets.
+    #[serde(with = "text")]
+    pub grid: Option<Grid>,
     /// How bit strings are written.
     #[cfg(feature = "files")]
     #[serde(with = "keyword")]

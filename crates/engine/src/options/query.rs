@@ -1,6 +1,6 @@
 //! Items in memory: how they are compared, and how far apart two may be.
 
-use super::{Goal, ItemKind, MeasureName, Options};
+use super::{Goal, ItemKind, Keyword, MeasureName, Options};
 use crate::amplify::MAX_FUNCTIONS;
 use crate::error::Advice;
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
@@ -38,6 +38,10 @@ impl Options {
             ItemKind::Text | ItemKind::Set => MeasureName::Jaccard,
         });
         applies(kind, measure)?;
+        if self.grid.is_some() && kind != ItemKind::Set {
+            let must = "set with a grid, whose squares are the elements";
+            return Err(Error::parameter("as", kind.word(), must));
+        }
         self.check_estimate(measure, goal)?;
         let (form, limit) = self.limit_of(kind, measure, goal)?;
         if limit.is_nan() || (form == Form::Distance && limit < 0.0) {
@@ -146,7 +150,9 @@ impl Options {
             (_, Some(most)) => (Form::Distance, most),
             (_, None) if measure == MeasureName::BagSum => (Form::Similarity, 0.444),
             _ if every && measure == MeasureName::Cosine => (Form::Similarity, f64::NEG_INFINITY),
-            _ if every && self.estimate.is_some() => (Form::Similarity, 0.3),
+            _ if every && (self.estimate.is_some() || self.grid.is_some()) => {
+                (Form::Similarity, 0.3)
+            }
             _ if every => (Form::Distance, f64::INFINITY),
             _ if is_similarity => (Form::Similarity, 0.8),
             _ if kind == ItemKind::String => (Form::Distance, 2.0),

@@ -73,6 +73,7 @@ impl Options {
         let (rather, shape): (&[&str], Shape) = match self.kind() {
             ItemKind::Text | ItemKind::Answers => (&[], Shape::Text),
             ItemKind::String => (&["string"], Shape::Text),
+            ItemKind::Set if self.grid.is_some() => (&["minutiae", "points"], Shape::Value),
             ItemKind::Set | ItemKind::Bag => (&["items", "set"], Shape::Elements),
             ItemKind::Vector => (&["vector", "embedding"], Shape::Value),
             ItemKind::Bits => (&["bits", "hash"], Shape::Value),

@@ -2,7 +2,7 @@
 
 use arrow_array::{LargeStringArray, UInt64Array};
 use nearkin_engine::shingle::elements::{checked_count, push_element, start_list};
-use nearkin_engine::shingle::{Shingling, StopWords, hash_bytes};
+use nearkin_engine::shingle::{Grid, Shingling, StopWords, hash_bytes};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, offsets};
@@ -85,4 +85,16 @@ pub(crate) fn list_texts<'py>(
         }))
     });
     handed_out(py, &texts)
+}
+
+/// The squares of a grid that these points are in, ascending.
+#[pyfunction]
+pub(crate) fn grid_squares(
+    py: Python<'_>,
+    points: Vec<(f64, f64)>,
+    (columns, rows): (u32, u32),
+    (side, margin): (f64, f64),
+) -> PyResult<Vec<u64>> {
+    let squares = || Grid::new(columns, rows, side)?.with_margin(margin)?.set(points);
+    squares().raise(py)
 }
