@@ -110,7 +110,7 @@ mod tests {
         let of = |kind, measure| Options { kind: Some(kind), measure, ..Options::default() };
         let angle = of(ItemKind::Vector, Some(MeasureName::Cosine));
         let plane = angle.function_curve("hyperplane", None).unwrap();
-        assert_eq!([0.0, 60.0, 180.0].map(|at| plane.agreement(at)), [1.0, 2.0 / 3.0, 0.0]);
+        assert_eq!([0.0, 45.0, 180.0].map(|at| plane.agreement(at)), [1.0, 0.75, 0.0]);
         let bits = of(ItemKind::Bits, None);
         assert_eq!(bits.function_curve("bits", Some(8)).unwrap().agreement(2.0), 0.75);
         assert!(bits.function_curve("bits", None).is_err());

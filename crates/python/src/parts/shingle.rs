@@ -92,9 +92,10 @@ pub(crate) fn list_texts<'py>(
 pub(crate) fn grid_squares(
     py: Python<'_>,
     points: Vec<(f64, f64)>,
-    (columns, rows): (u32, u32),
-    (side, margin): (f64, f64),
+    shape: (u32, u32),
+    lengths: (f64, f64),
 ) -> PyResult<Vec<u64>> {
+    let ((columns, rows), (side, margin)) = (shape, lengths);
     let squares = || Grid::new(columns, rows, side)?.with_margin(margin)?.set(points);
     squares().raise(py)
 }
