@@ -328,9 +328,10 @@ fn all_closer(stats: &Stats, subject: &Subject) -> Option<Problem> {
     let name = if subject.settings.within.is_some() { "at_least" } else { "at_most" };
     let found = match (stats.similar, stats.identical) {
         (0, copies) => format!("{} items that are copies of others", grouped(copies)),
+        (1, _) => "one similar pair of distinct items".to_owned(),
         (similar, _) => format!("{} similar pairs of distinct items", grouped(similar)),
     };
-    let what = format!("no pair is left: the run found {found}, all closer than {bound}");
+    let what = format!("no pair is left: the run found {found}, none of them at {bound} or farther");
     Some(Problem::new(what).or(Advice::with(name, "allow closer pairs")))
 }
 
