@@ -331,7 +331,7 @@ fn all_closer(stats: &Stats, subject: &Subject) -> Option<Problem> {
         (1, _) => "one similar pair of distinct items".to_owned(),
         (similar, _) => format!("{} similar pairs of distinct items", grouped(similar)),
     };
-    let what = format!("no pair is left: the run found {found}, none of them at {bound} or farther");
+    let what = format!("no pair is left: the run found {found}, closer than {bound}");
     Some(Problem::new(what).or(Advice::with(name, "allow closer pairs")))
 }
 

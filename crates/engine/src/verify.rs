@@ -169,10 +169,10 @@ impl Limit {
     pub(crate) fn check_no_closer(self, bound: f64) -> Result<()> {
         let wrong = |name, must| Err(Error::parameter(name, bound, must));
         match self {
-            Self::Similarity(least) if !(bound >= least) => {
+            Self::Similarity(least) if bound.is_nan() || bound < least => {
                 wrong("at_most", format!("at least the threshold, {least}, or no pair is left"))
             }
-            Self::Distance(most) if !(bound <= most) => wrong(
+            Self::Distance(most) if bound.is_nan() || bound > most => wrong(
                 "at_least",
                 format!("at most the largest distance, {most}, or no pair is left"),
             ),
