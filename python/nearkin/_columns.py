@@ -91,6 +91,12 @@ def one_input(data: object, options: Mapping[str, Any], name: str = "<table>") -
     return _named_input(data, _Layout.of(options), name)
 
 
+def other_input(data: object, options: Mapping[str, Any], prefix: str) -> Input:
+    """The items of another collection, whose fields may have names of their own: `prefix` with ``_text`` and ``_id``."""
+    own = {name: options.get(f"{prefix}_{name}") or options.get(name) for name in ("text", "id")}
+    return one_input(data, {**options, **own}, "<against>")
+
+
 def record_input(data: object, id: str | None = None, name: str = "<table>") -> Input:
     """The records of `data` with all their fields."""
     return _named_input(data, _Layout("", id or "id", None, None, are_records=True), name)

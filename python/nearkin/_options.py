@@ -111,6 +111,8 @@ class SearchOptions(Options, total=False):
     and_or: object
     estimate: bool | int | None
     probes: int | None
+    against_text: str | None
+    against_id: str | None
 
 
 class TopOptions(SearchOptions, total=False):
@@ -125,6 +127,8 @@ class DedupOptions(Options, total=False):
     chains: bool
     #: As it is by default, for older scripts.
     no_chains: bool
+    against_text: str | None
+    against_id: str | None
 
 
 class KeepOptions(DedupOptions, total=False):
@@ -232,7 +236,7 @@ def as_json(options: Mapping[str, Any], allowed: type) -> str:
 
 
 # Options that name a column. Columns of pandas may be named by numbers.
-_COLUMNS = {"text", "id", "test_text", "test_id", "group", "element", "count", "rating"}
+_COLUMNS = {"text", "id", "test_text", "test_id", "against_text", "against_id", "group", "element", "count", "rating"}
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _nearkin
-from nearkin._columns import Input, one_input
+from nearkin._columns import Input, one_input, other_input
 from nearkin._options import OverlapOptions, WordOptions, as_json
 from nearkin._progress import shown, warn
 
@@ -133,12 +133,7 @@ def overlap(
     """
     asked = {**options, "words": words, "share": share}
     given = one_input(train, asked, "<train>")
-    fields = {
-        **asked,
-        "text": options.get("test_text") or options.get("text"),
-        "id": options.get("test_id") or options.get("id"),
-    }
-    tests = one_input(against, fields, "<against>")
+    tests = other_input(against, asked, "test")
     with shown(progress) as bar:
         where = None if output is None else os.fspath(output)
         found = _nearkin.overlap(as_json(asked, WordOptions), given.given, tests.given, bar, where, cut=cut)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _nearkin
-from nearkin._columns import Input, one_input
+from nearkin._columns import Input, one_input, other_input
 from nearkin._options import DedupOptions, KeepOptions, SearchOptions, TopOptions, as_json
 from nearkin._progress import shown, warn
 
@@ -82,7 +82,7 @@ def pairs(
     [{'a': 'x', 'b': 'y', 'similarity': 0.5}]
     """
     given = as_json(options, SearchOptions)
-    other = None if against is None else one_input(against, options, "<against>")
+    other = None if against is None else other_input(against, options, "against")
     return _search("pairs", given, one_input(data, options), other, progress)
 
 
@@ -108,7 +108,7 @@ def top(
     [{'a': 0, 'b': 1, 'distance': 1.0}, {'a': 1, 'b': 0, 'distance': 1.0}, {'a': 2, 'b': 1, 'distance': 4.0}]
     """
     given = as_json({**options, "k": k}, TopOptions)
-    other = None if against is None else one_input(against, options, "<against>")
+    other = None if against is None else other_input(against, options, "against")
     return _search("top", given, one_input(data, options), other, progress)
 
 
@@ -228,7 +228,7 @@ def dedup(
     asked = {**options, "keep": keep}
     fields = list(removed_fields)
     given = one_input(data, {**asked, "removed_fields": fields})
-    old = [] if against is None else one_input(against, options, "<against>").given
+    old = [] if against is None else other_input(against, options, "against").given
     where, gone = (None if path is None else os.fspath(path) for path in (output, removed))
     with shown(progress) as bar:
         found = _nearkin.dedup(as_json(asked, KeepOptions), given.given, old, bar, (where, gone), fields)

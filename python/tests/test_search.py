@@ -468,3 +468,20 @@ def test_dedup_grows_a_collection(tmp_path: Path) -> None:
         nk.dedup(new, keep="prefer:title")
     with pytest.raises(nk.FileError, match="no record has a field `titel`"):
         nk.dedup(new, keep="max:titel")
+
+
+def test_the_other_collection_may_name_its_columns_otherwise() -> None:
+    text = "the cat sat on the mat all day long"
+    new = pa.table({"text": [text, "something else altogether here now then"], "id": ["n1", "n2"]})
+    old = pa.table({"prose": [text], "nr": [7]})
+    fields: dict[str, str] = {"against_text": "prose", "against_id": "nr"}
+    expected = [{"a": "n1", "b": 7, "similarity": 1.0}]
+    assert [{**row, "b": int(row["b"])} for row in nk.pairs(new, old, **fields).to_pylist()] == expected  # type: ignore[arg-type]
+    result = nk.dedup(new, old, **fields)  # type: ignore[arg-type]
+    assert result.kept.to_pylist() == [{"text": "something else altogether here now then", "id": "n2"}]
+    assert nk.dedup(new.to_pylist(), old.to_pylist(), **fields).kept[0]["id"] == "n2"  # type: ignore[arg-type]
+    assert nk.pairs([text, "x"], [text], against_text="prose").num_rows == 1
+    with pytest.raises(nk.NearkinError, match="against_text"):
+        nk.dedup(new, old)
+    with pytest.raises(nk.ParameterError, match="against"):
+        nk.pairs(new, against_text="prose")

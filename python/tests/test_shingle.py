@@ -153,6 +153,11 @@ def test_stop_words_and_elements() -> None:
     assert shingle.elements("b a b").tolist() == shingle.elements(["a", "b"]).tolist()
     assert len(shingle.elements(["a b", "c"])) == 2
     assert len(shingle.elements(Counter(a=3, b=1), bag=True)) == 4
+    # As a set, an element counts once however often it occurs. This bag would take 2 TB.
+    many = {at: 2**32 - 1 for at in range(64)}
+    assert len(shingle.elements(many)) == 64
+    with pytest.raises(nk.ParameterError, match="the bag is 274877906880 elements .*scale the counts down"):
+        shingle.elements(many, bag=True)
     assert shingle.elements([]).tolist() == [] and shingle.elements([]).dtype == np.uint64
 
 

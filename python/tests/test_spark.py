@@ -517,3 +517,73 @@ def test_a_worker_that_dies_changes_nothing(
     assert sum(process.poll() is not None for process in cluster.processes) == 1
     same(found.clusters, expected.clusters)
     same(found.kept, expected.kept)
+
+
+def documents(count: int) -> pa.Table:
+    """Documents of lines, some of which stand in many; blank lines, other cases, line ends and scripts, and none at all."""
+    draw = random.Random(11)
+    known = [" ".join(draw.choices(["All", "rights", "犬", "naïve", "w7", "—", "x_1"], k=draw.randint(1, 6))) for _ in range(60)]
+    texts = []
+    for _ in range(count):
+        parts = []
+        for _ in range(draw.randint(0, 9)):
+            line = draw.choice(known) if draw.random() < 0.5 else f"{draw.choice(known)} {draw.randrange(10**6)}"
+            line = draw.choice([line, line.upper(), "", "---", f" {line}. Then {line}! "])
+            parts.append(line + draw.choice(["\n", "\r\n", "\n\n", "\n"]))
+        texts.append("".join(parts).removesuffix("\n"))
+    return pa.table({"body": texts, "id": [f"d{at}" for at in range(count)], "cuts": [[at] for at in range(count)]})
+
+
+TRIMS: list[dict[str, Any]] = [
+    {"unit": "line", "positions": True},
+    {"unit": "paragraph", "min_left": 6},
+    {"unit": "sentence", "at_least": 3, "seed": 7},
+    {"unit": "line", "keep": "none", "at_least": 4, "min_left": 3},
+]
+
+
+@pytest.mark.filterwarnings("ignore::nearkin.NearkinWarning")
+@pytest.mark.parametrize("options", TRIMS, ids=str)
+def test_repeated_pieces_are_those_of_python(session: Any, options: dict[str, Any]) -> None:
+    table = documents(600)
+    rows = session.sparkContext.parallelize([tuple(row.values()) for row in table.to_pylist()], 4)
+    frame = session.createDataFrame(rows, "body string, id string, cuts array<long>")
+    expected, found = nk.trim(table, text="body", **options), nks.trim(frame, text="body", **options)
+    same(found.kept, expected.kept)
+    assert found.kept.columns == table.column_names
+    same(found.removed, expected.removed.drop_columns(["file", "line", "kept_file", "kept_line"]))
+    assert found.stats == {name: expected.stats[name] for name in found.stats}
+    assert found.stats["repeated"] > 100 and (found.stats["dropped"] > 5) == ("min_left" in options)
+    found.release()
+
+
+@pytest.mark.filterwarnings("ignore::nearkin.NearkinWarning")
+def test_trim_of_rows_without_a_text_and_of_nothing(session: Any) -> None:
+    texts = ["same\nown", None, "SAME!\n", "x" * 5000]
+    frame = session.createDataFrame(session.sparkContext.parallelize([(text,) for text in texts], 3), "text string")
+    found = nks.trim(frame, unit="line", on_error="skip", max_item="4K")
+    assert sorted(row.text for row in found.kept.collect()) == ["", "same\nown"]
+    (row,) = found.removed.collect()
+    assert row.asDict() == {
+        **{"id": 2, "offset": 0, "length": 6, "reason": "repeated"},
+        **{"kept_id": 0, "kept_offset": 0, "text": "SAME!\n"},
+    }
+    assert (found.stats["documents"], found.stats["skipped"], found.stats["emptied"]) == (2, 2, 1)
+    nothing = nks.trim(frame.where("false"), unit="paragraph")
+    assert nothing.kept.count() == nothing.removed.count() == nothing.stats["documents"] == nothing.stats["cut"] == 0
+
+
+def test_what_cannot_be_trimmed_is_told_before_anything_runs(session: Any, frame: Any) -> None:
+    for options, told in (
+        ({"unit": "words:50"}, "'words:50' does not run on Spark yet; take line, paragraph or sentence"),
+        ({"unit": "line", "threshold": 0.8}, "threshold does not run on Spark"),
+        ({"unit": "lines"}, "unit"),
+        ({"unit": "line", "at_least": 1}, "at_least"),
+        ({"unit": "line", "text": "words"}, "there is no column 'words'"),
+    ):
+        with pytest.raises(nk.ParameterError, match=re.escape(told)):
+            nks.trim(frame, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="did you mean 'seed'"):
+        nks.trim(frame, unit="line", sede=3)
+    with pytest.raises(nk.ParameterError, match="documents are strings"):
+        nks.trim(session.createDataFrame([(["a"],)], "text array<string>"), unit="line")

@@ -224,6 +224,11 @@ fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
             if argument.is_positional() {
                 return argument.help_heading(None);
             }
+            // So that -1 is told what it must be, and not taken for an option.
+            let argument = match argument.get_action().takes_values() {
+                true => argument.allow_negative_numbers(true),
+                false => argument,
+            };
             let argument =
                 of(REQUIREMENTS).into_iter().fold(argument, |it, other| it.requires(other));
             argument.conflicts_with_all(of(CONFLICTS)).hide_short_help(hidden)

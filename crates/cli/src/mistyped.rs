@@ -1,4 +1,6 @@
-//! What is said about an option that a command does not have.
+//! What is said about an option that a command does not have, and about a number that it cannot take.
+
+use std::error::Error as _;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -24,6 +26,10 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 /// The error with better advice, where it is about an unknown option: the same option of another command, our name for
 /// it, or one that differs by a slip of the finger.
 pub(crate) fn advised(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+    if let Some(wrong) = wrong_number(&error) {
+        let help = "For more information, try '--help'.";
+        return clap::Error::raw(ErrorKind::ValueValidation, format!("{wrong}\n\n{help}\n"));
+    }
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => unknown.clone(),
         _ => return error,
@@ -59,6 +65,29 @@ pub(crate) fn advised(mut error: clap::Error, command: &clap::Command) -> clap::
         error.insert(ContextKind::Suggested, tip);
     }
     error
+}
+
+/// What is wrong with a value that is no whole number, or out of its range.
+fn wrong_number(error: &clap::Error) -> Option<String> {
+    let (ContextValue::String(option), ContextValue::String(value)) =
+        (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?)
+    else {
+        return None;
+    };
+    let told = error.source()?.to_string();
+    let range = match told.strip_prefix(&format!("{value} is not in ")) {
+        Some(range) => {
+            let (least, most) = range.split_once("..=")?;
+            match most.parse() {
+                // As many as the number's type has.
+                Ok(u32::MAX) | Err(_) => format!(", {least} or more"),
+                Ok(most) => format!(" from {least} to {most}"),
+            }
+        }
+        None if error.source()?.is::<std::num::ParseIntError>() => String::new(),
+        None => return None,
+    };
+    Some(format!("invalid value '{value}' for '{option}': it must be a whole number{range}"))
 }
 
 /// Names in a row: `a, b and c`.

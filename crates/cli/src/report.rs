@@ -686,12 +686,9 @@ impl RunReport {
             }
             self.tell_skipped_in();
             tell(format_args!("{}", self.funnel));
-            for warning in &self.warnings {
-                tell(format_args!(
-                    "warning: {}",
-                    harmless(&warning.worded(&CommandWording), false)
-                ));
-            }
+        }
+        for warning in &self.warnings {
+            tell(format_args!("warning: {}", harmless(&warning.worded(&CommandWording), false)));
         }
         if let Some(job) = &self.job {
             job.finish();

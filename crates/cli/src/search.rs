@@ -23,8 +23,8 @@ use nearkin_engine::write::{
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
-    Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders, check_outputs,
-    number, options_of, parsed, place_parser,
+    AgainstArgs, Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders,
+    check_outputs, number, options_of, parsed, place_parser,
 };
 use crate::output::to_file;
 use crate::progress::Progress;
@@ -37,6 +37,8 @@ pub(crate) struct SearchArgs {
     /// Compare the items of INPUT with these, not with each other; repeat for several
     #[arg(long, value_name = "OTHER", num_args = 1, value_parser = place_parser(), help_heading = "Input")]
     pub(crate) against: Vec<Place>,
+    #[command(flatten)]
+    fields: AgainstArgs,
     #[command(flatten)]
     similarity: SimilarityArgs,
     #[command(flatten)]
@@ -114,6 +116,7 @@ impl SearchArgs {
     pub(crate) fn options(&self) -> Options {
         options_of(&[
             &self.input,
+            &self.fields,
             &self.similarity,
             &self.bound,
             &self.shingle,
@@ -256,6 +259,7 @@ pub(crate) fn find(
         let must = "on one: standard input is read once";
         return Err(Error::parameter("-", "on both sides", must).into());
     }
+    options.check_against(against)?;
     let settings = options.settings(goal)?;
     let (mut similar, job, warnings) = match options.is_in_memory() {
         true => matches_in_memory(request, &settings, observer)?,
@@ -290,7 +294,8 @@ fn scanned_matches(
 ) -> anyhow::Result<Found> {
     let SearchRequest { options, inputs, against, .. } = *request;
     let source = options.open(inputs, Some(settings))?;
-    let other = (!against.is_empty()).then(|| options.open(against, Some(settings))).transpose()?;
+    let other =
+        (!against.is_empty()).then(|| options.open_against(against, Some(settings))).transpose()?;
     request.check_outputs()?;
     let job = request.job(settings)?;
     let search = Search::new(settings).observed(observer).resuming(job.as_ref());

@@ -18,8 +18,8 @@ use nearkin_engine::{Error, Result};
 use serde_json::json;
 
 use crate::args::{
-    Fill, RunArgs, TableArgs, check_folders, check_outputs, file_bytes, keyword_parser, number,
-    options_of, parsed, place_parser, whole_number,
+    Fill, PlaceArgs, RunArgs, TableArgs, check_folders, check_once, check_outputs, file_bytes,
+    keyword_parser, number, options_of, parsed, whole_number,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::progress::Progress;
@@ -46,12 +46,8 @@ use crate::search::{OutputTable, Target};
   nearkin trim corpus.jsonl --unit words:50 -o trimmed.jsonl --removed removed.jsonl"
 )]
 pub(crate) struct TrimArgs {
-    /// Files, folders, or - for standard input
-    ///
-    /// Formats: .jsonl .ndjson .json .parquet .csv .tsv .txt, also with .gz or .zst. Of a folder, the files of records; if
-    /// there are none, each file is one document.
-    #[arg(value_name = "INPUT", required = true, value_parser = place_parser())]
-    inputs: Vec<Place>,
+    #[command(flatten)]
+    places: PlaceArgs,
     /// Field or column that holds the text [default: text]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     text: Option<String>,
@@ -138,10 +134,11 @@ pub(crate) fn run(args: &TrimArgs) -> anyhow::Result<()> {
             KeptTarget::Stdout
         }
     };
+    let inputs = args.places.all()?;
     let request = TrimRequest {
         options: &options,
         trim: &trim,
-        inputs: &args.inputs,
+        inputs: &inputs,
         kept: kept.cut(args.shard_size)?,
         removed: args.removed.as_deref().map(|it| Target::File(Some(it), args.run.formulas())),
         stats: args.run.stats.as_deref(),
@@ -173,6 +170,7 @@ pub(crate) struct Trimmed {
 pub(crate) fn find(request: &TrimRequest<'_>, observer: &dyn Observer) -> anyhow::Result<Trimmed> {
     let TrimRequest { options, trim, inputs, kept, removed, stats } = *request;
     let (trim_settings, settings) = trim.settings(options)?;
+    check_once(options, inputs)?;
     let source = RecordSource::Records(options.open(inputs, Some(&settings))?);
     kept.check_shards(&source)?;
     let removed_file = removed.and_then(Target::path);

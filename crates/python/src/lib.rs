@@ -21,8 +21,8 @@ mod _nearkin {
     mod spark {
         #[pymodule_export]
         use crate::spark::{
-            Groups, Keys, Likeness, Stars, clusters, components, copy_lines, frequent, item_bytes,
-            meet, misses_none, pairs, read_lines, sketches, starts,
+            Groups, Keys, Likeness, Pieces, Stars, clusters, components, copy_lines, frequent,
+            item_bytes, meet, misses_none, pairs, read_lines, repeated, sketches, starts,
         };
     }
 

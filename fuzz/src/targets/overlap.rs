@@ -46,7 +46,7 @@ pub(crate) fn overlap(data: &[u8]) {
                 text[range.start as usize..range.end as usize].to_owned()
             };
             let passage = slice(text, &stretch.train);
-            assert_eq!(passage, stretch.passage);
+            assert_eq!(passage, *stretch.passage);
             let hashes = one_by_one(&passage);
             assert_eq!(
                 hashes,

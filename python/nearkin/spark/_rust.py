@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Groups = _nearkin.spark.Groups
 Keys = _nearkin.spark.Keys
 Likeness = _nearkin.spark.Likeness
+Pieces = _nearkin.spark.Pieces
 Stars = _nearkin.spark.Stars
 clusters = _nearkin.spark.clusters
 components = _nearkin.spark.components
@@ -27,6 +28,7 @@ meet = _nearkin.spark.meet
 misses_none = _nearkin.spark.misses_none
 pairs = _nearkin.spark.pairs
 read_lines = _nearkin.spark.read_lines
+repeated = _nearkin.spark.repeated
 sketches = _nearkin.spark.sketches
 starts = _nearkin.spark.starts
 

@@ -138,8 +138,11 @@ class FrameTexts:
             yield from key_rows(keys, (context.partitionId() if context else 0, records))
 
         skip = self.skip
-        rows = self.frame.select(F.col(self.position).alias("position"), self.text.alias("text"))
-        return _rust.on_executors(rows, run, KEYS)
+        return _rust.on_executors(self.all_rows(), run, KEYS)
+
+    def all_rows(self) -> DataFrame:
+        """All rows, those without a text included: `position`, `text`."""
+        return self.frame.select(F.col(self.position).alias("position"), self.text.alias("text"))
 
     def texts(self) -> DataFrame:
         """All texts: `position`, `text`."""

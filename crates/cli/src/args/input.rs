@@ -10,10 +10,26 @@ use nearkin_engine::shingle::Grid;
 
 use super::{Fill, format_parser, item_bytes, keyword_parser, parsed, place_parser};
 
+/// Where items come from, and how they are read.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    #[command(flatten)]
+    places: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) fields: FieldArgs,
+}
+
+impl InputArgs {
+    /// All inputs.
+    pub(crate) fn places(&self) -> nearkin_engine::Result<Vec<Place>> {
+        self.places.all()
+    }
+}
+
 /// Where items come from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
-pub(crate) struct InputArgs {
+pub(crate) struct PlaceArgs {
     /// Files, folders, or - for standard input
     ///
     /// Formats: .jsonl .ndjson .json .parquet .pq .csv .tsv .txt; for vectors and bits also .npy .fvecs .bvecs .ivecs; any
@@ -24,13 +40,11 @@ pub(crate) struct InputArgs {
     /// Read the files and folders too that this list names, one per line or each ended by a byte 0; - for standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) fields: FieldArgs,
 }
 
-impl InputArgs {
+impl PlaceArgs {
     /// All inputs: those that were named, and behind them those of the list.
-    pub(crate) fn places(&self) -> nearkin_engine::Result<Vec<Place>> {
+    pub(crate) fn all(&self) -> nearkin_engine::Result<Vec<Place>> {
         let mut places = self.inputs.clone();
         if let Some(list) = &self.files_from {
             if list.as_os_str() == "-" && places.iter().any(Place::is_stdin) {
@@ -46,6 +60,25 @@ impl InputArgs {
 impl Fill for InputArgs {
     fn fill(&self, options: &mut Options) {
         self.fields.fill(options);
+    }
+}
+
+/// What the fields of the collection in --against are called.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct AgainstArgs {
+    /// Field or column that holds the text of --against [default: that of --text]
+    #[arg(long, value_name = "FIELD")]
+    against_text: Option<String>,
+    /// Field or column that holds the id of --against [default: that of --id]
+    #[arg(long, value_name = "FIELD")]
+    against_id: Option<String>,
+}
+
+impl Fill for AgainstArgs {
+    fn fill(&self, options: &mut Options) {
+        options.against_text.clone_from(&self.against_text);
+        options.against_id.clone_from(&self.against_id);
     }
 }
 

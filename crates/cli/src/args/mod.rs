@@ -1,6 +1,7 @@
 //! The options that several commands share: each is defined once, with its help. What they mean, and what they stand
 //! for when they are left out, is the library's: every struct here fills its part of an [`Options`].
 
+mod files;
 mod input;
 mod outputs;
 mod search;
@@ -13,7 +14,8 @@ use nearkin_engine::options::{Keyword, Options, file_size, item_size, memory_siz
 use nearkin_engine::read::{Format, Place};
 use nearkin_engine::shingle::Shingling;
 
-pub(crate) use input::{FieldArgs, InputArgs, TableArgs};
+pub(crate) use files::{RealFiles, check_once, real_files};
+pub(crate) use input::{AgainstArgs, FieldArgs, InputArgs, PlaceArgs, TableArgs};
 pub(crate) use outputs::{RunArgs, TempArgs, check_folders, check_outputs, check_plot};
 pub(crate) use search::{ShingleArgs, SimilarityArgs, WayArgs};
 

@@ -24,7 +24,7 @@ pub(crate) struct RunArgs {
     /// as it is.
     #[arg(long)]
     no_formulas: bool,
-    /// Print no progress and no summary
+    /// Print no progress and no summary; warnings are printed all the same
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Memory to use, such as 512M or 4G [default: half of what is free]

@@ -20,8 +20,8 @@ use nearkin_engine::write::{self, Cell, Column, ColumnKind, CompleteOutput, Form
 use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
-    InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders, check_outputs,
-    file_bytes, options_of, parsed, place_parser,
+    AgainstArgs, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders,
+    check_outputs, file_bytes, options_of, parsed, place_parser,
 };
 use crate::progress::Progress;
 use crate::report::{self, RunReport, Subject};
@@ -57,6 +57,8 @@ pub(crate) struct DedupArgs {
     /// As if OLD came before INPUT and all of it were kept. OLD may have other formats and fields than INPUT.
     #[arg(long, value_name = "OLD", num_args = 1, value_parser = place_parser(), help_heading = "Input")]
     pub(crate) against: Vec<Place>,
+    #[command(flatten)]
+    fields: AgainstArgs,
     #[command(flatten)]
     similarity: SimilarityArgs,
     #[command(flatten)]
@@ -125,8 +127,14 @@ pub(crate) struct DedupArgs {
 impl DedupArgs {
     /// What these arguments say.
     pub(crate) fn options(&self) -> Options {
-        let options =
-            options_of(&[&self.input, &self.similarity, &self.shingle, &self.way, &self.run]);
+        let options = options_of(&[
+            &self.input,
+            &self.fields,
+            &self.similarity,
+            &self.shingle,
+            &self.way,
+            &self.run,
+        ]);
         Options {
             keep: self.keep.clone(),
             chains: self.chains,
@@ -210,6 +218,7 @@ pub(crate) struct KeptItems {
     subject: Subject,
     /// The collection that is grown, where it is not in memory.
     old: Option<AnyInput>,
+    keep: Keep,
     /// What was found out while outputs were written.
     notes: Mutex<Vec<Problem>>,
     job: Option<Job>,
@@ -246,6 +255,7 @@ pub(crate) fn find(
     observer: &dyn Observer,
 ) -> anyhow::Result<KeptItems> {
     let settings = options.settings(Goal::Groups)?;
+    options.check_against(against)?;
     old::check_apart(options, inputs, against)?;
     let subject = Subject::new(options, Goal::Groups, &settings)?;
     // Items in memory are read first, and what is kept is copied afterwards.
@@ -254,7 +264,7 @@ pub(crate) fn find(
         false => Vec::new(),
     };
     let is_by_elements = !options.is_in_memory() && !against.is_empty();
-    let old = is_by_elements.then(|| options.open_old(against, Some(&settings))).transpose()?;
+    let old = is_by_elements.then(|| options.open_against(against, Some(&settings))).transpose()?;
     let source = match options.is_in_memory() {
         true => records_in_memory(options, &rereadable, outputs)?,
         false => RecordSource::Records(options.open(inputs, Some(&settings))?),
@@ -312,7 +322,8 @@ pub(crate) fn find(
     if let RecordSource::Records(source) = &source {
         source.input().check_values(|field| result.collection.has_value(field))?;
     }
-    Ok(KeptItems { source, old, settings, result, subject, notes: Mutex::default(), job })
+    let notes = Mutex::default();
+    Ok(KeptItems { source, old, keep, settings, result, subject, notes, job })
 }
 
 /// Where the records of items in memory are copied from.
@@ -389,11 +400,32 @@ impl KeptItems {
         }
         report = report.warning_first(self.old.iter().flat_map(AnyInput::warnings));
         report.warnings.extend(old::warning(&self.result.stats));
+        report.warnings.extend(self.unseen()?);
         report.warnings.extend(self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone());
         report
             .warnings
             .extend(self.result.giant.map(|giant| warning(giant, &self.result)).transpose()?);
         Ok(report)
+    }
+
+    /// Values that are to be kept, and that no item has: a slip, or the wrong field.
+    fn unseen(&self) -> nearkin_engine::Result<Option<Problem>> {
+        /// Values that are named.
+        const NAMED: usize = 3;
+        let unseen = self.result.unseen_values(&self.keep)?;
+        if unseen.is_empty() {
+            return Ok(None);
+        }
+        let values =
+            if unseen.len() == 1 { "this preferred value" } else { "these preferred values" };
+        let named = unseen.iter().take(NAMED).map(|(field, value)| format!("`{value}` in {field}"));
+        let mut what = format!("no item has {values}: {}", named.collect::<Vec<_>>().join(", "));
+        if unseen.len() > NAMED {
+            what.push_str(&format!(" and {} more", unseen.len() - NAMED));
+        }
+        Ok(Some(
+            Problem::new(what).or("check how they are written, as upper and lower case differ"),
+        ))
     }
 
     /// What there is to tell at the end of a run whose outputs are written.

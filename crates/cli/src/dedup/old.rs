@@ -1,13 +1,11 @@
 //! The collection that INPUT grows: what of it may not be given twice, written over or left empty.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
-
 use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::matches::Stats;
-use nearkin_engine::read::{Place, files_of};
+use nearkin_engine::read::Place;
 use nearkin_engine::{Error, Result, options::Options};
+
+use crate::args::{RealFiles, real_files};
 
 /// Refuses an input that is a part of both collections: all of it would be removed.
 pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]) -> Result<()> {
@@ -15,14 +13,10 @@ pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]
         let must = "on one: standard input is read once";
         return Err(Error::parameter("-", "on both sides", must));
     }
-    let old: BTreeMap<PathBuf, PathBuf> =
-        real_files(options, against)?.into_iter().map(|(file, real)| (real, file)).collect();
+    let old: RealFiles = real_files(options, against)?.into_iter().collect();
     for (file, real) in real_files(options, inputs)? {
-        // A folder of documents is one input.
-        let above = real.ancestors().find_map(|above| old.get(above));
-        let below = || old.range(real.clone()..).next().filter(|(old, _)| old.starts_with(&real));
-        if let Some(other) = above.or_else(|| below().map(|(_, file)| file)) {
-            let what = match *other == file {
+        if let Some(other) = old.shared(&real) {
+            let what = match other == file {
                 true => "is in the new collection and in the old one".to_owned(),
                 false => {
                     format!("is in the new collection and, as {}, in the old one", other.display())
@@ -33,13 +27,6 @@ pub(super) fn check_apart(options: &Options, inputs: &[Place], against: &[Place]
         }
     }
     Ok(())
-}
-
-/// The files behind these places, as they were named and where they are.
-fn real_files(options: &Options, places: &[Place]) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let files = files_of(places, &options.read_options())?;
-    let real = |file: PathBuf| fs::canonicalize(&file).map(|real| (file, real)).ok();
-    Ok(files.into_iter().filter_map(real).collect())
 }
 
 /// Warnings about a collection that was to grow another one.

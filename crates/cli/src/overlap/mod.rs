@@ -15,8 +15,8 @@ use nearkin_engine::write::{CompleteOutput, Formulas, KeptRecords, TableWriter, 
 use nearkin_engine::{Error, Result, with_threads};
 
 use crate::args::{
-    Fill, InputArgs, RunArgs, check_folders, check_outputs, file_bytes, number, options_of,
-    place_parser,
+    Fill, InputArgs, RunArgs, check_folders, check_once, check_outputs, file_bytes, number,
+    options_of, place_parser,
 };
 use crate::dedup::{KeptTarget, RecordSource};
 use crate::engine::go_on;
@@ -209,6 +209,8 @@ impl OverlapRequest<'_> {
             return Err(Error::parameter("-", "on both sides", must));
         }
         check_apart(inputs, against)?;
+        check_once(options, inputs)?;
+        check_once(options, against)?;
         let (settings, measure) = options.overlap_settings()?;
         let source = RecordSource::Records(options.open(inputs, Some(&settings))?);
         let tests = options.open_tests(against, &settings)?;

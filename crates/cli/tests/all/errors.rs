@@ -553,3 +553,38 @@ fn a_share_of_the_elements_was_taken_for_their_number() {
     );
     place.ok("pairs in.jsonl --measure overlap -t 1");
 }
+
+#[test]
+fn numbers_that_cannot_be_are_told_what_they_must_be() {
+    let place = Place::new();
+    place.write("in.jsonl", record("a", "some text"));
+    for (line, told) in [
+        (
+            "pairs in.jsonl --threads -1",
+            "invalid value '-1' for '--threads <N>': it must be a whole number from 1 to 65535",
+        ),
+        ("pairs in.jsonl --bands -2 --rows 3", "'--bands"),
+        ("top in.jsonl -k -3", "it must be a whole number, 1 or more"),
+        ("top in.jsonl -k x", "it must be a whole number"),
+        ("trim in.jsonl --unit line --at-least -2", "it must be a whole number, 2 or more"),
+        (
+            "trim in.jsonl --unit line --min-left -2",
+            "invalid value '-2' for '--min-left <WORDS>': it must be a whole number",
+        ),
+        (
+            "overlap in.jsonl --against in.jsonl --words -3",
+            "invalid value '-3' for '--words <N>': it must be a whole number",
+        ),
+        (
+            "overlap in.jsonl --against in.jsonl --words 5.5",
+            "invalid value '5.5' for '--words <N>': it must be a whole number",
+        ),
+        ("pairs in.jsonl --memory -1", "'--memory <SIZE>'"),
+    ] {
+        let outcome = place.run(line);
+        assert_eq!(outcome.code, Some(2), "{line}: {outcome:?}");
+        let first = outcome.stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with("error: ") && first.contains(told), "{line}: {first}");
+        assert!(!outcome.stderr.contains("tip:"), "{line}: {}", outcome.stderr);
+    }
+}

@@ -454,3 +454,95 @@ fn man_pages_grow() {
 fn source_files_grow() {
     check("text/crates.jsonl.gz", "text/crates.words5.alone.t50.tsv.gz", 0.5);
 }
+
+#[test]
+fn the_old_collection_may_name_its_fields_otherwise() {
+    let place = Place::new();
+    let words =
+        |from: usize| (from..from + 30).map(|at| format!("w{at}")).collect::<Vec<_>>().join(" ");
+    place.write("old.csv", format!("number;body\no1;{}\no2;{}\n", words(0), words(50)));
+    let new = [words(50), words(100), words(200)].map(|text| json!({"id": "n", "text": text}));
+    let new: String = (0..)
+        .zip(new)
+        .map(|(at, mut it)| {
+            it["id"] = json!(format!("n{at}"));
+            format!("{it}\n")
+        })
+        .collect();
+    place.write("new.jsonl", &new);
+    let fields = "--against old.csv --against-text body --against-id number";
+    place.ok(&format!("dedup new.jsonl {fields} -o left.jsonl --removed gone.jsonl"));
+    let left = new.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    assert_eq!(place.read("left.jsonl"), left);
+    let gone: Value = serde_json::from_str(&place.read("gone.jsonl")).unwrap();
+    assert_eq!(
+        (&gone["id"], &gone["kept"], &gone["kept_line"]),
+        (&json!("n0"), &json!("o2"), &json!(3))
+    );
+    // The same where items are in memory, and between two collections.
+    place.ok(&format!(
+        "dedup new.jsonl --as string --measure edit --within 0 {fields} -o again.jsonl"
+    ));
+    assert_eq!(place.read("again.jsonl"), left);
+    assert_eq!(
+        place.ok(&format!("pairs new.jsonl {fields}")).stdout,
+        "{\"a\":\"n0\",\"b\":\"o2\",\"similarity\":1.0}\n"
+    );
+    // Sets, of which INPUT has those of the field `text`.
+    place.write("old.jsonl", "{\"id\": 7, \"tags\": [1, 2, 3]}\n");
+    place.write("sets.jsonl", "{\"id\": 8, \"text\": [1, 2, 3]}\n{\"id\": 9, \"text\": [4]}\n");
+    for way in ["", "--and-or or(9,minhash)"] {
+        let pairs = place.ok(&format!(
+            "pairs sets.jsonl --as set --text text {way} --against old.jsonl --against-text tags"
+        ));
+        assert_eq!(pairs.stdout, "{\"a\":8,\"b\":7,\"similarity\":1.0}\n");
+    }
+    // Mistakes name the option that is wrong.
+    place.fails("dedup new.jsonl --against old.csv -o x.jsonl", &["old.csv", "--against-text"]);
+    place.fails(
+        "dedup new.jsonl --against old.csv --against-text boby -o x.jsonl",
+        &["boby", "--against-text"],
+    );
+    place.fails("dedup new.jsonl --against-text body -o x.jsonl", &["--against"]);
+}
+
+#[test]
+fn a_small_collection_is_searched_in_a_large_one_as_the_other_way_round() {
+    // Sides of very different sizes take a way of their own; the same pairs come out, by brute force.
+    let place = Place::new();
+    let mut random = Random(7);
+    let mut set =
+        || -> BTreeSet<u64> { (0..3 + random.below(5)).map(|_| random.below(12)).collect() };
+    let few: Vec<BTreeSet<u64>> = (0..12).map(|_| set()).collect();
+    let many: Vec<BTreeSet<u64>> = (0..600).map(|_| set()).collect();
+    let lines = |sets: &[BTreeSet<u64>]| -> String {
+        sets.iter()
+            .enumerate()
+            .map(|(at, set)| format!("{}\n", json!({"id": at, "set": set})))
+            .collect()
+    };
+    place.write("few.jsonl", lines(&few));
+    place.write("many.jsonl", lines(&many));
+    let mut expected = BTreeSet::new();
+    for (a, one) in few.iter().enumerate() {
+        for (b, other) in many.iter().enumerate() {
+            let shared = one.intersection(other).count();
+            if 2 * shared >= one.len() + other.len() - shared {
+                expected.insert((a as u64, b as u64));
+            }
+        }
+    }
+    assert!(expected.len() > 100);
+    for (line, turned) in
+        [("few.jsonl --against many.jsonl", false), ("many.jsonl --against few.jsonl", true)]
+    {
+        let found = place.ok(&format!("pairs {line} --as set -t 0.5 --exact")).stdout;
+        let pair = |line: &str| {
+            let row: Value = serde_json::from_str(line).unwrap();
+            let [a, b] = ["a", "b"].map(|side| row[side].as_u64().unwrap());
+            if turned { (b, a) } else { (a, b) }
+        };
+        assert_eq!(found.lines().map(pair).collect::<BTreeSet<_>>(), expected, "{line}");
+        assert_eq!(found.lines().count(), expected.len());
+    }
+}

@@ -20,7 +20,9 @@ fn pairs_are_json_lines_with_ids_and_similarity() {
     // 96 and 95 shingles of five words, 95 shared.
     let expected = format!("{{\"a\":\"a\",\"b\":\"b\",\"similarity\":{}}}\n", 95.0 / 96.0);
     assert_eq!(place.ok("pairs in.jsonl").stdout, expected);
-    assert_eq!(place.ok("pairs in.jsonl -q").stderr, "");
+    // No summary, and the one warning: the third text is one shingle.
+    let quiet = place.ok("pairs in.jsonl -q").stderr;
+    assert!(quiet.starts_with("warning: 1 of 3 texts") && quiet.lines().count() == 1, "{quiet}");
     place.ok("pairs in.jsonl -o out.csv");
     assert_eq!(place.read("out.csv"), format!("a,b,similarity\na,b,{}\n", 95.0 / 96.0));
 }
@@ -235,10 +237,54 @@ fn a_cluster_that_swallows_the_collection_is_warned_of() {
     let outcome = place.ok("dedup in.jsonl --clusters c.csv --chains");
     assert!(outcome.stderr.contains("warning: one group has 300"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("leave out --chains"));
-    for quiet in ["--chains -q", ""] {
-        let outcome = place.ok(&format!("dedup in.jsonl --clusters c.csv {quiet}"));
-        assert!(!outcome.stderr.contains("warning"), "{quiet}: {}", outcome.stderr);
+    // Without the summary, it is all that is said.
+    let quiet = place.ok("dedup in.jsonl --clusters c.csv --chains -q").stderr;
+    assert!(
+        quiet.starts_with("warning: one group has 300") && quiet.lines().count() == 1,
+        "{quiet}"
+    );
+    let outcome = place.ok("dedup in.jsonl --clusters c.csv");
+    assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_preferred_value_that_nobody_has_is_warned_of() {
+    let place = Place::new();
+    let line = |id: u32, source: &str| {
+        format!("{{\"id\":{id},\"text\":\"a b c d e f\",\"source\":{source}}}\n")
+    };
+    place.write(
+        "in.jsonl",
+        line(1, "\"web\"") + &line(2, "\"Wiki\"") + &line(3, "7") + &line(4, "null"),
+    );
+    for (keep, kept, told) in [
+        ("prefer:source=wiki,web", 1, "this preferred value: `wiki` in source; check how"),
+        (
+            "prefer:source=wiki,x",
+            1,
+            "these preferred values: `wiki` in source, `x` in source; check",
+        ),
+        (
+            "prefer:source=w,web,x,y,z",
+            1,
+            ": `w` in source, `x` in source, `y` in source and 1 more;",
+        ),
+        ("prefer:source=7.0,Wiki", 3, ""),
+    ] {
+        let stderr = place.ok(&format!("dedup in.jsonl --keep {keep} -o out.jsonl")).stderr;
+        let rows = place.read("out.jsonl");
+        assert!(
+            rows.starts_with(&format!("{{\"id\":{kept},")) && rows.lines().count() == 1,
+            "{keep}: {rows}"
+        );
+        assert_eq!(stderr.contains("warning: no item has"), !told.is_empty(), "{keep}: {stderr}");
+        assert!(stderr.contains(told), "{keep}: {stderr}");
     }
+    // Items in memory are looked at in the same way.
+    let quiet = place
+        .ok("dedup in.jsonl --as string --within 0 --keep prefer:source=wiki -o out.jsonl -q")
+        .stderr;
+    assert!(quiet.starts_with("warning: no item has this preferred value: `wiki`"), "{quiet}");
 }
 
 /// 400 documents in families, from a fixed stream of numbers.

@@ -443,7 +443,7 @@ fn test_items_have_fields_of_their_own() {
     place.write("quiz.csv", format!("number,question\n7,{text}\n"));
     let line = "overlap train.jsonl --against quiz.csv --test-text question --test-id number";
     assert!(place.ok(line).stdout.contains("20 of them in 7 (quiz.csv:2)"));
-    place.fails("overlap train.jsonl --against quiz.csv", &["quiz.csv", "text", "--text"]);
+    place.fails("overlap train.jsonl --against quiz.csv", &["quiz.csv", "text", "--test-text"]);
     place.fails(
         "overlap train.jsonl --against quiz.csv --test-text answer",
         &["quiz.csv", "answer", "--test-text"],

@@ -283,3 +283,44 @@ fn what_is_not_as_somebody_may_think_is_told() {
     told("trim same.jsonl --unit line -o o.jsonl", "66 % of all words were removed");
     told("trim same.jsonl --unit line -o o.jsonl", "2 documents are left without a word");
 }
+
+#[test]
+fn files_may_come_from_a_list_and_each_once() {
+    let place = Place::new();
+    place.write("a.jsonl", record("a", "one two three\nfour"));
+    place.write("docs/b.jsonl", record("b", "one two three\nfive"));
+    place.write("list", "a.jsonl\ndocs\n");
+    place.ok("trim --files-from list --unit line -o out.jsonl");
+    assert_eq!(place.read("out.jsonl"), record("a", "one two three\nfour") + &record("b", "five"));
+    place.write("both", "a.jsonl\n./a.jsonl\n");
+    std::os::unix::fs::symlink(place.path("docs"), place.path("link")).unwrap();
+    for (line, named) in [
+        ("trim a.jsonl a.jsonl", "a.jsonl: is given twice"),
+        ("trim --files-from both", "./a.jsonl: is given twice, also as a.jsonl"),
+        ("trim a.jsonl --files-from list", "a.jsonl: is given twice"),
+        ("trim docs docs/b.jsonl", "docs/b.jsonl: is given twice"),
+        ("trim docs link", "link/b.jsonl: is given twice, also as docs/b.jsonl"),
+    ] {
+        place.fails(&format!("{line} --unit line -o out2.jsonl"), &[named, "name it once"]);
+    }
+    for line in [
+        "overlap a.jsonl a.jsonl --against docs",
+        "overlap a.jsonl --against docs --against docs/b.jsonl",
+    ] {
+        place.fails(line, &["is given twice"]);
+    }
+}
+
+#[test]
+fn warnings_are_seen_without_the_summary() {
+    let place = Place::new();
+    place.write(
+        "in.jsonl",
+        record("a", "a line\nthe same words") + &record("b", "THE same\twords\nlast"),
+    );
+    let outcome = place.ok("trim in.jsonl --unit line --at-least 3 -o out.jsonl -q");
+    let told: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("warning: nothing was removed"), "{told:?}");
+    assert_eq!(place.ok("trim in.jsonl --unit line -o out.jsonl -q").stderr, "");
+}

@@ -172,6 +172,23 @@ impl Deduplication {
         result
     }
 
+    /// The values that a rule prefers and no item has, each with its field.
+    ///
+    /// # Errors
+    /// When what was put aside cannot be read again.
+    pub fn unseen_values(&self, keep: &Keep) -> Result<Vec<(String, String)>> {
+        let mut unseen = keep.preferred_values();
+        let mut cache = Cache::one();
+        for position in self.collection.old_records()..self.collection.records() {
+            if unseen.is_empty() {
+                break;
+            }
+            let (_, values) = self.collection.merits(position, &mut cache)?;
+            unseen.retain(|it| !it.is(values.get(it.place).and_then(Option::as_ref)));
+        }
+        Ok(unseen.into_iter().map(|it| (it.field, it.text)).collect())
+    }
+
     /// The position of the item that stands for the record at this one (its own when it is kept), and how
     /// close the two are; `None` for a record that was skipped.
     pub fn cluster(&self, position: u32) -> Option<(u32, f64)> {

@@ -65,6 +65,23 @@ impl Keep {
         }
     }
 
+    /// The values that rules prefer, in order.
+    pub(super) fn preferred_values(&self) -> Vec<PreferredValue> {
+        let fields = self.fields();
+        let mut all = Vec::new();
+        for rule in self.rules() {
+            let Self::Prefer(field, values) = rule else { continue };
+            let place = fields.iter().position(|known| known == field).unwrap_or(0);
+            all.extend(values.iter().map(|text| PreferredValue {
+                place,
+                field: field.clone(),
+                text: text.clone(),
+                forms: listed(text),
+            }));
+        }
+        all
+    }
+
     /// The rules with what they look at.
     pub(crate) fn ranking(&self) -> Ranking {
         let fields = self.fields();
@@ -79,6 +96,23 @@ impl Keep {
             }
         };
         Ranking(self.rules().iter().map(criterion).collect())
+    }
+}
+
+/// A value that a rule prefers.
+pub(super) struct PreferredValue {
+    /// The number of its field among those that decide.
+    pub(super) place: usize,
+    pub(super) field: String,
+    /// As it was given.
+    pub(super) text: String,
+    forms: Vec<Value>,
+}
+
+impl PreferredValue {
+    /// Whether a value of the field is this one.
+    pub(super) fn is(&self, value: Option<&Value>) -> bool {
+        value.is_some_and(|value| self.forms.contains(value))
     }
 }
 

@@ -29,6 +29,8 @@ pub const CONFLICTS: &[(&str, &[&str])] = &[
     ("edges", &["count", "rating"]),
     ("grid", &["group", "edges"]),
     ("chains", &["no_chains"]),
+    ("against_text", &["group", "edges"]),
+    ("against_id", &["group", "edges"]),
 ];
 
 /// Options that need others: each with those that must be given beside it.
@@ -49,6 +51,8 @@ impl Options {
         match name {
             "id" => self.id.is_some(),
             "positions" => self.positions,
+            "against_text" => self.against_text.is_some(),
+            "against_id" => self.against_id.is_some(),
             "threshold" => self.threshold.is_some(),
             "within" => self.within.is_some(),
             "at_most" => self.at_most.is_some(),

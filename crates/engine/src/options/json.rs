@@ -58,6 +58,8 @@ const NAMES: &[&str] = &[
     "chains",
     "no_chains",
     "k",
+    "against_text",
+    "against_id",
     "words",
     "share",
     "most_tests",
@@ -133,7 +135,7 @@ mod tests {
         "and_or": "or(20, and(5, minhash))", "estimate": 100, "probes": 3, "shingle": "chars:9", "ignore_case": true,
         "space": "drop", "normal_form": "nfkc", "stop_words": "words.txt", "hash_bits": "32", "threads": 2,
         "memory": 33554432, "max_item": 4096, "temp": "/tmp", "keep": "max:date", "chains": true, "no_chains": true, "k": 3,
-        "words": 8, "share": 0.5, "most_tests": 2, "test_text": "question", "test_id": "number"
+        "against_text": "prose", "against_id": "nr", "words": 8, "share": 0.5, "most_tests": 2, "test_text": "question", "test_id": "number"
     }"#;
 
     #[test]

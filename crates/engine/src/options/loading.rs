@@ -18,6 +18,8 @@ use crate::{Error, Result};
 struct Side<'a> {
     places: &'a [Place],
     options: ReadOptions,
+    /// Whether it is the one that INPUT is compared with or grows.
+    is_other: bool,
 }
 
 /// One or two collections.
@@ -33,12 +35,12 @@ impl Options {
     /// When an input cannot be read, an item cannot be used, or the items take more memory than may be used.
     pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
         let query = self.query(goal)?;
-        let options = self.read_options();
-        let own = ReadOptions { values: self.value_fields(), ..options.clone() };
+        let own = ReadOptions { values: self.value_fields(), ..self.read_options() };
         let compared = self.and_or.as_ref().map(Expression::fields).unwrap_or_default();
-        let options = ReadOptions { values: compared.clone(), ..options };
-        let mut sides = vec![Side { places: inputs, options: own }];
-        sides.extend((!against.is_empty()).then_some(Side { places: against, options }));
+        let mut sides = vec![Side { places: inputs, options: own, is_other: false }];
+        let options = ReadOptions { values: compared.clone(), ..self.against_options() };
+        let other = Side { places: against, options, is_other: true };
+        sides.extend((!against.is_empty()).then_some(other));
         if goal == Goal::Groups {
             sides.reverse(); // the collection that INPUT grows comes first
         }
@@ -100,8 +102,10 @@ impl Options {
         let settings = plain.set_settings(Goal::Pairs)?;
         let on_error = self.on_error.unwrap_or_default();
         let read = |side: &Side<'_>| {
-            let keep = self.keep.clone().filter(|_| !side.options.values.is_empty());
-            let source = Self { keep, ..self.clone() }.open(side.places, None)?;
+            let source = match side.is_other {
+                true => self.open_against(side.places, None),
+                false => self.open(side.places, None),
+            }?;
             let repeats = settings.measure.counts_repeats();
             let named = load_sets(&source, &settings.shingling, repeats, on_error)?;
             Ok((named.items, named.names))

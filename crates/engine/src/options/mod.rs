@@ -214,6 +214,11 @@ pub struct Options {
     /// How many of the items closest to each are wanted. Default: 10.
     pub k: Option<usize>,
 
+    /// The field that holds the text of the collection that INPUT is compared with or grows. Default: that of INPUT.
+    pub against_text: Option<String>,
+    /// The field that holds its ids. Default: that of INPUT.
+    pub against_id: Option<String>,
+
     /// How many words in a row make a stretch that training texts and test items share. Default: 13.
     pub words: Option<usize>,
     /// The share of a test item's distinct stretches that a training text must contain. Default: one stretch is enough.

@@ -3,7 +3,7 @@
 use super::reading::chunk_bytes;
 use super::{Goal, ItemKind, Keyword, Options};
 use crate::overlap::OverlapSettings;
-use crate::read::{FieldKeys, Input, Place, ReadOptions};
+use crate::read::{Input, Place, ReadOptions};
 use crate::settings::Settings;
 use crate::{Error, Result};
 
@@ -51,23 +51,8 @@ impl Options {
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.
     pub fn open_tests(&self, tests: &[Place], settings: &Settings) -> Result<Input> {
-        let usual = self.read_options();
-        let own =
-            |own: &Option<String>, key, usual_key| if own.is_some() { key } else { usual_key };
-        let keys = FieldKeys {
-            text: own(&self.test_text, "test_text", usual.keys.text),
-            id: own(&self.test_id, "test_id", usual.keys.id),
-        };
-        Input::open(
-            tests,
-            ReadOptions {
-                text: self.test_text.clone().unwrap_or(usual.text),
-                id: self.test_id.clone().or(usual.id),
-                positions: usual.positions && self.test_id.is_none(),
-                keys,
-                chunk_bytes: chunk_bytes(settings),
-                ..usual
-            },
-        )
+        let options =
+            self.other_options((&self.test_text, "test_text"), (&self.test_id, "test_id"));
+        Input::open(tests, ReadOptions { chunk_bytes: chunk_bytes(settings), ..options })
     }
 }

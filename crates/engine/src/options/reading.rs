@@ -5,7 +5,8 @@ use std::path::Path;
 use super::{Goal, ItemKind, Options};
 use crate::fair_share;
 use crate::read::{
-    ALL_COLUMNS, AnyInput, FolderFilter, Groups, Input, ItemLimit, Place, ReadOptions, Shape,
+    ALL_COLUMNS, AnyInput, FieldKeys, FolderFilter, Groups, Input, ItemLimit, Place, ReadOptions,
+    Shape,
 };
 use crate::search::Job;
 use crate::settings::Settings;
@@ -93,8 +94,16 @@ impl Options {
     /// # Errors
     /// When an input cannot be read or has not the fields that were asked for.
     pub fn open(&self, inputs: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
+        self.opened(inputs, settings, self.read_options())
+    }
+
+    fn opened(
+        &self,
+        inputs: &[Place],
+        settings: Option<&Settings>,
+        defaults: ReadOptions,
+    ) -> Result<AnyInput> {
         let fields = self.value_fields();
-        let defaults = self.read_options();
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
             max_item: settings.map_or(defaults.max_item, |settings| {
@@ -122,12 +131,57 @@ impl Options {
         }
     }
 
-    /// Opens a collection that another one grows: no field decides what is kept of it.
+    /// Opens the collection that INPUT is compared with or grows. Its fields may have names of their own, and none decides what
+    /// is kept of it.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_old(&self, places: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
-        Self { keep: None, ..self.clone() }.open(places, settings)
+    pub fn open_against(&self, places: &[Place], settings: Option<&Settings>) -> Result<AnyInput> {
+        Self { keep: None, ..self.clone() }.opened(places, settings, self.against_options())
+    }
+
+    /// How the collection that INPUT is compared with or grows is read.
+    pub(super) fn against_options(&self) -> ReadOptions {
+        let (text, id) = (&self.against_text, &self.against_id);
+        self.other_options((text, "against_text"), (id, "against_id"))
+    }
+
+    /// How a collection is read whose text and id may be in fields with names of their own, which these options say.
+    pub(super) fn other_options(
+        &self,
+        text: (&Option<String>, &'static str),
+        id: (&Option<String>, &'static str),
+    ) -> ReadOptions {
+        let usual = self.read_options();
+        // Where INPUT has its field by default, the other name is missing; where it was named, the name may be wrong for both.
+        let key = |own: (&Option<String>, _), named: &Option<String>, usual| match own.0 {
+            None if named.is_some() => usual,
+            _ => own.1,
+        };
+        let keys = FieldKeys {
+            text: key(text, &self.text, usual.keys.text),
+            id: key(id, &self.id, usual.keys.id),
+        };
+        ReadOptions {
+            keys,
+            rather: if text.0.is_some() { Vec::new() } else { usual.rather },
+            text: text.0.clone().unwrap_or(usual.text),
+            id: id.0.clone().or(usual.id),
+            positions: usual.positions && id.0.is_none(),
+            ..usual
+        }
+    }
+
+    /// Refuses names for the fields of another collection where there is none.
+    ///
+    /// # Errors
+    /// When such a name is given.
+    pub fn check_against(&self, against: &[Place]) -> Result<()> {
+        let given = [("against_text", &self.against_text), ("against_id", &self.against_id)];
+        match given.iter().find(|(_, name)| name.is_some()) {
+            Some((option, _)) if against.is_empty() => Err(Error::needed("against", option)),
+            _ => Ok(()),
+        }
     }
 
     /// Opens the records behind items in memory, to be copied.

@@ -28,11 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::item::{Batch, ChunkNumber, Id, PassedOver, Source};
 use crate::observe::Observer;
 use crate::parallel::{LaneRoom, in_lanes};
-#[cfg(feature = "files")]
-use crate::read::RecordCut;
 use crate::spill::{Budget, Temp, folder};
-#[cfg(feature = "files")]
-use crate::write::TextCuts;
 use crate::{Error, Result};
 
 pub use store::{SharedStretch, TrainOverlap};
@@ -142,15 +138,6 @@ impl Overlaps {
     /// When one that was put aside cannot be read again, and those of `take`.
     pub fn each(&self, take: impl FnMut(TrainOverlap) -> Result<()>) -> Result<()> {
         self.store.each(take)
-    }
-}
-
-/// Texts without the stretches that stand in test items.
-#[cfg(feature = "files")]
-impl TextCuts for Overlaps {
-    fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>> {
-        let cuts = self.cuts(number)?.into_iter();
-        Ok(cuts.map(|(ordinal, ranges)| RecordCut { ordinal, ranges }).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::Result;
 use crate::item::Id;
@@ -45,7 +46,7 @@ pub struct SharedStretch {
     /// Which bytes of the test item, where they stand there first.
     pub place: Range<u64>,
     /// The words as the training text has them.
-    pub passage: String,
+    pub passage: Arc<str>,
 }
 
 /// Overlapping texts as they are found, to be taken out again in their order.
@@ -88,8 +89,13 @@ impl Store {
     }
 }
 
-fn put(number: u64, out: &mut Vec<u8>) {
-    out.extend(number.to_le_bytes());
+/// Appends a number: seven bits in each byte, the lowest first, and one that says whether more follow.
+fn put(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
@@ -97,9 +103,10 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     out.extend(text.as_bytes());
 }
 
+/// An overlap as bytes. Stretches of several test items are often the same words, so each passage is there once.
 fn encoded(overlap: &TrainOverlap) -> Vec<u8> {
     let TrainOverlap { position, id, file, line, words, shared, most, cuts, stretches } = overlap;
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(64 + 16 * stretches.len());
     let numbers = [*position, *file as u64, *line, *words, *shared, most.0 as u64, most.1];
     numbers.into_iter().for_each(|number| put(number, &mut out));
     match id {
@@ -114,13 +121,23 @@ fn encoded(overlap: &TrainOverlap) -> Vec<u8> {
     }
     put(cuts.len() as u64, &mut out);
     cuts.iter().flat_map(|cut| [cut.start, cut.end]).for_each(|number| put(number, &mut out));
+    let key = |it: &SharedStretch| (it.train.start, it.train.end);
+    let mut passages: Vec<&SharedStretch> = stretches.iter().collect();
+    passages.sort_unstable_by_key(|it| key(it));
+    passages.dedup_by_key(|it| key(it));
+    put(passages.len() as u64, &mut out);
+    for passage in &passages {
+        put(passage.train.start, &mut out);
+        put_text(&passage.passage, &mut out);
+    }
     put(stretches.len() as u64, &mut out);
-    for SharedStretch { test, share, words, train, place, passage } in stretches {
+    for stretch in stretches {
+        let SharedStretch { test, share, words, place, .. } = stretch;
         let (have, all) = share.unwrap_or((0, 0));
-        let places = [train.start, train.end, place.start, place.end];
-        let numbers = [*test as u64, have, all, *words].into_iter().chain(places);
-        numbers.for_each(|number| put(number, &mut out));
-        put_text(passage, &mut out);
+        let at = passages.binary_search_by_key(&key(stretch), |it| key(it)).unwrap_or(0);
+        let numbers = [at as u64, *test as u64, have, all, *words, place.start];
+        numbers.into_iter().for_each(|number| put(number, &mut out));
+        put(place.end - place.start, &mut out);
     }
     out
 }
@@ -130,20 +147,23 @@ struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
     fn number(&mut self) -> u64 {
-        let (number, rest) = self.0.split_first_chunk().unwrap_or((&[0; 8], &[]));
-        self.0 = rest;
-        u64::from_le_bytes(*number)
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let Some((&byte, rest)) = self.0.split_first() else { break };
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        number
     }
 
-    fn range(&mut self) -> Range<u64> {
-        self.number()..self.number()
-    }
-
-    fn text(&mut self) -> String {
+    fn text(&mut self) -> Arc<str> {
         let length = (self.number() as usize).min(self.0.len());
         let (text, rest) = self.0.split_at(length);
         self.0 = rest;
-        String::from_utf8_lossy(text).into_owned()
+        String::from_utf8_lossy(text).into()
     }
 }
 
@@ -153,15 +173,23 @@ fn decoded(bytes: &[u8]) -> TrainOverlap {
     let [position, file, line, words, shared, test, most] = [(); 7].map(|()| from.number());
     let id = match from.number() {
         0 => Id::Int(from.number() as i64),
-        _ => Id::Text(from.text().into()),
+        _ => Id::Text((&*from.text()).into()),
     };
-    let cuts = (0..from.number()).map(|_| from.range()).collect();
+    let cuts = (0..from.number()).map(|_| from.number()..from.number()).collect();
+    let passages: Vec<(u64, Arc<str>)> =
+        (0..from.number()).map(|_| (from.number(), from.text())).collect();
     let count = from.number();
     let stretch = |_| {
-        let [test, have, all, words] = [(); 4].map(|()| from.number());
-        let [train, place] = [(); 2].map(|()| from.range());
-        let share = (all > 0).then_some((have, all));
-        SharedStretch { test: test as usize, share, words, train, place, passage: from.text() }
+        let [at, test, have, all, words, start, length] = [(); 7].map(|()| from.number());
+        let (train, passage) = passages.get(at as usize).cloned().unwrap_or_default();
+        SharedStretch {
+            test: test as usize,
+            share: (all > 0).then_some((have, all)),
+            words,
+            train: train..train + passage.len() as u64,
+            place: start..start + length,
+            passage,
+        }
     };
     let stretches = (0..count).map(stretch).collect();
     let (file, most) = (file as usize, (test as usize, most));
@@ -188,9 +216,10 @@ mod tests {
                     test: test as usize,
                     share: (test > 0).then_some((test, 9)),
                     words: 13,
-                    train: 5..80,
-                    place: 6..81,
-                    passage: "une été ".repeat(test as usize),
+                    // As long as the passage is; some have the same.
+                    train: test / 3..test / 3 + 10 * (test / 3),
+                    place: 6..300 + at,
+                    passage: "une été ".repeat(test as usize / 3).into(),
                 })
                 .collect(),
         };

@@ -19,11 +19,12 @@ pub(super) struct Stretch {
     pub(super) at: usize,
 }
 
-/// Words of a test item, in order and sorted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SortedWords<'a> {
-    pub(super) words: &'a [u32],
-    pub(super) suffixes: &'a Suffixes,
+/// Where the stretches of a test item are found.
+pub(super) trait TestWords {
+    /// Its words, in order.
+    fn words(&self) -> &[u32];
+    /// They sorted, where that is needed.
+    fn suffixes(&self) -> &Suffixes;
 }
 
 /// The stretches of a training text in one test item, as its windows are met from left to right.
@@ -33,18 +34,45 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// Takes the window of `least` words at this place, which may or may not be shared. Says whether it is.
+    /// Whether the window of `least` words at this place is in the last stretch.
+    fn has(&self, window: usize, least: usize) -> bool {
+        self.stretches.last().is_some_and(|last| window + least <= last.words.end)
+    }
+
+    /// The first word behind all stretches.
+    pub(super) fn end(&self) -> usize {
+        self.stretches.last().map_or(0, |last| last.words.end)
+    }
+
+    /// Takes the window of `least` words at this place, which may or may not be shared. Says whether it is. `at` is its place in
+    /// the test item, if it can stand there only once.
     pub(super) fn take(
         &mut self,
         train: &[u32],
-        test: SortedWords<'_>,
+        test: &impl TestWords,
         least: usize,
         window: usize,
+        at: Option<usize>,
     ) -> bool {
-        if self.stretches.last().is_some_and(|last| window + least <= last.words.end) {
+        if self.has(window, least) {
             return true;
         }
-        let SortedWords { words, suffixes } = test;
+        let words = test.words();
+        if let Some(at) = at {
+            // So does every longer stretch with this window in it.
+            let shared = |(a, b): (&u32, &u32)| a == b;
+            let behind =
+                train[window..].iter().zip(&words[at..]).take_while(|it| shared(*it)).count();
+            if behind < least {
+                return false;
+            }
+            let before = train[..window].iter().rev().zip(words[..at].iter().rev());
+            let before = before.take_while(|it| shared(*it)).count();
+            let stretch = Stretch { words: window - before..window + behind, at: at - before };
+            self.stretches.push(stretch);
+            return true;
+        }
+        let suffixes = test.suffixes();
         let end = window + suffixes.longest(words, &train[window..]);
         if end < window + least {
             return false;
@@ -142,13 +170,35 @@ mod tests {
         all
     }
 
-    fn as_found(train: &[u32], test: &[u32], least: usize) -> Vec<Stretch> {
-        let suffixes = &Suffixes::of(test);
-        let mut cover = Cover::default();
-        for window in 0..(train.len() + 1).saturating_sub(least) {
-            cover.take(train, SortedWords { words: test, suffixes }, least, window);
+    struct Test<'a>(&'a [u32], Suffixes);
+
+    impl TestWords for Test<'_> {
+        fn words(&self) -> &[u32] {
+            self.0
         }
-        cover.stretches
+
+        fn suffixes(&self) -> &Suffixes {
+            &self.1
+        }
+    }
+
+    fn as_found(train: &[u32], test: &[u32], least: usize) -> Vec<Stretch> {
+        let words = Test(test, Suffixes::of(test));
+        let [mut sorted, mut placed] = [Cover::default(), Cover::default()];
+        for window in 0..(train.len() + 1).saturating_sub(least) {
+            let wanted = &train[window..window + least];
+            let mut places = (0..test.len()).filter(|&at| test[at..].starts_with(wanted));
+            // A window that is not there may be thought to be at any place.
+            let at = match [places.next(), places.next()] {
+                [Some(at), None] => Some(at),
+                [None, _] => (window % 2 == 0 && !test.is_empty()).then(|| window % test.len()),
+                _ => None,
+            };
+            let is_shared = sorted.take(train, &words, least, window, None);
+            assert_eq!(placed.take(train, &words, least, window, at), is_shared);
+        }
+        assert_eq!(sorted.stretches, placed.stretches);
+        sorted.stretches
     }
 
     /// The model: of all longest stretches, from left to right, the one that has the first window that is in none, and reaches

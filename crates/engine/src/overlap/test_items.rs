@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 use nearkin_kernels::{hash_piece, shingle};
 
-use super::stretches::SortedWords;
+use super::stretches::TestWords;
 use super::suffixes::Suffixes;
 use super::windows::Windows;
 use super::{OverlapSettings, SHOWN};
 use crate::item::{Batch, Id, Interner, Item, PassedOver, Source};
 use crate::observe::Observer;
 use crate::parallel::{LaneRoom, in_lanes};
-use crate::shingle::{WordPlaces, default_key};
+use crate::shingle::{TextWords, default_key};
 use crate::{Error, Result};
 
 /// Test items, and how many of them cannot be found.
@@ -71,7 +71,7 @@ struct ChunkWords {
     files: Vec<PathBuf>,
     records: u32,
     items: Vec<Item>,
-    words: Vec<WordPlaces>,
+    words: Vec<TextWords>,
     passed_over: PassedOver,
     bad: Vec<Error>,
 }
@@ -79,8 +79,8 @@ struct ChunkWords {
 impl ChunkWords {
     fn of(batch: Batch<'_>) -> Self {
         let words = |at| {
-            let mut words = WordPlaces::default();
-            words.take(batch.text(at));
+            let mut words = TextWords::default();
+            words.take_places(batch.text(at));
             words
         };
         let words = (0..batch.items.len()).map(words).collect();
@@ -137,11 +137,11 @@ impl TestItems {
                 self.files.push(file);
             }
             self.counts.items += 1;
-            if words.len() < least {
+            if words.count() < least {
                 self.counts.short += 1;
-                self.counts.empty += u64::from(words.len() == 0);
+                self.counts.empty += u64::from(words.count() == 0);
                 self.short.resize(least, 0);
-                self.short[words.len()] += 1;
+                self.short[words.count()] += 1;
             }
             let line = lines + item.line;
             if words.places().last().is_some_and(|last| u32::try_from(last.end).is_err()) {
@@ -162,8 +162,9 @@ impl TestItems {
         Ok(())
     }
 
-    fn put_words(&mut self, words: &WordPlaces) {
-        for (word, place) in words.words().zip(words.places()) {
+    fn put_words(&mut self, words: &TextWords) {
+        for (at, place) in words.places().iter().enumerate() {
+            let word = words.word(at);
             let number = self.vocabulary.number(word);
             if number as usize == self.hashes.len() {
                 self.hashes.push(hash_piece(default_key(), word.as_bytes()));
@@ -243,17 +244,21 @@ impl TestItems {
         &self.skipped
     }
 
-    /// The numbers of words, [`UNKNOWN`] for those that no test item has. Only words in these ranges are looked up.
+    /// Puts the numbers of words into `out`, [`UNKNOWN`] for those that no test item has. Only words in these ranges are looked
+    /// up.
     pub(super) fn numbers(
         &self,
-        words: &WordPlaces,
+        words: &TextWords,
         ranges: impl Iterator<Item = Range<usize>>,
-    ) -> Vec<u32> {
-        let mut numbers = vec![UNKNOWN; words.len()];
-        for word in ranges.flatten() {
-            numbers[word] = self.vocabulary.find(words.word(word)).unwrap_or(UNKNOWN);
+        out: &mut Vec<u32>,
+    ) {
+        out.clear();
+        out.resize(words.places().len(), UNKNOWN);
+        for range in ranges {
+            for (at, number) in range.clone().zip(&mut out[range]) {
+                *number = self.vocabulary.find(words.word(at)).unwrap_or(UNKNOWN);
+            }
         }
-        numbers
     }
 
     fn range(&self, item: usize) -> Range<usize> {
@@ -261,10 +266,9 @@ impl TestItems {
         start..self.items[item].end
     }
 
-    /// An item's words, in order and sorted.
-    pub(super) fn sorted(&self, item: usize) -> SortedWords<'_> {
-        let words = &self.words[self.range(item)];
-        SortedWords { words, suffixes: self.suffixes[item].get_or_init(|| Suffixes::of(words)) }
+    /// An item's words.
+    pub(super) fn item(&self, item: usize) -> ItemWords<'_> {
+        ItemWords { words: &self.words[self.range(item)], suffixes: &self.suffixes[item] }
     }
 
     /// Which bytes of an item go from one of its words to the last of so many.
@@ -281,6 +285,22 @@ impl TestItems {
         let hashes: Vec<u64> = words.iter().map(|&word| self.hashes[word as usize]).collect();
         out.clear();
         shingle(default_key(), &hashes, least, out);
+    }
+}
+
+/// The words of one test item.
+pub(super) struct ItemWords<'a> {
+    words: &'a [u32],
+    suffixes: &'a OnceLock<Suffixes>,
+}
+
+impl TestWords for ItemWords<'_> {
+    fn words(&self) -> &[u32] {
+        self.words
+    }
+
+    fn suffixes(&self) -> &Suffixes {
+        self.suffixes.get_or_init(|| Suffixes::of(self.words))
     }
 }
 

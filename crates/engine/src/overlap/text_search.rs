@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use super::store::{SharedStretch, TrainOverlap};
 use super::stretches::{Cover, Stretch, covered, cuts};
 use super::test_items::TestItems;
-use super::windows::Windows;
+use super::windows::{WindowEntry, Windows, joined};
 use super::{OverlapSettings, SharedBits};
 use crate::item::Id;
-use crate::shingle::{Scratch, WordPlaces, default_key, word_windows};
+use crate::shingle::{Scratch, TextWords, default_key, word_windows};
 
 /// What a text is looked up in.
 pub(super) struct TextSearch<'a> {
@@ -28,7 +31,9 @@ pub(super) struct TextBuffers {
     scratch: Scratch,
     hashes: Vec<u64>,
     room: Vec<u64>,
-    words: WordPlaces,
+    words: TextWords,
+    numbers: Vec<u32>,
+    found: Vec<(usize, usize)>,
 }
 
 /// What there is to say of a text.
@@ -58,8 +63,8 @@ impl TestOverlap {
 impl<'a> TextSearch<'a> {
     pub(super) fn new(tests: &'a mut TestItems, settings: &'a OverlapSettings) -> Self {
         let mut entries = all_windows(tests, settings.words);
-        entries.sort_unstable();
-        entries.dedup();
+        entries.par_sort_unstable();
+        joined(&mut entries);
         let windows = entries.chunk_by(|a, b| a.0 == b.0).count();
         tests.counts.windows = windows as u64;
         let tests = &*tests;
@@ -80,41 +85,55 @@ impl<'a> TextSearch<'a> {
 
     /// Looks at one text.
     pub(super) fn find(&self, text: &str, buffers: &mut TextBuffers) -> TextFinding {
-        let TextBuffers { scratch, hashes, room, words } = buffers;
+        let TextBuffers { scratch, hashes, room, words, .. } = buffers;
         let count = word_windows(text, self.settings.words, default_key(), scratch, hashes);
         let is_short = count < self.settings.words;
         if !self.windows.have_any(hashes, room) {
             return TextFinding { is_short, ..TextFinding::default() };
         }
-        words.take(text);
+        words.take_places(text);
         let (overlaps, is_crowded) = match self.settings.share {
-            None => self.by_stretches(words, hashes),
-            Some(_) => (self.by_shares(words, hashes), false),
+            None => self.by_stretches(buffers),
+            Some(_) => (self.by_shares(buffers), false),
         };
-        let overlap = (!overlaps.is_empty()).then(|| self.told(text, words, overlaps));
+        let overlap =
+            (!overlaps.is_empty()).then(|| self.told(text, &buffers.words, count, overlaps));
         TextFinding { is_short: false, is_crowded, overlap }
     }
 
     /// The test items that share a stretch, and whether a stretch has more of them.
-    fn by_stretches(&self, words: &WordPlaces, hashes: &[u64]) -> (Vec<TestOverlap>, bool) {
+    fn by_stretches(&self, buffers: &mut TextBuffers) -> (Vec<TestOverlap>, bool) {
+        let TextBuffers { hashes, words, numbers, found, .. } = buffers;
         let least = self.settings.words;
-        let found = hashes.iter().enumerate().filter(|(_, hash)| self.windows.may_have(**hash));
-        let found: Vec<(usize, usize)> =
-            found.filter_map(|(place, &hash)| Some((place, self.windows.find(hash)?))).collect();
+        let places = hashes.iter().enumerate().filter(|(_, hash)| self.windows.may_have(**hash));
+        found.clear();
+        found.extend(places.filter_map(|(place, &hash)| Some((place, self.windows.find(hash)?))));
         // A stretch has no words beyond those of windows that are found, one after the other.
         let runs = found.chunk_by(|a, b| a.0 + 1 == b.0);
-        let numbers =
-            self.tests.numbers(words, runs.map(|run| run[0].0..run[run.len() - 1].0 + least));
+        let ranges = runs.map(|run| run[0].0..run[run.len() - 1].0 + least);
+        self.tests.numbers(words, ranges, numbers);
         let mut covers: BTreeMap<usize, Cover> = BTreeMap::new();
-        for &(place, window) in &found {
-            for test in self.windows.tests(window).iter().map(|&test| test as usize) {
-                let cover = covers.entry(test).or_default();
-                if cover.take(&numbers, self.tests.sorted(test), least, place) {
-                    self.seen.set(window);
+        let mut is_crowded = false;
+        // The test items of the window before, and where the first of their stretches ends.
+        let (mut before, mut until): (&[u32], usize) = (&[], 0);
+        for &(place, window) in found.iter() {
+            is_crowded |= self.windows.is_crowded(window);
+            let tests = self.windows.tests(window);
+            // Most windows have the same test items as the one before, and are in the same stretches.
+            let mut is_shared = place + least <= until && tests == before;
+            if !is_shared {
+                (before, until) = (tests, usize::MAX);
+                for (test, at) in self.windows.places(window) {
+                    let cover = covers.entry(test).or_default();
+                    let item = self.tests.item(test);
+                    is_shared |= cover.take(numbers, &item, least, place, at);
+                    until = until.min(cover.end());
                 }
             }
+            if is_shared {
+                self.seen.set(window);
+            }
         }
-        let is_crowded = found.iter().any(|&(_, window)| self.windows.is_crowded(window));
         let told = |(test, Cover { stretches })| TestOverlap { test, share: None, stretches };
         let overlaps = covers.into_iter().filter(|(_, cover)| !cover.stretches.is_empty());
         let overlaps = overlaps.map(told).collect();
@@ -122,10 +141,11 @@ impl<'a> TextSearch<'a> {
     }
 
     /// The test items of which the text has the share that was asked for.
-    fn by_shares(&self, words: &WordPlaces, hashes: &[u64]) -> Vec<TestOverlap> {
+    fn by_shares(&self, buffers: &mut TextBuffers) -> Vec<TestOverlap> {
+        let TextBuffers { hashes, words, numbers, .. } = buffers;
         let share = self.settings.share.unwrap_or(1.0);
         let mut tests: Vec<u32> = Vec::new();
-        for &hash in hashes.iter().filter(|&&hash| self.windows.may_have(hash)) {
+        for &hash in hashes.iter().filter(|hash| self.windows.may_have(**hash)) {
             let window = self.windows.find(hash);
             tests.extend(window.map_or(&[][..], |window| self.windows.tests(window)));
         }
@@ -134,7 +154,7 @@ impl<'a> TextSearch<'a> {
         if tests.is_empty() {
             return Vec::new();
         }
-        let numbers = self.tests.numbers(words, std::iter::once(0..words.len()));
+        self.tests.numbers(words, std::iter::once(0..words.places().len()), numbers);
         let mut places: Vec<(u64, u32)> = hashes.iter().copied().zip(0u32..).collect();
         places.sort_unstable();
         let (mut overlaps, mut windows) = (Vec::new(), Vec::new());
@@ -156,9 +176,9 @@ impl<'a> TextSearch<'a> {
                 continue;
             }
             starts.sort_unstable();
-            let (sorted, mut cover) = (self.tests.sorted(test), Cover::default());
+            let (item, mut cover) = (self.tests.item(test), Cover::default());
             for start in starts {
-                cover.take(&numbers, sorted, self.settings.words, start);
+                cover.take(numbers, &item, self.settings.words, start, None);
             }
             self.seen.set(test);
             let stretches = cover.stretches;
@@ -167,10 +187,23 @@ impl<'a> TextSearch<'a> {
         overlaps
     }
 
-    /// What was found, with the bytes of texts in the place of words.
-    fn told(&self, text: &str, words: &WordPlaces, overlaps: Vec<TestOverlap>) -> TrainOverlap {
+    /// What was found in a text of so many words, with the bytes of texts in the place of words.
+    fn told(
+        &self,
+        text: &str,
+        words: &TextWords,
+        count: usize,
+        overlaps: Vec<TestOverlap>,
+    ) -> TrainOverlap {
         let mut all: Vec<Range<usize>> = overlaps.iter().flat_map(TestOverlap::ranges).collect();
         all.sort_unstable_by_key(|range| (range.start, range.end));
+        all.dedup();
+        let passages: Vec<Arc<str>> =
+            all.iter().map(|range| text[words.span(range.clone())].into()).collect();
+        let passage = |range: &Range<usize>| {
+            let at = all.binary_search_by_key(&(range.start, range.end), |it| (it.start, it.end));
+            at.map_or_else(|_| Arc::default(), |at| Arc::clone(&passages[at]))
+        };
         let shared = |it: &TestOverlap| covered(it.ranges()) as u64;
         let most = overlaps.iter().map(|it| (it.test, shared(it)));
         // The first of several with as many.
@@ -178,13 +211,12 @@ impl<'a> TextSearch<'a> {
         let bytes = |range: Range<usize>| range.start as u64..range.end as u64;
         let row = |overlap: &TestOverlap, stretch: &Stretch| {
             let (at, length) = (stretch.at, stretch.words.len());
-            let train = words.span(stretch.words.clone());
             SharedStretch {
                 test: overlap.test,
                 share: overlap.share,
                 words: length as u64,
-                passage: text[train.clone()].to_owned(),
-                train: bytes(train),
+                passage: passage(&stretch.words),
+                train: bytes(words.span(stretch.words.clone())),
                 place: bytes(self.tests.span(overlap.test, at..at + length)),
             }
         };
@@ -197,8 +229,8 @@ impl<'a> TextSearch<'a> {
             id: Id::Int(0),
             file: 0,
             line: 0,
-            words: words.len() as u64,
-            shared: covered(all.into_iter()) as u64,
+            words: count as u64,
+            shared: covered(all.iter().cloned()) as u64,
             most,
             cuts,
             stretches,
@@ -220,11 +252,11 @@ impl<'a> TextSearch<'a> {
 }
 
 /// The stretches of all test items, by their hashes.
-fn all_windows(tests: &TestItems, least: usize) -> Vec<(u64, u32)> {
+fn all_windows(tests: &TestItems, least: usize) -> Vec<WindowEntry> {
     let (mut entries, mut hashes) = (Vec::new(), Vec::new());
     for test in 0..tests.len() {
         tests.window_hashes(test, least, &mut hashes);
-        entries.extend(hashes.iter().map(|&hash| (hash, test as u32)));
+        entries.extend((0..).zip(&hashes).map(|(at, &hash)| (hash, test as u32, at)));
     }
     entries
 }
@@ -237,13 +269,13 @@ fn needed(share: f64, all: u64) -> u64 {
 
 /// The rarest stretches of each test item, so many that a text which has the share of all has one of them; and how many
 /// distinct ones each item has. `entries` are sorted and distinct.
-fn rarest(entries: Vec<(u64, u32)>, tests: usize, share: f64) -> (Vec<(u64, u32)>, Vec<u32>) {
+fn rarest(entries: Vec<WindowEntry>, tests: usize, share: f64) -> (Vec<WindowEntry>, Vec<u32>) {
     let mut distinct = vec![0u32; tests];
-    let mut by_item: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+    let mut by_item: BTreeMap<u32, Vec<(u32, u64, u32)>> = BTreeMap::new();
     for window in entries.chunk_by(|a, b| a.0 == b.0) {
-        for &(hash, test) in window {
+        for &(hash, test, at) in window {
             distinct[test as usize] += 1;
-            by_item.entry(test).or_default().push((window.len() as u32, hash));
+            by_item.entry(test).or_default().push((window.len() as u32, hash, at));
         }
     }
     drop(entries);
@@ -252,8 +284,9 @@ fn rarest(entries: Vec<(u64, u32)>, tests: usize, share: f64) -> (Vec<(u64, u32)
         windows.sort_unstable();
         let all = windows.len() as u64;
         let few = all + 1 - needed(share, all);
-        rare.extend(windows.iter().take(few as usize).map(|window| (window.1, test)));
+        rare.extend(windows.iter().take(few as usize).map(|window| (window.1, test, window.2)));
     }
+    rare.sort_unstable();
     (rare, distinct)
 }
 
@@ -273,10 +306,9 @@ mod tests {
     #[test]
     fn the_rarest_stretches_of_an_item_are_looked_for() {
         // Three items with the stretch 9; item 0 has 1, 2 and 9, of which it needs two.
-        let entries = vec![(1, 0), (2, 0), (9, 0), (9, 1), (9, 2)];
-        let (mut rare, distinct) = rarest(entries, 4, 0.6);
-        rare.sort_unstable();
-        assert_eq!(rare, [(1, 0), (2, 0), (9, 1), (9, 2)]);
+        let entries = vec![(1, 0, 4), (2, 0, 5), (9, 0, 6), (9, 1, 0), (9, 2, 0)];
+        let (rare, distinct) = rarest(entries, 4, 0.6);
+        assert_eq!(rare, [(1, 0, 4), (2, 0, 5), (9, 1, 0), (9, 2, 0)]);
         assert_eq!(distinct, [3, 1, 1, 0]);
     }
 }

@@ -3,13 +3,20 @@
 //! A bitmap stands in front of the table. Nearly all stretches of the training texts are in no test item, and one look at the
 //! bitmap says so for 15 of 16 of them, several at a time.
 
+use std::ops::Range;
+
 use nearkin_kernels::{SPARE, filter_bit, in_filter};
-use rayon::prelude::*;
 
 /// Bits of the bitmap for each stretch, at least.
 const BITS: usize = 16;
 
-/// Stretches by their hashes, and which test items have them.
+/// A stretch of a test item: its hash, the item, and the first of its words.
+pub(super) type WindowEntry = (u64, u32, u32);
+
+/// In place of the first word where a stretch stands in a test item more than once.
+const SEVERAL: u32 = u32::MAX;
+
+/// Stretches by their hashes, and which test items have them where.
 #[derive(Debug)]
 pub(super) struct Windows {
     filter: Vec<u64>,
@@ -21,21 +28,36 @@ pub(super) struct Windows {
     /// Where the test items of each stretch end.
     ends: Vec<usize>,
     tests: Vec<u32>,
+    /// For each of the test items, the first word of the stretch in it.
+    places: Vec<u32>,
     /// How many test items are named for one stretch.
     most: usize,
 }
 
+/// Entries of one test item become one, which says whether there were several. `entries` are sorted.
+pub(super) fn joined(entries: &mut Vec<WindowEntry>) {
+    entries.dedup_by(|next, first| {
+        let is_same = (next.0, next.1) == (first.0, first.1);
+        if is_same {
+            first.2 = SEVERAL;
+        }
+        is_same
+    });
+}
+
 impl Windows {
-    /// Takes the hashes of stretches with the test items that have them, in any order. At most `most` test items of each
+    /// Takes stretches of test items: sorted, and each test item once for a hash ([`joined`]). At most `most` test items of each
     /// stretch are kept: those that come first.
-    pub(super) fn new(mut entries: Vec<(u64, u32)>, most: usize) -> Self {
-        entries.par_sort_unstable();
-        entries.dedup();
-        let (mut hashes, mut ends, mut tests) = (Vec::new(), Vec::new(), Vec::new());
+    pub(super) fn new(entries: Vec<WindowEntry>, most: usize) -> Self {
+        debug_assert!(entries.is_sorted());
+        let (mut hashes, mut ends) = (Vec::new(), Vec::new());
+        let (mut tests, mut places) = (Vec::new(), Vec::new());
         for window in entries.chunk_by(|a, b| a.0 == b.0) {
             hashes.push(window[0].0);
             // One more says that there are others.
-            tests.extend(window.iter().take(most.saturating_add(1)).map(|entry| entry.1));
+            let kept = &window[..window.len().min(most.saturating_add(1))];
+            tests.extend(kept.iter().map(|entry| entry.1));
+            places.extend(kept.iter().map(|entry| entry.2));
             ends.push(tests.len());
         }
         drop(entries);
@@ -51,7 +73,7 @@ impl Windows {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        Self { filter, hashes, starts, shift, ends, tests, most }
+        Self { filter, hashes, starts, shift, ends, tests, places, most }
     }
 
     /// Number of distinct stretches.
@@ -61,8 +83,8 @@ impl Windows {
 
     /// Bytes that the table of so many stretches takes while it is made, about.
     pub(super) fn bytes_of(stretches: usize) -> usize {
-        const ENTRY: usize = size_of::<(u64, u32)>();
-        const TABLE: usize = 8 + 4 + 8 + 4;
+        const ENTRY: usize = size_of::<WindowEntry>();
+        const TABLE: usize = 8 + 4 + 8 + 4 + 4;
         stretches * (ENTRY + TABLE + BITS / 4)
     }
 
@@ -87,26 +109,34 @@ impl Windows {
         self.filter[word] >> bit & 1 == 1
     }
 
-    fn all_tests(&self, number: usize) -> &[u32] {
+    fn range(&self, number: usize) -> Range<usize> {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.tests[start..self.ends[number]]
+        start..self.ends[number]
     }
 
     /// The first test items that have a stretch.
     pub(super) fn tests(&self, number: usize) -> &[u32] {
-        let all = self.all_tests(number);
+        let all = &self.tests[self.range(number)];
         &all[..all.len().min(self.most)]
+    }
+
+    /// The same, each with the first word of the stretch in it, if it stands there only once.
+    pub(super) fn places(&self, number: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
+        let places = &self.places[self.range(number)];
+        let place = |at: u32| (at != SEVERAL).then_some(at as usize);
+        let tests = self.tests(number).iter();
+        tests.zip(places).map(move |(&test, &at)| (test as usize, place(at)))
     }
 
     /// Whether more test items have a stretch than are named.
     pub(super) fn is_crowded(&self, number: usize) -> bool {
-        self.all_tests(number).len() > self.most
+        self.range(number).len() > self.most
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -117,12 +147,16 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn a_table_has_what_was_put_into_it(
-            entries in vec((prop_oneof![0u64..20, any::<u64>()], 0u32..9), 0..200),
+            mut entries in vec((prop_oneof![0u64..20, any::<u64>()], 0u32..9, 0u32..3), 0..200),
             others in vec(any::<u64>(), 0..50),
             most in 1usize..5,
         ) {
-            let mut expected: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
-            entries.iter().for_each(|&(hash, test)| { expected.entry(hash).or_default().insert(test); });
+            entries.sort_unstable();
+            let mut expected: BTreeMap<u64, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+            for &(hash, test, at) in &entries {
+                expected.entry(hash).or_default().entry(test).or_default().push(at);
+            }
+            joined(&mut entries);
             let table = Windows::new(entries, most);
             prop_assert_eq!(table.len(), expected.len());
             for hash in others.into_iter().chain(0..20) {
@@ -131,8 +165,11 @@ mod tests {
                 prop_assert_eq!(table.have_any(&[hash], &mut Vec::new()), found.is_some());
                 let Some(number) = found else { continue };
                 prop_assert!(table.may_have(hash));
-                let tests: Vec<u32> = expected[&hash].iter().copied().take(most).collect();
+                let tests: Vec<u32> = expected[&hash].keys().copied().take(most).collect();
                 prop_assert_eq!(table.tests(number), &tests);
+                let once = |places: &Vec<u32>| (places.len() == 1).then_some(places[0] as usize);
+                let places = expected[&hash].iter().take(most).map(|(test, places)| (*test as usize, once(places)));
+                prop_assert!(table.places(number).eq(places));
                 prop_assert_eq!(table.is_crowded(number), expected[&hash].len() > most);
             }
         }

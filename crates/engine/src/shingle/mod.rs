@@ -17,12 +17,12 @@ pub mod elements;
 mod fold;
 mod grid;
 mod hash;
+mod odd_words;
 mod stop_words;
+mod text_words;
 mod tfidf;
 mod urls;
 mod word_characters;
-mod word_places;
-mod word_reader;
 mod words;
 
 use std::fmt;
@@ -35,10 +35,9 @@ pub use fold::{Case, NormalForm, Whitespace, is_word_character};
 pub use grid::Grid;
 pub use hash::{DEFAULT_SEED, default_key, hash_bytes};
 pub use stop_words::StopWords;
+pub(crate) use text_words::{TextWords, WordKeys};
 pub use tfidf::{Repeats, Vocabulary};
 pub use urls::UrlShingles;
-pub(crate) use word_places::WordPlaces;
-pub(crate) use word_reader::{WordKeys, WordReader};
 pub use words::{Tokenizer, UnicodeWords};
 pub(crate) use words::{first_word, word_windows};
 

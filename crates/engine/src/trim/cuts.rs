@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::item::{Batch, ChunkNumber, ChunkStarts, Id, Item, Source};
 use crate::observe::Stage;
 use crate::parallel::in_lanes;
-use crate::shingle::WordReader;
+use crate::shingle::TextWords;
 use crate::spill::{Cache, Lists};
 
 /// A stretch of a document's text that is not written.
@@ -352,24 +352,25 @@ pub(super) fn id_of(item: &Item, start: u32) -> Id {
 /// Finds pieces and words in texts.
 pub(super) struct TextPlaces {
     unit: PieceUnit,
-    reader: WordReader,
+    words: TextWords,
     places: Vec<[u32; 2]>,
 }
 
 impl TextPlaces {
     pub(super) fn new(unit: PieceUnit) -> Self {
-        Self { unit, reader: WordReader::default(), places: Vec::new() }
+        Self { unit, words: TextWords::default(), places: Vec::new() }
     }
 
     /// Where the pieces or words of a text are.
     pub(super) fn read(&mut self, text: &str) {
+        let place = |it: Range<usize>| [it.start as u32, it.end as u32];
+        self.places.clear();
         match self.unit {
-            PieceUnit::Words(_) => self.reader.places(text, &mut self.places),
-            unit => {
-                self.places.clear();
-                let pieces = unit.pieces(text).map(|it| [it.start as u32, it.end as u32]);
-                self.places.extend(pieces);
+            PieceUnit::Words(_) => {
+                self.words.take_places(text);
+                self.places.extend(self.words.places().iter().cloned().map(place));
             }
+            unit => self.places.extend(unit.pieces(text).map(place)),
         }
     }
 
@@ -411,8 +412,12 @@ impl TextPlaces {
                 (removed, self.places.len())
             }
             _ => {
-                let removed = ranges.iter().map(|it| self.reader.count(&text[it.clone()])).sum();
-                (removed, self.reader.count(text).max(removed))
+                let mut count = |text: &str| {
+                    self.words.take(text);
+                    self.words.count()
+                };
+                let removed = ranges.iter().map(|it| count(&text[it.clone()])).sum();
+                (removed, count(text).max(removed))
             }
         }
     }

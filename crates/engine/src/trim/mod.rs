@@ -18,6 +18,7 @@ mod facts;
 mod kept_places;
 mod pieces;
 mod rule;
+mod scattered;
 mod similar;
 mod stretches;
 mod unit;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 pub use cuts::{Cuts, KeptPlace, RemovedSink, RemovedStretch};
 pub use facts::TrimFacts;
 pub use rule::KeepPiece;
+pub use scattered::{PieceBlocks, PieceCounts, RepeatedPiece, repeated};
 pub use stretches::Stretches;
 pub use unit::{LEAST_WINDOW, PieceUnit};
 

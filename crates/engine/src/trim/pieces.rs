@@ -16,7 +16,7 @@ use crate::candidates::identical::fingerprint;
 use crate::item::{Batch, Source};
 use crate::observe::Stage;
 use crate::parallel::in_lanes;
-use crate::shingle::{WordKeys, WordReader};
+use crate::shingle::{TextWords, WordKeys};
 use crate::spill::{Block, Partitions, Plain as _};
 
 /// Partitions of fingerprints, by their first bits.
@@ -95,11 +95,10 @@ fn entries(
 
 /// Makes fingerprints of pieces, and keeps its buffers.
 #[derive(Default)]
-struct PiecePrints {
-    reader: WordReader,
-    /// The words of the text at hand, and where they are.
-    words: Vec<[u64; 2]>,
-    places: Vec<[u32; 2]>,
+pub(super) struct PiecePrints {
+    /// The words of the text at hand, and their hashes.
+    words: TextWords,
+    hashes: Vec<[u64; 2]>,
     /// The first word that is behind all pieces so far.
     at: usize,
     bytes: Vec<u8>,
@@ -107,22 +106,22 @@ struct PiecePrints {
 
 impl PiecePrints {
     /// Takes up a text. All its words at once take less time than piece by piece.
-    fn read(&mut self, text: &str, keys: &WordKeys) {
-        self.reader.both(text, keys, &mut self.words);
-        self.reader.places(text, &mut self.places);
+    pub(super) fn read(&mut self, text: &str, keys: &WordKeys) {
+        self.words.take_places(text);
+        self.words.both(keys, &mut self.hashes);
         self.at = 0;
     }
 
     /// The fingerprint of the next piece of the text, and how many words it has; none if it is blank.
-    fn next(
+    pub(super) fn next(
         &mut self,
         text: &str,
         piece: Range<usize>,
         keys: &WordKeys,
     ) -> Option<([u64; 2], usize)> {
-        let rest = self.places[self.at..].iter();
-        let count = rest.take_while(|place| (place[0] as usize) < piece.end).count();
-        let words = &self.words[self.at..self.at + count];
+        let rest = self.words.places()[self.at..].iter();
+        let count = rest.take_while(|place| place.start < piece.end).count();
+        let words = &self.hashes[self.at..self.at + count];
         self.at += count;
         self.bytes.clear();
         if words.is_empty() {

@@ -17,7 +17,7 @@ use crate::observe::{Stage, Traffic};
 use crate::parallel::{in_lanes, in_pool};
 use crate::search::{Search, SourceItems};
 use crate::settings::Settings;
-use crate::shingle::WordReader;
+use crate::shingle::TextWords;
 use crate::{Error, Result};
 
 /// Finds the pieces that are removed.
@@ -95,10 +95,11 @@ fn numbered<S: Source>(run: &Trim<'_, S>) -> Result<(Gathered, Vec<u32>)> {
             let mut batch = source.decode(&chunk, &|_| true)?;
             let mut facts = ChunkFacts::of(&mut batch)?;
             let mut counts = vec![0u32; facts.records as usize];
-            let mut reader = WordReader::default();
+            let mut words = TextWords::default();
             for (index, item) in batch.items.iter().enumerate() {
                 let text = batch.text(index);
-                facts.words += reader.count(text) as u64;
+                words.take(text);
+                facts.words += words.count() as u64;
                 for piece in settings.unit.pieces(text) {
                     counts[item.ordinal as usize] += 1;
                     facts.pieces += 1;

@@ -23,7 +23,7 @@ use crate::Result;
 use crate::item::{Batch, ChunkNumber, Source};
 use crate::observe::Stage;
 use crate::parallel::in_lanes;
-use crate::shingle::{WordKeys, WordReader};
+use crate::shingle::{TextWords, WordKeys};
 use crate::spill::{Block, Partitions};
 
 /// How windows are cut and hashed.
@@ -233,7 +233,7 @@ struct Group {
 /// What is kept from text to text.
 #[derive(Default)]
 struct Buffers {
-    reader: WordReader,
+    text: TextWords,
     hashes: Vec<u64>,
     words: Vec<[u64; 2]>,
     grams: Vec<u64>,
@@ -249,7 +249,8 @@ impl Windows<'_> {
         let mut anchors = Vec::new();
         let mut buffers = Buffers::default();
         for index in 0..batch.items.len() {
-            buffers.reader.hashes(batch.text(index), self.keys, &mut buffers.hashes);
+            buffers.text.take(batch.text(index));
+            buffers.text.hashes(self.keys, &mut buffers.hashes);
             facts.words += buffers.hashes.len() as u64;
             facts.short += u64::from(buffers.hashes.len() < self.words);
             self.cut(&mut buffers);
@@ -293,7 +294,8 @@ impl Windows<'_> {
     ) {
         let mut buffers = Buffers::default();
         for (index, item) in batch.items.iter().enumerate() {
-            buffers.reader.both(batch.text(index), self.keys, &mut buffers.words);
+            buffers.text.take(batch.text(index));
+            buffers.text.both(self.keys, &mut buffers.words);
             buffers.hashes.clear();
             buffers.hashes.extend(buffers.words.iter().map(|word| word[0]));
             self.cut(&mut buffers);

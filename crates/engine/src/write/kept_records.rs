@@ -3,6 +3,7 @@
 use crate::{
     Result,
     item::{ChunkNumber, ChunkStarts},
+    overlap::Overlaps,
     read::{Chunk, CopiedRecords, Input, PositionFilter, RecordCut, RecordFormat},
     trim::Cuts,
 };
@@ -14,6 +15,14 @@ pub trait TextCuts: Sync {
     /// # Errors
     /// When temporary files cannot be read.
     fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>>;
+}
+
+/// Texts without the stretches that stand in test items.
+impl TextCuts for Overlaps {
+    fn of_chunk(&self, number: ChunkNumber) -> Result<Vec<RecordCut>> {
+        let cuts = self.cuts(number)?.into_iter();
+        Ok(cuts.map(|(ordinal, ranges)| RecordCut { ordinal, ranges }).collect())
+    }
 }
 
 impl TextCuts for Cuts {

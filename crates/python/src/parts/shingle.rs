@@ -1,8 +1,9 @@
 //! The elements of a text, and lists as texts.
 
 use arrow_array::{LargeStringArray, UInt64Array};
-use nearkin_engine::shingle::elements::{checked_count, push_element, start_list};
-use nearkin_engine::shingle::{Grid, Shingling, StopWords, hash_bytes};
+use nearkin_engine::shingle::elements::{checked_count, each_element, push_element, start_list};
+use nearkin_engine::shingle::{Grid, Shingling, StopWords, Unit, hash_bytes};
+use nearkin_engine::{Error, fair_share};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Texts, handed_out, offsets};
@@ -14,8 +15,27 @@ fn handed<'py>(
     text: &str,
     bag: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if bag && matches!(shingling.unit, Unit::Elements) {
+        check_counts(text).raise(py)?;
+    }
     let elements = py.detach(|| if bag { shingling.bag(text) } else { shingling.set(text) });
     handed_out(py, &UInt64Array::from(elements))
+}
+
+/// Refuses a bag whose elements, as often as they occur, take more memory than there is.
+fn check_counts(text: &str) -> Result<(), Error> {
+    let mut all = 0u64;
+    each_element(text, |_, count| all += u64::from(count));
+    // Twice, because they are handed over.
+    if all.saturating_mul(16) <= fair_share() as u64 {
+        return Ok(());
+    }
+    let bag = format!(
+        "{all} elements with its repeats, which take {} GB",
+        all.saturating_mul(8).div_ceil(1_000_000_000)
+    );
+    let must = "smaller: scale the counts down, or search with nk.pairs(…, as_=\"bag\"), which takes large counts as weights";
+    Err(Error::parameter("the bag", bag, must))
 }
 
 /// The sorted hashes of a text's shingles, each once or as often as it occurs.

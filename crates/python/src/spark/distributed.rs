@@ -1,21 +1,20 @@
 //! Which texts have to be brought together: keys of a partition's texts, and what gathered keys say.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BinaryArray, Int32Array, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_pyarrow::PyArrowType;
+use nearkin_engine::Result;
 use nearkin_engine::distributed::{self, Meeting};
 use nearkin_engine::read::ItemLimit;
 use nearkin_engine::settings::Settings;
 use nearkin_engine::shingle::Unit;
-use nearkin_engine::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::columns::{batch, check_sizes, longs, numbers, texts};
 use super::lines::pieces;
+use super::pieces::{block_rows, gathered};
 use super::settings::{row_limit, settings};
 use crate::error::Raise;
 
@@ -122,9 +121,7 @@ impl Keys {
     #[pyo3(signature = (finish = false))]
     fn blocks(&mut self, finish: bool) -> PyArrowType<RecordBatch> {
         let blocks = if finish { self.keys.finish() } else { self.keys.full() };
-        let gatherers = Int32Array::from_iter_values(blocks.iter().map(|block| block.0 as i32));
-        let bytes = BinaryArray::from_iter_values(blocks.iter().map(|block| &block.1));
-        PyArrowType(batch(vec![("gatherer", Arc::new(gatherers)), ("block", Arc::new(bytes))]))
+        PyArrowType(block_rows(&blocks))
     }
 
     /// Texts, those without any element, and bytes of all.
@@ -144,14 +141,7 @@ pub(crate) fn meet(
     heavy: usize,
 ) -> PyResult<(PyArrowType<RecordBatch>, PyArrowType<RecordBatch>, u64)> {
     let work = || -> Result<Meeting> {
-        let columns: Option<Vec<&BinaryArray>> = blocks
-            .iter()
-            .map(|batch| {
-                batch.0.column_by_name("block").and_then(|column| column.as_binary_opt::<i32>())
-            })
-            .collect();
-        let columns = columns
-            .ok_or_else(|| Error::parameter("blocks", "given", "batches with a column block"))?;
+        let columns = gathered(&blocks)?;
         distributed::meet(columns.iter().flat_map(|column| column.iter().flatten()), places, heavy)
     };
     let Meeting { copies, wanted, buckets } = py.detach(work).raise(py)?;
