@@ -14,6 +14,7 @@ __all__ = [
     "DedupOptions",
     "HostArguments",
     "HostOptions",
+    "ItemOptions",
     "KeepOptions",
     "Options",
     "OverlapOptions",
@@ -54,6 +55,7 @@ class ReadOptions(TypedDict, total=False):
     ratings: str | None
     edges: bool | Literal["both", "directed"] | None
     questions: list[str] | None
+    grid: str | None
     digits: Literal["told", "binary", "hex"]
 
 
@@ -68,11 +70,17 @@ class ShingleOptions(TypedDict, total=False):
     hash_bits: Literal[32, 64]
 
 
-class CompareOptions(ShingleOptions, total=False):
+class ItemOptions(ReadOptions, ShingleOptions, total=False):
+    """What is read, what an item is, and how texts become shingles."""
+
+
+class CompareOptions(ItemOptions, total=False):
     """What `compare` takes."""
 
     passages: bool
     least_words: int | None
+    expected: bool | int | None
+    fields: str | list[str] | None
 
 
 class ShowOptions(ReadOptions, ShingleOptions, total=False):
@@ -109,7 +117,7 @@ class ShowOptions(ReadOptions, ShingleOptions, total=False):
     size: int
 
 
-class Options(ReadOptions, ShingleOptions, total=False):
+class Options(ItemOptions, total=False):
     """What `pairs`, `top` and `dedup` take. ``nearkin help pairs`` says more of each."""
 
     # What is similar, and how surely it is found
@@ -133,7 +141,10 @@ class Options(ReadOptions, ShingleOptions, total=False):
 class SearchOptions(Options, total=False):
     """What `pairs` and `top` take."""
 
+    at_most: float | None
+    at_least: float | None
     and_or: object
+    estimate: bool | int | None
     probes: int | None
     against_text: str | None
     against_id: str | None

@@ -7,6 +7,8 @@ similarity) the chance of the whole follows. See *Mining of Massive Datasets*, 3
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -16,7 +18,7 @@ import pyarrow as pa
 from nearkin import _nearkin
 from nearkin._arguments import whole
 
-__all__ = ["Expression", "bands", "function", "functions_needed", "parse"]
+__all__ = ["Expression", "Sensitive", "bands", "best_or", "function", "functions_needed", "parse"]
 
 
 class Expression:
@@ -176,6 +178,71 @@ class Expression:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Expression, (str(self),)
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A (d1, d2, p1, p2)-sensitive family of functions.
+
+    Pairs within `d1` agree with a chance of at least `p1`, pairs at `d2` or beyond with one of at most `p2`. Distances are in the
+    scale of the measure: Jaccard distances, degrees, bits, lengths.
+
+    Examples
+    --------
+    >>> from nearkin import amplify
+    >>> minhash = amplify.Sensitive.of("minhash", 0.3, 0.6)
+    >>> round(minhash.p1, 3), round(minhash.p2, 3)
+    (0.7, 0.4)
+    >>> planes = amplify.Sensitive.of("hyperplane", 30, 90, as_="vector", measure="cosine")
+    >>> planes.p2
+    0.5
+    >>> better = planes.amplified(amplify.function("hyperplane").and_(4).or_(4))
+    >>> round(better.p1, 4), round(better.p2, 4)
+    (0.9281, 0.2275)
+    """
+
+    d1: float
+    d2: float
+    p1: float
+    p2: float
+
+    @classmethod
+    def of(
+        cls,
+        function: str,
+        d1: float,
+        d2: float,
+        *,
+        as_: str | None = None,
+        measure: str | None = None,
+        bits: int | None = None,
+    ) -> Sensitive:
+        """What the functions of a name promise: ``minhash``; ``hyperplane`` with ``as_="vector", measure="cosine"``;
+        ``line(4)`` with ``as_="vector"``; ``bits`` with ``as_="bits"`` and the number of `bits` of an item."""
+        options = {name: value for name, value in (("as", as_), ("measure", measure)) if value is not None}
+        p1, p2 = _nearkin.sensitivity(json.dumps(options), function, bits, d1, d2)
+        return cls(d1, d2, p1, p2)
+
+    def amplified(self, expression: Expression) -> Sensitive:
+        """What an expression of these functions promises at the same distances."""
+        return Sensitive(self.d1, self.d2, expression.probability(self.p1), expression.probability(self.p2))
+
+
+def best_or(p1: float, p2: float) -> int:
+    """How many functions an OR should have so that its misses and its false candidates are fewest together.
+
+    Parameters
+    ----------
+    p1, p2
+        The chances that one function agrees on a pair that belongs together, and on another.
+
+    Examples
+    --------
+    >>> from nearkin import amplify
+    >>> amplify.best_or((0.2 * 0.8) ** 3, 0.2**6)
+    1030
+    """
+    return _nearkin.best_or(p1, p2)
 
 
 def parse(text: str) -> Expression:

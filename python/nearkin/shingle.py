@@ -11,7 +11,7 @@ lower case. In scripts without blanks between words, such as Chinese and Thai, e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from nearkin import _nearkin
 from nearkin._columns import Elements, set_text
 
-__all__ = ["chars", "elements", "hash_of", "of", "stop_words", "words"]
+__all__ = ["chars", "elements", "hash_of", "of", "squares", "stop_words", "words"]
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -112,6 +112,34 @@ def of(text: str, shingle: str = "words:5", *, bag: bool = False) -> Hashes:
     """
     hashes: Any = _nearkin.shingles(text, shingle, bag).to_numpy()
     return hashes  # type: ignore[no-any-return]
+
+
+def squares(
+    points: Iterable[Sequence[float]], columns: int, rows: int, side: float, *, margin: float = 0.0
+) -> set[int]:
+    """The squares of a grid that points are in, such as the minutiae of a fingerprint.
+
+    Parameters
+    ----------
+    points
+        Of each, x and y (downwards); what stands behind them does not count.
+    columns, rows, side
+        Squares side by side from the origin, numbered row by row from 0. Points beyond are in none.
+    margin
+        A point closer than that to a border is also in the square behind it.
+
+    Examples
+    --------
+    >>> import nearkin as nk
+    >>> sorted(nk.shingle.squares([(5, 5), (31, 15)], 4, 3, 10, margin=2))
+    [0, 6, 7]
+    >>> prints = {"a": [(5, 5), (31, 15)], "b": [(5, 5), (35, 15)]}
+    >>> sets = {name: nk.shingle.squares(points, 4, 3, 10, margin=2) for name, points in prints.items()}
+    >>> nk.pairs(sets, as_="set", threshold=0.5, and_or="or(64, squares(2))").to_pylist()
+    [{'a': 'a', 'b': 'b', 'similarity': 0.6666666666666666}]
+    """
+    places = [(float(point[0]), float(point[1])) for point in points]
+    return set(_nearkin.grid_squares(places, (columns, rows), (float(side), float(margin))))
 
 
 def hash_of(piece: str | bytes) -> int:

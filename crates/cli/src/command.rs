@@ -96,7 +96,19 @@ const SHORT_HELP: &[(&str, &[&str])] = &[
     ),
     (
         "compare",
-        &["collection", "text", "id", "shingle", "passages", "least_words", "no_diff", "json"],
+        &[
+            "collection",
+            "as",
+            "text",
+            "id",
+            "shingle",
+            "expected",
+            "fields",
+            "passages",
+            "least_words",
+            "no_diff",
+            "json",
+        ],
     ),
     (
         "plan",
@@ -219,20 +231,28 @@ pub(crate) fn command() -> clap::Command {
             show.mut_subcommand(step, |step| with_tables(step, Some(SHORT_STEP_HELP)))
         })
     });
-    // They compare texts alone, and say so to anyone who asks for more.
-    for name in ["compare", "overlap"] {
-        command = command.mut_subcommand(name, |job| {
-            let text = "Field or column that holds the text [default: text]";
-            let job = job.mut_arg("text", |argument| argument.help(text).long_help(text));
-            OTHER_ITEMS.iter().fold(job, |job, id| job.mut_arg(id, |argument| argument.hide(true)))
-        });
-    }
-    command
+    // It compares texts alone, and says so to anyone who asks for more.
+    command = command.mut_subcommand("overlap", |job| {
+        let text = "Field or column that holds the text [default: text]";
+        let job = job.mut_arg("text", |argument| argument.help(text).long_help(text));
+        OTHER_ITEMS.iter().fold(job, |job, id| job.mut_arg(id, |argument| argument.hide(true)))
+    });
+    command.mut_subcommand("compare", |job| job.mut_arg("grid", |argument| argument.hide(true)))
 }
 
 /// Options of items that are no texts.
-const OTHER_ITEMS: &[&str] =
-    &["as", "group", "element", "count", "rating", "ratings", "edges", "questions", "digits"];
+const OTHER_ITEMS: &[&str] = &[
+    "as",
+    "group",
+    "element",
+    "count",
+    "rating",
+    "ratings",
+    "edges",
+    "questions",
+    "grid",
+    "digits",
+];
 
 fn with_tables(job: clap::Command, shown: Option<&[&str]>) -> clap::Command {
     let ids: Vec<String> =

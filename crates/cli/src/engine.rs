@@ -16,7 +16,7 @@ use nearkin_engine::textbook::show::{ShowOptions, Step};
 use nearkin_engine::write::{self, CompleteOutput, Formulas};
 
 use crate::command::{Command, Job, command};
-use crate::compare::{ComparisonArgs, ComparisonRequest};
+use crate::compare::{self, ComparisonArgs, ComparisonRequest, Expected, ItemPlaces};
 use crate::dedup::{self, DedupOutputs, KeptItems, KeptTarget, RecordSource};
 use crate::output::in_memory;
 use crate::overlap::{FoundOverlaps, OverlapRequest};
@@ -383,7 +383,7 @@ pub fn plan(options: Options, inputs: Vec<Place>, observer: &dyn Observer) -> Re
 }
 
 /// What a comparison shows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ComparisonView {
     /// Whether it is JSON.
     pub json: bool,
@@ -391,6 +391,21 @@ pub struct ComparisonView {
     pub passages: bool,
     /// How many words in a row have to be the same for a passage.
     pub least_words: Option<u32>,
+    /// Elements of the universe of which two random sets are; 0 for those of the collection.
+    pub expected: Option<u64>,
+    /// The fields of records that are compared.
+    pub fields: Option<Vec<String>>,
+}
+
+impl From<ComparisonView> for ComparisonArgs {
+    fn from(view: ComparisonView) -> Self {
+        let ComparisonView { json, passages, least_words, expected, fields } = view;
+        let expected = expected.map(|universe| match universe {
+            0 => Expected::OfCollection,
+            universe => Expected::Of(universe),
+        });
+        Self { json, passages, least_words, expected, fields, no_diff: false }
+    }
 }
 
 /// Two texts compared, as text or as JSON.
@@ -406,10 +421,26 @@ pub fn compare(
     if view.passages && options.normal_form.is_some() {
         return Err(Error::conflict("normal_form", "passages").into());
     }
-    let ComparisonView { json, passages, least_words } = view;
-    let view = &ComparisonArgs { json, passages, least_words, no_diff: false };
+    let view = &ComparisonArgs::from(view);
     let shingling = options.text_shingling()?;
-    Ok(ComparisonRequest { names, texts, view, shingling }.tell(Screen::PAPER)?)
+    let universe = compare::known_universe(view)?;
+    Ok(ComparisonRequest { names, texts, view, shingling, universe }.tell(Screen::PAPER)?)
+}
+
+/// Two items of a collection compared, as text or as JSON; messages call them `names`.
+///
+/// # Errors
+/// When the options make no sense, or there are no such items.
+pub fn compare_items(
+    options: &Options,
+    view: ComparisonView,
+    names: [&str; 2],
+    ids: [&str; 2],
+    inputs: &[Place],
+) -> Result<String> {
+    let view = &ComparisonArgs::from(view);
+    let places = ItemPlaces { ids, inputs };
+    Ok(compare::tell_items(options, view, names, places, Screen::PAPER)?)
 }
 
 /// What a step of `show` shows, in every form.
@@ -525,8 +556,10 @@ pub fn command_line(words: &[String]) -> Result<CommandLine> {
             Err(Failure::Usage(format!("`{job}` does not run on Spark; pairs and dedup do")))
         }
     }?;
-    let Options { include, exclude, no_ignore, encoding, .. } = &line.options;
+    let Options { include, exclude, no_ignore, encoding, at_most, at_least, .. } = &line.options;
     let given = [
+        ("--at-most", at_most.is_some()),
+        ("--at-least", at_least.is_some()),
         ("--include", include.is_some()),
         ("--exclude", exclude.is_some()),
         ("--no-ignore", *no_ignore),

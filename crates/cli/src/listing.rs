@@ -78,6 +78,10 @@ fn check(args: &PairsArgs, options: &Options) -> nearkin_engine::Result<()> {
     if !args.search.against.is_empty() {
         return Err(Error::conflict("show", "against"));
     }
+    let bounds = [("at_most", options.at_most), ("at_least", options.at_least)];
+    if let Some((name, _)) = bounds.iter().find(|(_, bound)| bound.is_some()) {
+        return Err(Error::conflict(name, "show"));
+    }
     if options.kind() != ItemKind::Text {
         let must = "text: passages are of texts";
         return Err(Error::parameter("as", options.kind().word(), must));

@@ -34,6 +34,8 @@ pub(crate) struct Subject {
     by_elements: bool,
     /// Whether rows are of an item and one of its closest.
     is_closest: bool,
+    /// Minhashes of a signature, where similarities are estimates.
+    estimate: Option<usize>,
 }
 
 impl Subject {
@@ -45,7 +47,8 @@ impl Subject {
         };
         let shingle = by_elements.then(|| settings.shingling.to_string());
         let is_closest = goal == Goal::Closest;
-        Ok(Self { settings: settings.clone(), measure, shingle, by_elements, is_closest })
+        let (settings, estimate) = (settings.clone(), options.estimate);
+        Ok(Self { settings, measure, shingle, by_elements, is_closest, estimate })
     }
 
     /// What the closeness of an item to the kept one is called.
@@ -61,7 +64,7 @@ impl Subject {
 
     /// What is similar, in words.
     fn reach(&self) -> String {
-        match self.settings.within {
+        let reach = match self.settings.within {
             // Somebody may have meant 1 − cos.
             Some(most) if self.measure == "cosine" => {
                 // More exact than 1 − cos where that is small.
@@ -71,12 +74,21 @@ impl Subject {
             }
             Some(most) => format!("within {most}"),
             None => format!("at or above {}", self.settings.threshold),
+        };
+        match (self.settings.no_closer, self.settings.within) {
+            (None, _) => reach,
+            (Some(bound), Some(_)) => format!("{reach} and at least {bound} apart"),
+            (Some(bound), None) => format!("{reach} and at or below {bound}"),
         }
     }
 
     /// What the pairs that were written are.
     fn pairs(&self) -> String {
         let closest = "rows of an item and one of its closest";
+        if self.estimate.is_some() {
+            let what = if self.is_closest { closest } else { "pairs with an estimate" };
+            return format!("{what} {} ({})", self.reach(), self.measure);
+        }
         match (self.is_closest, self.limit()) {
             (true, Some(_)) => format!("{closest} {} ({})", self.reach(), self.measure),
             (true, None) => format!("{closest} ({})", self.measure),
@@ -85,8 +97,22 @@ impl Subject {
         }
     }
 
+    /// The standard error of an estimate of the threshold: √(s(1 − s) / k).
+    fn standard_error(&self, functions: usize) -> f64 {
+        let at = self.settings.threshold.clamp(0.0, 1.0);
+        (at * (1.0 - at) / functions as f64).sqrt()
+    }
+
     /// How surely pairs were found.
     fn promise(&self, plan: &Plan) -> String {
+        if let Some(functions) = self.estimate {
+            return format!(
+                "estimated: nothing was compared; each value is the share of {functions} minhashes that agree, with a \
+                 standard error of {:.4} at {}",
+                self.standard_error(functions),
+                self.settings.threshold
+            );
+        }
         let Some(tables) = plan.tables_taken() else {
             return "found by an exact search, which misses none".to_owned();
         };
@@ -95,7 +121,12 @@ impl Subject {
             Strategy::Bands(_) | Strategy::Tables { .. } => (plan.recall * 1e6).round() / 1e6,
             _ => self.settings.recall,
         };
-        let promise = format!("promised: a pair at just {limit} is found with chance {chance}");
+        let agreeing = match tables.expression.required_fields() {
+            fields if fields.is_empty() => String::new(),
+            fields => format!(" that agrees in {}", fields.join(", ")),
+        };
+        let promise =
+            format!("promised: a pair at just {limit}{agreeing} is found with chance {chance}");
         match &tables.expected {
             None => promise,
             Some(expected) => format!(
@@ -127,7 +158,11 @@ pub(crate) fn funnel(stats: &Stats, subject: &Subject) -> String {
         rows.push((stats.empty, "empty items, similar to nothing".into()));
     }
     if stats.identical > 0 {
-        rows.push((stats.identical, "identical to an earlier one".into()));
+        let same = match subject.estimate {
+            Some(_) => "with the signature of an earlier one",
+            None => "identical to an earlier one",
+        };
+        rows.push((stats.identical, same.into()));
     }
     rows.push((stats.distinct, "distinct items".into()));
     rows.extend(compared(stats, subject));
@@ -283,6 +318,23 @@ fn nothing(stats: &Stats) -> Option<Problem> {
     }
 }
 
+/// The warning of a run whose pairs are all closer than is allowed.
+fn all_closer(stats: &Stats, subject: &Subject) -> Option<Problem> {
+    let bound = subject.settings.no_closer?;
+    let found = stats.similar > 0 || stats.identical > 0;
+    if stats.pairs != Some(0) || !found || subject.is_closest {
+        return None;
+    }
+    let name = if subject.settings.within.is_some() { "at_least" } else { "at_most" };
+    let found = match (stats.similar, stats.identical) {
+        (0, copies) => format!("{} items that are copies of others", grouped(copies)),
+        (1, _) => "one similar pair of distinct items".to_owned(),
+        (similar, _) => format!("{} similar pairs of distinct items", grouped(similar)),
+    };
+    let what = format!("no pair is left: the run found {found}, closer than {bound}");
+    Some(Problem::new(what).or(Advice::with(name, "allow closer pairs")))
+}
+
 /// The warning of an audit that was asked for and not made.
 fn not_audited(stats: &Stats, subject: &Subject) -> Option<Problem> {
     let is_asked = subject.settings.audit.is_some_and(|count| count > 0);
@@ -301,6 +353,10 @@ fn compared(stats: &Stats, subject: &Subject) -> Vec<(u64, String)> {
         Some(_) => "pairs of them looked at",
         None => "pairs of them do",
     };
+    if subject.estimate.is_some() {
+        let what = "pairs of signatures agree in one value or more, and are counted";
+        return if subject.is_closest { Vec::new() } else { vec![(stats.verified, what.into())] };
+    }
     match (subject.by_elements, stats.plan.is_exact()) {
         (true, false) => vec![
             (stats.in_candidates, "of them share a bucket with another".into()),
@@ -494,6 +550,8 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "unlike": stats.unlike,
         "threshold": threshold,
         "within": settings.within.filter(|within| within.is_finite()),
+        "at_most": settings.no_closer.filter(|_| settings.within.is_none()),
+        "at_least": settings.no_closer.filter(|_| settings.within.is_some()),
         "shingle": subject.shingle,
         "seed": settings.seed,
         "bands": bands.map(|bands| bands.count),
@@ -501,14 +559,19 @@ pub(crate) fn as_json(stats: &Stats, subject: &Subject) -> Value {
         "expression": expression.map(|tables| tables.expression.to_string()),
         "probes": expression.map(|tables| tables.probes),
         "expected": expected_json(&stats.plan, *by_elements),
+        "estimate": subject.estimate.map(|functions| json!({
+            "functions": functions,
+            "standard_error": subject.standard_error(functions),
+        })),
         "way": match (tables.is_some(), by_elements) {
+            _ if subject.estimate.is_some() => "estimate",
             (false, _) => "exact",
             (true, true) => "bands",
             (true, false) => "tables",
         },
         "measure": subject.measure,
         "recall": {
-            "promised": stats.plan.recall,
+            "promised": subject.estimate.is_none().then_some(stats.plan.recall),
             "audited": stats.audit.as_ref().map(audit_json),
         },
         "stages": stages_json(&stats.stages),
@@ -574,7 +637,8 @@ impl RunReport {
         let Stats { items, empty, unshingled, short, .. } = *stats;
         let short = ShortTexts { all: items, empty, none: unshingled, one: short };
         let short = short.warning(&subject.settings.shingling).filter(|_| subject.by_elements);
-        let warnings = [nothing(stats), not_audited(stats, subject), short];
+        let warnings =
+            [nothing(stats), all_closer(stats, subject), not_audited(stats, subject), short];
         let warnings = warnings.into_iter().flatten().collect();
         let report = Self::new(json, funnel, collection.skipped.iter());
         Self { warnings, ..report.skipped_in(&collection.skipped_in) }

@@ -24,7 +24,7 @@ use nearkin_engine::{Error, with_threads};
 
 use crate::args::{
     AgainstArgs, Fill, InputArgs, RunArgs, ShingleArgs, SimilarityArgs, WayArgs, check_folders,
-    check_outputs, options_of, parsed, place_parser,
+    check_outputs, number, options_of, parsed, place_parser,
 };
 use crate::output::to_file;
 use crate::progress::Progress;
@@ -42,6 +42,8 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     similarity: SimilarityArgs,
     #[command(flatten)]
+    bound: BoundArgs,
+    #[command(flatten)]
     shingle: ShingleArgs,
     #[command(flatten)]
     way: WayArgs,
@@ -56,16 +58,44 @@ pub(crate) struct SearchArgs {
     pub(crate) run: RunArgs,
 }
 
+/// How close the pairs that are handed out may be.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Similarity")]
+struct BoundArgs {
+    /// Largest similarity of a pair, such as 0.95 to leave out copies and near-copies
+    ///
+    /// Closer pairs are found and left out, so --recall and the audit speak of all pairs from --threshold on.
+    #[arg(long, value_name = "SIMILARITY", value_parser = number, allow_negative_numbers = true)]
+    at_most: Option<f64>,
+    /// Smallest distance of a pair, with --within
+    #[arg(long, value_name = "DISTANCE", value_parser = number, allow_negative_numbers = true)]
+    at_least: Option<f64>,
+}
+
+impl Fill for BoundArgs {
+    fn fill(&self, options: &mut Options) {
+        options.at_most = self.at_most;
+        options.at_least = self.at_least;
+    }
+}
+
 /// Tables to search by.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 struct TablesArgs {
     /// Search in memory by this expression of ANDs and ORs, such as 'or(20, and(5, minhash))'
     ///
-    /// Functions: minhash for texts, sets and bags; hyperplane or signs for cosine; line or line(WIDTH) for l2 and l1;
-    /// bits for hamming.
+    /// Functions: minhash for texts, sets and bags, and squares or squares(N), which says yes if an item has all of N random
+    /// elements; hyperplane for cosine, and for vectors signs; line or line(WIDTH) for l2 and l1; bits for hamming;
+    /// equal(FIELD) for items that are records.
     #[arg(long, value_name = "EXPR", value_parser = parsed::<Expression>)]
     and_or: Option<Expression>,
+    /// Compare nothing: report how many of K minhashes of two items agree, as an estimate [default for K: 256]
+    ///
+    /// All pairs are reported whose estimate reaches the threshold. The column is called estimate. The standard error of an
+    /// estimate is √(s(1 − s)/K), 0.03 or less for 256. For texts, sets and bags by jaccard or bag.
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "256", value_parser = clap::value_parser!(u32).range(1..))]
+    estimate: Option<u32>,
     /// Buckets to look into in each table
     ///
     /// For --and-or 'or(B, and(R, function))', or --bands with --rows.
@@ -76,6 +106,7 @@ struct TablesArgs {
 impl Fill for TablesArgs {
     fn fill(&self, options: &mut Options) {
         options.and_or.clone_from(&self.and_or);
+        options.estimate = self.estimate.map(|functions| functions as usize);
         options.probes = self.probes.map(usize::from);
     }
 }
@@ -87,6 +118,7 @@ impl SearchArgs {
             &self.input,
             &self.fields,
             &self.similarity,
+            &self.bound,
             &self.shingle,
             &self.way,
             &self.tables,
@@ -235,7 +267,13 @@ pub(crate) fn find(
     };
     observer.stage(Stage::Write, None);
     let clock = Clock::start(Stage::Write);
-    let written = write_rows(&similar, request.rows()?, (&settings).into(), target, observer);
+    let value = match (options.estimate, similar.form()) {
+        (Some(_), _) => "estimate",
+        (None, Form::Similarity) => "similarity",
+        (None, Form::Distance) => "distance",
+    };
+    let rows = (request.rows()?, value);
+    let written = write_rows(&similar, rows, (&settings).into(), target, observer);
     let written = report::unless_closed(written)?;
     similar.stats.stages.push(clock.stop(0));
     let (count, written) = written.unzip();
@@ -310,7 +348,7 @@ pub(crate) fn columns(numbers: [bool; 2], value: &str) -> [Column<'_>; 3] {
 /// Writes the rows, and says how many.
 fn write_rows(
     similar: &Matches,
-    rows: Rows,
+    (rows, value): (Rows, &str),
     resources: Resources,
     target: Target<'_>,
     observer: &dyn Observer,
@@ -318,10 +356,6 @@ fn write_rows(
     let collection = &similar.collection;
     let (right, start) = collection.split().map_or((0, 0), |split| (1, split));
     let numbers = [0, right].map(|input| collection.ids_are_numbers(input));
-    let value = match similar.form() {
-        Form::Similarity => "similarity",
-        Form::Distance => "distance",
-    };
     let columns = columns(numbers, value);
     let mut table = target.create(&columns)?.with_resources(resources);
     let threads = resources.threads;

@@ -26,6 +26,8 @@ pub struct Settings {
     pub threshold: f64,
     /// A distance instead: pairs within it are similar, and `threshold` does not count.
     pub within: Option<f64>,
+    /// Pairs closer than this similarity or distance are left out of what is handed out: near, but no copies.
+    pub no_closer: Option<f64>,
     /// The chance that a pair at just the threshold is found; more similar ones are found more surely.
     pub recall: f64,
     /// How pairs are found.
@@ -108,6 +110,7 @@ impl Default for Settings {
             measure: Measure::default(),
             threshold: 0.8,
             within: None,
+            no_closer: None,
             recall: DEFAULT_RECALL,
             strategy: Strategy::default(),
             filters: Filters::default(),

@@ -162,6 +162,25 @@ impl Limit {
         }
     }
 
+    /// An error where no pair can reach this limit without being closer than `bound`.
+    ///
+    /// # Errors
+    /// When the bound is no number, or on the wrong side of the limit.
+    pub(crate) fn check_no_closer(self, bound: f64) -> Result<()> {
+        let wrong = |name, must| Err(Error::parameter(name, bound, must));
+        match self {
+            Self::Similarity(least) if bound.is_nan() || bound < least => {
+                wrong("at_most", format!("at least the threshold, {least}, or no pair is left"))
+            }
+            Self::Distance(most) if bound.is_nan() || bound > most => wrong(
+                "at_least",
+                format!("at most the largest distance, {most}, or no pair is left"),
+            ),
+            Self::Distance(_) if bound < 0.0 => wrong("at_least", "a number from 0 on".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
     /// The similarity that is just enough.
     pub fn similarity(self) -> f64 {
         match self {

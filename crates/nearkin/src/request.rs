@@ -142,6 +142,12 @@ impl<'a, G> Request<'a, G> {
         self
     }
 
+    /// Leaves out pairs that are closer than this: above the similarity, or below the distance.
+    pub fn no_closer(mut self, value: f64) -> Self {
+        self.settings.no_closer = Some(value);
+        self
+    }
+
     /// The chance that a pair at just the threshold is found; 0.99 unless you say otherwise.
     pub fn recall(mut self, chance: f64) -> Self {
         self.settings.recall = chance;

@@ -36,16 +36,16 @@ mod _nearkin {
     use crate::overlap::{Overlaps, overlap};
     #[pymodule_export]
     use crate::parts::{
-        Expression, Index, Sketcher, edits, functions_needed, hamming, hash_of, keys_of_sketches,
-        list_text, list_texts, planned, sets_compared, shingles, stop_word_shingles,
-        vectors_compared,
+        Expression, Index, Sketcher, best_or, edits, functions_needed, grid_squares, hamming,
+        hash_of, keys_of_sketches, list_text, list_texts, planned, sensitivity, sets_compared,
+        shingles, stop_word_shingles, vectors_compared,
     };
     #[pymodule_export]
     use crate::records::{Resolution, resolve, suggest_rules};
     #[pymodule_export]
     use crate::run::{
-        Deduplicated, Trimmed, compare, dedup, is_exact, keep_rules, main, plan, search, show,
-        take_apart, trim,
+        Deduplicated, Trimmed, compare, compare_items, dedup, is_exact, keep_rules, main, plan,
+        search, show, take_apart, trim,
     };
 
     #[pymodule_init]

@@ -7,11 +7,13 @@ mod measure;
 mod minhash;
 mod shingle;
 
-pub(crate) use amplify::{Expression, functions_needed, planned};
+pub(crate) use amplify::{Expression, best_or, functions_needed, planned, sensitivity};
 pub(crate) use index::Index;
 pub(crate) use measure::{edits, hamming, sets_compared, vectors_compared};
 pub(crate) use minhash::{Sketcher, keys_of_sketches};
-pub(crate) use shingle::{hash_of, list_text, list_texts, shingles, stop_word_shingles};
+pub(crate) use shingle::{
+    grid_squares, hash_of, list_text, list_texts, shingles, stop_word_shingles,
+};
 
 use nearkin_engine::amplify::Bands;
 use nearkin_engine::settings::{Settings, Strategy};

@@ -280,7 +280,8 @@ pub(crate) fn plan(py: Python<'_>, options: &str, inputs: Vec<InputArgument>) ->
 
 /// Two texts compared, as text or as JSON.
 #[pyfunction]
-#[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None))]
+#[pyo3(signature = (options, names, texts, *, json, passages = false, least_words = None, expected = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn compare(
     py: Python<'_>,
     options: &str,
@@ -289,6 +290,7 @@ pub(crate) fn compare(
     json: bool,
     passages: bool,
     least_words: Option<i64>,
+    expected: Option<u64>,
 ) -> PyResult<String> {
     let least_words = least_words.map(|least| {
         let wrong = |_| Error::parameter("least_words", least, "at least 1");
@@ -296,7 +298,7 @@ pub(crate) fn compare(
     });
     let least_words = least_words.transpose().raise(py)?;
     let options = parse_options(py, options)?;
-    let view = ComparisonView { json, passages, least_words };
+    let view = ComparisonView { json, passages, least_words, expected, fields: None };
     let ([a, b], [x, y]) = (&names, &texts);
     watched(py, None, |_| engine::compare(&options, view, [a, b], [x, y]))?.raise(py)
 }
@@ -321,6 +323,26 @@ pub(crate) fn show(
     let shown = watched(py, None, |_| engine::show(step, &options, own, &items, most))?;
     let ShownForms { json, text, latex, html } = shown.raise(py)?;
     Ok((json, text, latex, html))
+}
+
+/// Two items of a collection compared, as text or as JSON.
+#[pyfunction]
+#[pyo3(signature = (options, names, ids, inputs, *, json, expected = None, fields = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn compare_items(
+    py: Python<'_>,
+    options: &str,
+    names: [String; 2],
+    ids: [String; 2],
+    inputs: Vec<InputArgument>,
+    json: bool,
+    expected: Option<u64>,
+    fields: Option<Vec<String>>,
+) -> PyResult<String> {
+    let (options, inputs) = (parse_options(py, options)?, places(py, inputs)?);
+    let view = ComparisonView { json, expected, fields, ..ComparisonView::default() };
+    let ([a, b], [x, y]) = (&names, &ids);
+    watched(py, None, |_| engine::compare_items(&options, view, [a, b], [x, y], &inputs))?.raise(py)
 }
 
 /// A command line of `pairs` or `dedup` taken apart: the job, its options as JSON, and the files that it names.

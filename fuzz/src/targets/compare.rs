@@ -25,7 +25,7 @@ pub(crate) fn compare(data: &[u8]) {
     let options = Options::from_json(OPTIONS[usize::from(flags & 7)]).expect("good options");
     let passages = flags & 8 > 0 && options.normal_form.is_none();
     let least_words = (flags & 16 > 0).then_some(u32::from(flags >> 5) + 1);
-    let view = |json| ComparisonView { json, passages, least_words };
+    let view = |json| ComparisonView { json, passages, least_words, ..ComparisonView::default() };
     let told = |json, texts| told(&options, view(json), ["a", "b"], texts).expect("good options");
     let facts: Value = serde_json::from_str(&told(true, [a, b])).expect("JSON");
     let turned: Value = serde_json::from_str(&told(true, [b, a])).expect("JSON");

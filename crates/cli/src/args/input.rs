@@ -6,6 +6,7 @@ use clap::Args;
 use nearkin_engine::Error;
 use nearkin_engine::options::{Edges, ItemKind, Options};
 use nearkin_engine::read::{Digits, Format, OnError, Place, Ratings, TextEncoding};
+use nearkin_engine::shingle::Grid;
 
 use super::{Fill, format_parser, item_bytes, keyword_parser, parsed, place_parser};
 
@@ -210,6 +211,12 @@ struct ItemArgs {
     /// Columns to use with --as answers [default: all but the id]
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
     questions: Option<Vec<String>>,
+    /// Put points, such as the minutiae of fingerprints, into the squares of this grid: COLUMNSxROWS:SIDE:MARGIN
+    ///
+    /// Items are lists of points [x, y], in the field minutiae or points, and become sets of squares. Points beyond the grid
+    /// are left out. With a margin, a point closer than that to a border is also in the square behind it.
+    #[arg(long, value_name = "GRID", value_parser = parsed::<Grid>)]
+    grid: Option<Grid>,
     /// How bit strings are written [default: told]
     #[arg(long, value_name = "HOW", value_parser = keyword_parser::<Digits>())]
     digits: Option<Digits>,
@@ -225,6 +232,7 @@ impl Fill for ItemArgs {
         options.ratings = self.ratings;
         options.edges = self.edges;
         options.questions.clone_from(&self.questions);
+        options.grid = self.grid;
         options.digits = self.digits;
     }
 }

@@ -6,7 +6,7 @@ use nearkin_engine::amplify::Expression;
 use nearkin_engine::observe::Observer;
 use nearkin_engine::options::{Goal, MeasureName, Options, Query};
 use nearkin_engine::plan::{Plan, Way};
-use nearkin_engine::search::Search;
+use nearkin_engine::search::{Items, Search};
 use nearkin_engine::space::Form;
 use serde_json::{Value, json};
 
@@ -17,6 +17,7 @@ use crate::report::{expected_json, grouped, named};
 pub(super) struct InMemoryPlan {
     items: usize,
     query: Query,
+    bits: Option<usize>,
     plan: Plan,
     /// Where the curve is asked for.
     at: Vec<f64>,
@@ -32,9 +33,23 @@ impl InMemoryPlan {
         let query = options.query(Goal::Pairs)?;
         let loaded = options.load(Goal::Pairs, &request.inputs, &[])?;
         let (items, settings) = (loaded.items().len(), options.settings(Goal::Pairs)?);
+        let bits = match loaded.items() {
+            Items::Bits(bits, ..) => Some(bits.length()),
+            _ => None,
+        };
         let plan = Search::new(&settings).observed(observer).plan(loaded, Goal::Pairs)?;
         let plan = plan.unwrap_or_default();
-        Ok(Self { items, query, plan, at: request.view.at.clone() })
+        Ok(Self { items, query, bits, plan, at: request.view.at.clone() })
+    }
+
+    /// The expression of the tables, where there are some.
+    pub(super) fn expression(&self) -> Option<&Expression> {
+        self.plan.tables.as_ref().map(|tables| &tables.expression)
+    }
+
+    /// How many bits each item has, where items are bit strings.
+    pub(super) fn bits(&self) -> Option<usize> {
+        self.bits
     }
 
     pub(super) fn as_text(&self) -> Result<String, fmt::Error> {

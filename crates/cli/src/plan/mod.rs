@@ -1,6 +1,7 @@
 //! `nearkin plan`: what a run will do, before it runs.
 
 mod curve;
+mod functions;
 mod in_memory;
 mod json;
 mod numbers;
@@ -11,8 +12,8 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearkin_engine::amplify::{Bands, Expression, Sensitivity, functions_needed};
-use nearkin_engine::error::Problem;
+use nearkin_engine::amplify::{Bands, Expression, Sensitivity, best_or, functions_needed};
+use nearkin_engine::error::{Advice, Problem};
 use nearkin_engine::observe::{NoObserver, ObservedSource, Observer};
 use nearkin_engine::options::{Goal, ItemKind, Options};
 use nearkin_engine::plan::{Forecast, Survey, sample, survey};
@@ -46,7 +47,8 @@ use crate::screen::{Screen, print};
   nearkin plan articles.jsonl -t 0.5                   with a sample of the data
   nearkin plan articles.jsonl -t 0.5 --plot curve.svg
   nearkin plan --bands 20 --rows 5 --at 0.2,0.5,0.8 --json
-  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6"
+  nearkin plan --and-or 'and(4, or(4, minhash))' --sensitive 0.2,0.6
+  nearkin plan --as vector --measure cosine --and-or 'or(9, and(6, hyperplane))' --sensitive 20,70"
 )]
 pub(crate) struct PlanArgs {
     /// Files, folders or - to take a sample from
@@ -82,10 +84,16 @@ struct ViewArgs {
     at: Vec<f64>,
     /// Two distances: print how well pairs at D1 and D2 are told apart
     ///
-    /// Once for one function, once for the whole expression. A distance is the chance that one function differs: Jaccard
-    /// distance, share of bits, angle / 180°.
+    /// Once for one function, once for the whole expression. Distances are those of the measure: Jaccard distances for texts,
+    /// sets and bags, and with --as and --measure degrees for cosine, bits for hamming, and lengths for line(WIDTH).
     #[arg(long, value_name = "D1,D2", value_parser = two_distances)]
     sensitive: Option<(f64, f64)>,
+    /// Print instead how many functions an OR should have, to miss and to compare in vain as few pairs as possible
+    ///
+    /// P1 is the chance that one function agrees on a pair that belongs together, P2 that it does on another. For functions
+    /// of three grid squares, P1 is (filled · again)³ and P2 is filled⁶.
+    #[arg(long, value_name = "P1,P2", value_parser = two_chances, conflicts_with_all = ["inputs", "and_or", "sensitive", "plot"])]
+    best_or: Option<(f64, f64)>,
     /// Draw the curve into a .svg or .png file
     ///
     /// With INPUT, over a histogram of similarities.
@@ -116,6 +124,7 @@ impl Default for ViewArgs {
             and_or: None,
             at: AT.to_vec(),
             sensitive: None,
+            best_or: None,
             plot: None,
             latex: false,
             delta: DELTA,
@@ -155,13 +164,39 @@ impl PlanRequest {
 
 /// Reads `0.2,0.6`.
 fn two_distances(text: &str) -> Result<(f64, f64), String> {
-    let how = "give two distances from 0 to 1, the smaller first, such as 0.2,0.6";
+    let how = "give two distances, the smaller first, such as 0.2,0.6";
     let parsed = text.split_once(',').and_then(|(near, far)| {
         Some((near.trim().parse::<f64>().ok()?, far.trim().parse::<f64>().ok()?))
     });
     parsed
-        .filter(|(near, far)| 0.0 <= *near && near < far && *far <= 1.0)
+        .filter(|(near, far)| 0.0 <= *near && near < far && far.is_finite())
         .ok_or_else(|| how.to_owned())
+}
+
+/// Reads `0.004096,0.000064`.
+fn two_chances(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text.split_once(',').and_then(|(one, other)| {
+        Some((one.trim().parse::<f64>().ok()?, other.trim().parse::<f64>().ok()?))
+    });
+    let (p1, p2) = parsed.ok_or("give two chances, such as 0.004096,0.000064")?;
+    best_or(p1, p2).map(|_| (p1, p2)).map_err(|error| error.to_string())
+}
+
+/// How many functions an OR should have, and what it then misses and meets in vain.
+fn tell_best_or((p1, p2): (f64, f64), json: bool) -> Result<String> {
+    let best = best_or(p1, p2)?;
+    let or = Expression::function("p").or(best);
+    let (missed, wasted) = (or.missed(p1), or.probability(p2));
+    if json {
+        let told = serde_json::json!({ "best_or": best, "missed": missed, "wasted": wasted });
+        return Ok(format!("{told:#}\n"));
+    }
+    let [shown_missed, shown_wasted, sum] = [missed, wasted, missed + wasted].map(numbers::chance);
+    Ok(format!(
+        "or({best}, function) errs least, where a function agrees with chance {p1} on a pair that belongs together and \
+         {p2} on another:\n  {shown_missed}  of the pairs that belong together are missed\n  {shown_wasted}  of the others are \
+         compared in vain\n  {sum}  together\n"
+    ))
 }
 
 /// Records drawn from a collection and compared with all of it.
@@ -175,18 +210,40 @@ pub(crate) fn run(args: &PlanArgs) -> anyhow::Result<()> {
 pub(crate) fn tell(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Result<String> {
     let (options, view) = (&request.options, &request.view);
     options.check()?;
-    if let Some(wrong) = view.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
-        return Err(Error::parameter("at", wrong, "from 0 to 1").into());
+    if let Some(chances) = view.best_or {
+        return Ok(tell_best_or(chances, view.json)?);
     }
     if let Some(path) = &view.plot {
         check_plot(path)?;
         check_outputs(&[], &[Some(path)], &request.inputs.iter().collect::<Vec<_>>())?;
     }
-    if options.compares_in_memory() {
-        return tell_in_memory(request, observer);
+    if options.compares_in_memory()
+        && request.inputs.is_empty()
+        && let Some(expression) = &options.and_or
+    {
+        check_unused(view, &["plot"])?;
+        return functions::tell(request, expression, Screen::of_stdout());
+    }
+    if let Some(wrong) = view.at.iter().find(|s| !(0.0..=1.0).contains(*s)) {
+        return Err(Error::parameter("at", wrong, "from 0 to 1").into());
+    }
+    if let Some(wrong) = view.sensitive.map(|(_, far)| far).filter(|far| *far > 1.0)
+        && !options.compares_in_memory()
+    {
+        return Err(
+            Error::parameter("sensitive", wrong, "two Jaccard distances from 0 to 1").into()
+        );
     }
     if let Some(expression) = &options.and_or {
         known_functions(expression)?;
+        // What such a run of texts, sets or bags would do in memory.
+        let are_minhashes = expression.names().iter().all(|name| *name == "minhash");
+        if !request.inputs.is_empty() && !are_minhashes {
+            return tell_in_memory(request, observer);
+        }
+    }
+    if options.compares_in_memory() {
+        return tell_in_memory(request, observer);
     }
     let plan = Plan::of(request, observer)?;
     let picture = view.plot.as_deref().map(|path| plan.picture(path)).transpose()?;
@@ -222,18 +279,45 @@ fn tell_in_memory(request: &PlanRequest, observer: &dyn Observer) -> anyhow::Res
     if request.inputs.is_empty() {
         let must =
             "given for items that are no texts: what is best depends on how far apart they are";
-        return Err(Error::parameter("INPUT", "missing", must).into());
+        let error = Error::parameter("INPUT", "missing", must);
+        return Err(error.or(Advice::with("and_or", "see the curve of an expression")).into());
     }
-    let unused = [
-        ("plot", view.plot.is_some()),
-        ("sensitive", view.sensitive.is_some()),
-        ("latex", view.latex),
-    ];
-    if let Some((name, _)) = unused.iter().find(|(_, given)| *given) {
-        return Err(Error::parameter(name, "given", "left out for items that are no texts").into());
-    }
+    check_unused(view, &["plot", "latex"])?;
     let plan = in_memory::InMemoryPlan::of(request, observer)?;
-    Ok(if view.json { format!("{:#}\n", plan.as_json()) } else { plan.as_text()? })
+    let curve = match (view.sensitive, plan.expression()) {
+        (Some(two), Some(expression)) => {
+            let curve = functions::ExpressionCurve::new(expression, &request.options, plan.bits())?;
+            Some((curve, two))
+        }
+        (Some(_), None) => {
+            let must = "left out: there are no tables for these items that keep the recall";
+            return Err(Error::parameter("sensitive", "given", must).into());
+        }
+        (None, _) => None,
+    };
+    if view.json {
+        let mut json = plan.as_json();
+        if let Some((curve, two)) = curve {
+            json["sensitive"] = curve.sensitive_json(two)?;
+        }
+        return Ok(format!("{json:#}\n"));
+    }
+    let mut text = plan.as_text()?;
+    if let Some((curve, two)) = curve {
+        text.push_str(&curve.sensitive_text(two)?);
+    }
+    Ok(text)
+}
+
+/// An error for options that a plan for items in memory does not have.
+fn check_unused(view: &ViewArgs, names: &[&'static str]) -> Result<()> {
+    let given = [("plot", view.plot.is_some()), ("latex", view.latex)];
+    match given.into_iter().find(|(name, given)| *given && names.contains(name)) {
+        Some((name, _)) => {
+            Err(Error::parameter(name, "given", "left out for items that are no texts"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What there is to say.

@@ -448,9 +448,13 @@ fn a_table_on_standard_input_is_answered_with_its_format() {
 
 #[test]
 fn the_kinds_of_items_that_a_comparison_refuses_are_not_in_its_help() {
-    let help = Place::new().ok("compare --help").stdout;
+    let place = Place::new();
+    let help = place.ok("overlap --help").stdout;
     assert!(!help.contains("--as") && !help.contains("--group"), "{help}");
-    assert!(help.contains("--shingle"), "{help}");
+    // Another one compares them all, but no points in a grid.
+    let help = place.ok("compare --help").stdout;
+    assert!(help.contains("--as <KIND>") && help.contains("--group"), "{help}");
+    assert!(help.contains("--shingle") && !help.contains("--grid"), "{help}");
 }
 
 #[test]

@@ -8,10 +8,13 @@ mod common;
 mod data;
 
 mod audit;
+mod bounds;
+mod compare_items;
 mod crafted;
 mod dedup_kinds;
 mod errors;
 mod exact;
+mod families;
 mod fuzz;
 mod held;
 mod hosts;

@@ -261,7 +261,10 @@ fn what_is_refused() {
     place.write("bad.jsonl", "{\"text\": 1}\n");
     place.fails("plan --plot curve.pdf", &["--plot", "curve.pdf", ".svg or .png"]);
     place.fails("plan --plot no/such/folder/curve.svg", &["no/such/folder/curve.svg"]);
-    place.fails("plan in.jsonl --and-or or(4,hyperplane)", &["--and-or", "minhash"]);
+    place.fails(
+        "plan in.jsonl --and-or or(4,hyperplane)",
+        &["hyperplane", "made of minhash, squares"],
+    );
     place.fails("plan bad.jsonl --plot curve.png", &["bad.jsonl:1"]);
     place.fails("plan --at 1.5", &["--at"]);
     for (line, words) in [

@@ -55,6 +55,35 @@ impl Expression {
         Self::Or(count, Box::new(self))
     }
 
+    /// The field that a function compares, if it is `equal(FIELD)`.
+    pub fn field_of(function: &str) -> Option<&str> {
+        function.strip_prefix("equal(")?.strip_suffix(')').map(str::trim)
+    }
+
+    /// The fields that its functions compare, each once, in alphabetical order.
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields: Vec<String> =
+            self.names().into_iter().filter_map(Self::field_of).map(str::to_owned).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
+    /// The fields in which all pairs that satisfy it agree.
+    pub fn required_fields(&self) -> Vec<&str> {
+        match self {
+            Self::Function(name) => Self::field_of(name).into_iter().collect(),
+            Self::And(_, inside) | Self::Or(_, inside) => inside.required_fields(),
+            Self::All(parts) => parts.iter().flat_map(Self::required_fields).collect(),
+            Self::Any(parts) => {
+                let mut parts = parts.iter().map(Self::required_fields);
+                let mut common = parts.next().unwrap_or_default();
+                parts.for_each(|others| common.retain(|field| others.contains(field)));
+                common
+            }
+        }
+    }
+
     /// Whether it can be run; what was read from a text can.
     ///
     /// # Errors

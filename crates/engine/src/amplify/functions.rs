@@ -1,4 +1,4 @@
-//! How many functions an estimate needs.
+//! How many functions an estimate needs, and how many an OR should have.
 //!
 //! The precision wanted comes in, the number of functions goes out. With k functions the number of
 //! agreements of a pair is binomial, and Chernoff's bound for falling below (1 − δ) of the mean is
@@ -27,4 +27,26 @@ pub fn functions_needed(delta: f64, epsilon: f64, c: f64) -> Result<usize> {
         return Err(Error::parameter("delta", delta, must));
     }
     Ok(bound.floor() as usize + 1)
+}
+
+/// The number n of functions for which the OR of n errs least: its misses and its false candidates,
+/// (1 − p1)ⁿ + 1 − (1 − p2)ⁿ, are fewest together. `p1` is the chance that one function agrees on a pair that belongs
+/// together, `p2` that it does on another (*Mining of Massive Datasets*, exercise 3.8.5).
+///
+/// With a = −ln(1 − p1) and b = −ln(1 − p2) the sum falls up to n = ln(a/b) / (a − b), and rises from there on.
+///
+/// # Errors
+/// When not 0 < `p2` < `p1` < 1.
+pub fn best_or(p1: f64, p2: f64) -> Result<usize> {
+    if !(p1 > 0.0 && p1 < 1.0) {
+        return Err(Error::parameter("p1", p1, "above 0 and below 1"));
+    }
+    if !(p2 > 0.0 && p2 < p1) {
+        return Err(Error::parameter("p2", p2, format!("above 0 and below p1, {p1}")));
+    }
+    let (a, b) = (-(-p1).ln_1p(), -(-p2).ln_1p());
+    let least = ((a / b).ln() / (a - b)).floor().max(1.0);
+    let errors = |n: f64| (-a * n).exp() - (-b * n).exp_m1();
+    let best = if errors(least + 1.0) < errors(least) { least + 1.0 } else { least };
+    Ok(best as usize)
 }

@@ -7,7 +7,7 @@
 //! | [`sensitivity`] | what does that do to a family at two distances? |
 //! | [`bands`] | what is the curve of b bands of r rows, which most searches run? |
 //! | [`tune`] | which b and r give what the user asks for? |
-//! | [`functions`] | how many functions does an estimate need? |
+//! | [`functions`] | how many functions does an estimate need, and how many an OR? |
 
 pub mod bands;
 mod chance;
@@ -20,6 +20,6 @@ pub mod tune;
 
 pub use bands::Bands;
 pub use expression::Expression;
-pub use functions::functions_needed;
+pub use functions::{best_or, functions_needed};
 pub use sensitivity::Sensitivity;
 pub use tune::{Cost, ExpectedPairs, MAX_FUNCTIONS, SampledPair, TunedBands, WorkCosts};

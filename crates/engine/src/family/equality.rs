@@ -1,5 +1,7 @@
 //! Equality of a key, as a family of one function.
 
+use std::borrow::Cow;
+
 use super::Family;
 #[cfg(doc)]
 use super::INFINITY;
@@ -8,15 +10,15 @@ use super::INFINITY;
 ///
 /// Every function is the same one, so an AND or an OR of several is no more than one of them. A key of [`INFINITY`]
 /// stands for none, and agrees with nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Equality<'a> {
-    keys: &'a [u64],
+    keys: Cow<'a, [u64]>,
 }
 
 impl<'a> Equality<'a> {
     /// The key of each item.
-    pub fn new(keys: &'a [u64]) -> Self {
-        Self { keys }
+    pub fn new(keys: impl Into<Cow<'a, [u64]>>) -> Self {
+        Self { keys: keys.into() }
     }
 }
 

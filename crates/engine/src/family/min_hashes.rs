@@ -1,10 +1,13 @@
 //! Minhashes as a family, for sets and for bags that [`weighted`](super::weighted) has made sets of.
 
+use rayon::prelude::*;
+
 use super::ClassicSketch;
 use super::hash::mix64;
 use super::one_permutation::EMPTY;
 use super::{Family, INFINITY};
-use crate::item::Sets;
+use crate::Result;
+use crate::item::{Sets, Signatures};
 
 /// Minhashes of the sets of a collection. The distance is 1 − the Jaccard similarity.
 ///
@@ -23,6 +26,26 @@ impl<'a> MinHashes<'a> {
     /// Functions of these sets.
     pub fn new(sets: &'a Sets, seed: u64) -> Self {
         Self { sets, seed }
+    }
+}
+
+impl MinHashes<'_> {
+    /// The signatures of all sets under the first `functions` functions.
+    ///
+    /// # Errors
+    /// When `functions` is 0.
+    pub fn signatures(&self, functions: usize) -> Result<Signatures> {
+        let mut signatures = Signatures::new(functions)?;
+        let made = (0..self.sets.len() as u32).into_par_iter().map_init(
+            || vec![0; functions],
+            |values, item| {
+                self.hash(item, 0, values);
+                let short = |&value: &u64| u32::try_from(value).unwrap_or(Signatures::NO_VALUE);
+                values.iter().map(short).collect::<Vec<u32>>()
+            },
+        );
+        made.collect::<Vec<_>>().iter().try_for_each(|values| signatures.push(values))?;
+        Ok(signatures)
     }
 }
 

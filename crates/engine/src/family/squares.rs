@@ -4,6 +4,8 @@
 //! one bucket, for the prints that have all of these squares (*Mining of Massive Datasets*, 3.8.5). A print that lacks one
 //! agrees with nothing. This works without minhashing because the sets are small parts of a small universe.
 
+use std::borrow::Cow;
+
 use super::draw::place;
 use super::hash::mix64;
 use super::{Family, INFINITY};
@@ -12,9 +14,9 @@ use crate::{Error, Result};
 
 /// Whether a print has all of a few random squares, for the sets of a collection. The distance is 1 − the Jaccard
 /// similarity.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Squares<'a> {
-    sets: &'a Sets,
+    sets: Cow<'a, Sets>,
     grid: u64,
     each: usize,
     seed: u64,
@@ -44,7 +46,27 @@ impl<'a> Squares<'a> {
             }
             elements += set.len();
         }
-        Ok(Self { sets, grid, each, seed, mean: elements as f64 / sets.len().max(1) as f64 })
+        let mean = elements as f64 / sets.len().max(1) as f64;
+        Ok(Self { sets: Cow::Borrowed(sets), grid, each, seed, mean })
+    }
+
+    /// Functions for sets of any elements: each of those that there are counts as a square.
+    ///
+    /// # Errors
+    /// When `each` is 0, above the number of elements or above [`MAX_EACH`].
+    pub fn of_elements(sets: &Sets, each: usize, seed: u64) -> Result<Squares<'static>> {
+        let all = || (0..sets.len()).map(|item| sets.get(item));
+        let mut known: Vec<u64> = all().flatten().copied().collect();
+        known.sort_unstable();
+        known.dedup();
+        let mut numbered = Sets::default();
+        for set in all() {
+            let number = |element| known.partition_point(|other| other < element) as u64;
+            numbered.push(&set.iter().map(number).collect::<Vec<u64>>());
+        }
+        let Squares { grid, each, seed, mean, .. } =
+            Squares::new(&numbered, known.len() as u64, each, seed)?;
+        Ok(Squares { sets: Cow::Owned(numbered), grid, each, seed, mean })
     }
 
     /// The squares of a function, all different.

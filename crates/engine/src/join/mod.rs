@@ -8,6 +8,7 @@
 //! | [`bits`] | bit strings | every close pair, by counting bits, 64 strings at a time |
 //! | [`sets`] | sets | every pair that shares enough, by an index of prefixes |
 //! | [`bags`] | bags with counts | every pair that shares enough, by an index of prefixes whose unit is the count |
+//! | [`counted()`] | signatures | every pair that agrees often enough, by sorting and counting |
 //! | [`strings`] | strings | every pair within a few edits, by segments that edits leave alone |
 //! | [`sparse`] | sparse vectors | every pair at a small angle, by the heads of vectors |
 //! | [`estimate`] | vectors | which of these is the cheapest |
@@ -22,6 +23,7 @@ pub mod bits;
 pub mod blocks;
 mod brute_force;
 mod cells;
+mod counted;
 pub mod dense;
 mod element_index;
 mod equal_items;
@@ -34,6 +36,7 @@ pub mod top;
 
 pub use blocks::{BlockCounts, Blocks};
 pub use brute_force::{brute_force, every_pair};
+pub use counted::counted;
 pub use dense::DenseJoin;
 pub(crate) use element_index::{ElementIndex, make_room};
 pub use estimate::{JoinEstimate, VectorJoin, prepare, prepare_closest};

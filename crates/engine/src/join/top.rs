@@ -19,6 +19,8 @@ pub struct TopQuery<'a> {
     pub count: usize,
     /// Where the second collection begins, if items of the first one ask for items of the second.
     pub split: Option<u32>,
+    /// Items that are closer than this do not count.
+    pub no_closer: Option<f64>,
     /// Whether to give up.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -43,13 +45,14 @@ impl TopQuery<'_> {
 pub(super) struct TopList {
     form: Form,
     count: usize,
+    no_closer: Option<f64>,
     /// The closest first, and of equals the earliest.
     kept: Vec<(f64, u32)>,
 }
 
 impl TopList {
-    pub(super) fn new(form: Form, count: usize) -> Self {
-        Self { form, count, kept: Vec::new() }
+    pub(super) fn new(form: Form, top: &TopQuery<'_>) -> Self {
+        Self { form, count: top.count, no_closer: top.no_closer, kept: Vec::new() }
     }
 
     /// What another must reach to be kept.
@@ -69,6 +72,9 @@ impl TopList {
 
     /// Takes an item in, if it is close enough.
     fn insert(&mut self, value: f64, item: u32) {
+        if self.no_closer.is_some_and(|bound| self.form.closer(value, bound)) {
+            return;
+        }
         let place = self.kept.partition_point(|&(other, position)| {
             self.form.closer(other, value) || (other == value && position < item)
         });
@@ -93,7 +99,7 @@ pub(crate) fn of_pairs<C>(
     join: impl FnOnce(&PairSink<'_>) -> Result<C>,
 ) -> Result<Vec<Vec<ClosePair>>> {
     top.check()?;
-    let none = || TopList::new(space.form(), top.count);
+    let none = || TopList::new(space.form(), top);
     let lists: Mutex<Vec<TopList>> = Mutex::new((0..space.len()).map(|_| none()).collect());
     join(&|pairs| {
         let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +133,7 @@ pub fn brute_force_of(space: &impl Space, top: &TopQuery, items: &[u32]) -> Resu
     top.check()?;
     let found = items.par_iter().map(|&of| {
         go_on(top.stopped)?;
-        let mut closest = TopList::new(space.form(), top.count);
+        let mut closest = TopList::new(space.form(), top);
         let others = (0..space.len() as u32).filter(|&item| top.is_asked(item, of));
         others.for_each(|item| closest.meet(space, of, item));
         Ok(closest.found(of).collect::<Vec<_>>())
@@ -168,7 +174,7 @@ impl Blocks<'_> {
     ) -> (Vec<(u32, TopList)>, BlockCounts) {
         let mut counts = BlockCounts::default();
         let (space, items) = (self.space(), self.items(block));
-        let closest = |&item| (item, TopList::new(space.form(), top.count));
+        let closest = |&item| (item, TopList::new(space.form(), top));
         let mut all: Vec<(u32, TopList)> = items.iter().map(closest).collect();
         let mut radii = vec![f64::INFINITY; items.len()];
         let asking = self.members(block, |item| top.asking(space.len()).contains(&item));
@@ -211,7 +217,7 @@ impl DenseJoin<'_> {
         let portions = self.portions(top.asking(space.len()));
         let found = portions.into_par_iter().map(|rows| {
             go_on(top.stopped)?;
-            let closest = |_| TopList::new(space.form(), top.count);
+            let closest = |_| TopList::new(space.form(), top);
             let mut all: Vec<TopList> = rows.clone().map(closest).collect();
             let first = top.split.unwrap_or(0);
             let radius = |closest: &TopList| space.radius(closest.limit());

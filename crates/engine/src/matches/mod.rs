@@ -22,8 +22,10 @@ pub(crate) use similar_groups::{
 };
 pub use stats::Stats;
 
+use crate::Result;
 use crate::item::Members;
 use crate::space::Form;
+use crate::spill::Cache;
 
 /// Every similar pair of a collection, or of two; or for every item those closest to it.
 pub struct Matches {
@@ -35,6 +37,8 @@ pub struct Matches {
     members: Members,
     /// Whether values are similarities or distances.
     form: Form,
+    /// Pairs closer than this are not handed out.
+    no_closer: Option<f64>,
     /// The threads that found them, which go on with what is done with them: others would have to be started.
     pool: ThreadPool,
 }
@@ -47,7 +51,12 @@ impl Matches {
         stats: Stats,
         pool: ThreadPool,
     ) -> Self {
-        Self { collection, stats, similar, members, form, pool }
+        Self { collection, stats, similar, members, form, no_closer: None, pool }
+    }
+
+    /// Hands out no pair that is closer than this.
+    pub(crate) fn no_closer(self, bound: Option<f64>) -> Self {
+        Self { no_closer: bound, ..self }
     }
 
     /// Whether the values of pairs are similarities or distances.
@@ -55,8 +64,16 @@ impl Matches {
         self.form
     }
 
-    /// The group as one that is similar to itself, for the copies of one item.
-    fn own(&self, group: u32) -> Option<(u32, f64)> {
-        Some((group, self.similar.copies.of(group)?))
+    /// The groups whose items are partners of a group's: itself first, where copies are similar, and then the others.
+    fn partners<'a>(
+        &'a self,
+        group: u32,
+        cache: &'a mut Cache<u32>,
+    ) -> Result<impl Iterator<Item = (u32, f64)>> {
+        let own = self.similar.copies.of(group).map(|value| (group, value));
+        let all = own.into_iter().chain(self.similar.of(group, cache)?);
+        let too_close =
+            |value: f64| self.no_closer.is_some_and(|bound| self.form.closer(value, bound));
+        Ok(all.filter(move |&(_, value)| !too_close(value)))
     }
 }

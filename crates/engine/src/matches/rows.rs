@@ -72,8 +72,7 @@ impl Rows<'_> {
             let Some(group) = collection.group_of(a) else { continue };
             let from = split.unwrap_or(a + 1);
             row.clear();
-            let own = self.matches.own(group).into_iter();
-            for (group, value) in own.chain(self.matches.similar.of(group, &mut cache)?) {
+            for (group, value) in self.matches.partners(group, &mut cache)? {
                 let members = self.members.of(group);
                 let later = &members[members.partition_point(|&b| b < from)..];
                 row.extend(later.iter().map(|&b| (b, value)));
@@ -104,8 +103,7 @@ impl Rows<'_> {
         for a in positions {
             let Some(group) = self.matches.collection.group_of(a) else { continue };
             partners.clear();
-            partners.extend(self.matches.own(group));
-            partners.extend(self.matches.similar.of(group, &mut cache)?);
+            partners.extend(self.matches.partners(group, &mut cache)?);
             partners.sort_by(|x, y| order(x.1, y.1));
             row.clear();
             for alike in partners.chunk_by(|x, y| x.1 == y.1) {

@@ -49,22 +49,24 @@ impl Options {
         match self.kind {
             Some(kind) => kind,
             None if self.count.is_some() || self.has_stars() => ItemKind::Bag,
-            None if self.group.is_some() || self.edges.is_some() => ItemKind::Set,
+            None if self.group.is_some() || self.edges.is_some() || self.grid.is_some() => {
+                ItemKind::Set
+            }
             None => ItemKind::Text,
         }
     }
 
     /// Whether the items are held in memory and searched there: those that are no texts, sets or bags, tf-idf vectors,
-    /// and whatever is searched by an expression.
+    /// and whatever is searched by an expression or by signatures.
     pub fn is_in_memory(&self) -> bool {
-        self.compares_in_memory() || self.and_or.is_some()
+        self.compares_in_memory() || self.and_or.is_some() || self.estimate.is_some()
     }
 
     /// Whether the kind of items or the measure is one that is compared in memory.
     pub fn compares_in_memory(&self) -> bool {
         let kind = self.kind();
         let tf_idf = kind == ItemKind::Text && self.measure == Some(MeasureName::Cosine);
-        kind.is_in_memory() || tf_idf
+        kind.is_in_memory() || tf_idf || self.grid.is_some()
     }
 
     #[cfg(feature = "files")]

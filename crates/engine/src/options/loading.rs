@@ -1,14 +1,17 @@
 //! Whole collections into memory: vectors, bit strings, strings, answers, sets, tf-idf vectors.
 
 use super::{Goal, ItemKind, MeasureName, Options, Query};
+use crate::amplify::Expression;
 use crate::cluster::Keep;
+use crate::family::MinHashes;
 use crate::item::{Bits, Sets, Strings, Vectors};
 use crate::read::{
-    Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_sets, load_strings,
-    load_vectors,
+    Names, Place, ReadOptions, load_answers, load_bits, load_directions, load_points, load_sets,
+    load_strings, load_vectors,
 };
 use crate::search::{ItemNames, Items, MemoryItems};
-use crate::shingle::{Repeats, Shingling, Vocabulary};
+use crate::shingle::{Grid, Repeats, Shingling, Vocabulary};
+use crate::verify::Measure;
 use crate::{Error, Result};
 
 /// One collection, and how it is read.
@@ -32,19 +35,21 @@ impl Options {
     /// When an input cannot be read, an item cannot be used, or the items take more memory than may be used.
     pub fn load(&self, goal: Goal, inputs: &[Place], against: &[Place]) -> Result<MemoryItems> {
         let query = self.query(goal)?;
-        let own = ReadOptions { values: self.keep_fields(), ..self.read_options() };
+        let own = ReadOptions { values: self.value_fields(), ..self.read_options() };
+        let compared = self.and_or.as_ref().map(Expression::fields).unwrap_or_default();
         let mut sides = vec![Side { places: inputs, options: own, is_other: false }];
-        let options = self.against_options();
+        let options = ReadOptions { values: compared.clone(), ..self.against_options() };
         let other = Side { places: against, options, is_other: true };
         sides.extend((!against.is_empty()).then_some(other));
         if goal == Goal::Groups {
             sides.reverse(); // the collection that INPUT grows comes first
         }
-        let (items, names) = match self.kind() {
-            ItemKind::Vector => vectors(&sides, &query)?,
-            ItemKind::Bits => self.bits(&sides, &query)?,
-            ItemKind::Answers => self.answers(&sides, &query)?,
-            ItemKind::String => {
+        let (items, names) = match (self.kind(), &self.grid) {
+            (_, Some(grid)) => points(&sides, &query, grid)?,
+            (ItemKind::Vector, _) => vectors(&sides, &query)?,
+            (ItemKind::Bits, _) => self.bits(&sides, &query)?,
+            (ItemKind::Answers, _) => self.answers(&sides, &query)?,
+            (ItemKind::String, _) => {
                 let (texts, names) = texts(&sides)?;
                 let mut strings = Strings::default();
                 texts.iter().for_each(|text| strings.push(text));
@@ -53,8 +58,15 @@ impl Options {
             _ if query.measure.is_jaccard_or_bag() => self.sets(&sides, &query)?,
             _ => self.tf_idf(&sides, &query)?,
         };
+        let items = match (items, self.estimate) {
+            (Items::Sets(sets, ..), Some(functions)) => {
+                let minhashes = MinHashes::new(&sets, self.seed_or_default());
+                Items::Signatures(minhashes.signatures(functions)?)
+            }
+            (items, _) => items,
+        };
         self.check_fits(items.bytes())?;
-        MemoryItems::named(items, names)
+        MemoryItems::named(items, names)?.with_fields(&compared)
     }
 
     fn bits(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
@@ -86,7 +98,7 @@ impl Options {
     /// Texts, sets and bags as sets of elements.
     fn sets(&self, sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
         // How they are found is no affair of how they are read.
-        let plain = Self { probes: None, and_or: None, ..self.clone() };
+        let plain = Self { probes: None, and_or: None, estimate: None, ..self.clone() };
         let settings = plain.set_settings(Goal::Pairs)?;
         let on_error = self.on_error.unwrap_or_default();
         let read = |side: &Side<'_>| {
@@ -129,6 +141,14 @@ fn vectors(sides: &Sides<'_>, query: &Query) -> Result<SideItems> {
     same_length(&names, &lengths, "components")?;
     let all = joined(vectors, Vectors::is_empty, Vectors::followed_by)?;
     Ok((Items::Vectors(all, query.vectors()), item_names(names)))
+}
+
+/// Points as the sets of the squares that they are in.
+fn points(sides: &Sides<'_>, query: &Query, grid: &Grid) -> Result<SideItems> {
+    let loaded = sides.iter().map(|side| load_points(side.places, &side.options, grid));
+    let (sets, names) = apart(loaded.map(|named| named.map(|it| (it.items, it.names))))?;
+    let all = joined(sets, Sets::is_empty, |all, more| Ok(all.followed_by(more)))?;
+    Ok((Items::Sets(all, Measure::Jaccard, query.form), item_names(names)))
 }
 
 fn item_names(names: Vec<Names>) -> Vec<ItemNames> {

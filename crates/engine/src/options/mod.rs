@@ -15,6 +15,7 @@
 //! ```
 
 mod conflicts;
+mod function_curve;
 mod items;
 #[cfg(feature = "files")]
 mod json;
@@ -43,6 +44,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::settings::Goal;
 pub use conflicts::{CONFLICTS, REQUIREMENTS};
+pub use function_curve::FunctionCurve;
 pub use items::{Edges, ItemKind};
 pub use keywords::Keyword;
 pub use measure::MeasureName;
@@ -59,8 +61,8 @@ use crate::join::sets::Filters;
 #[cfg(feature = "files")]
 use crate::read::{Digits, Format, OnError, Ratings, TextEncoding};
 use crate::settings::DEFAULT_RECALL;
-use crate::shingle::{DEFAULT_SEED, HashBits, NormalForm, Whitespace};
-use serde_forms::{bytes, item_bytes, keyword, list, number, path, text};
+use crate::shingle::{DEFAULT_SEED, Grid, HashBits, NormalForm, Whitespace};
+use serde_forms::{bytes, functions, item_bytes, keyword, list, number, path, text};
 
 /// What the user said; what was left unsaid has its default when it is needed.
 ///
@@ -122,6 +124,9 @@ pub struct Options {
     /// The columns that are questions. Default: all but the id.
     #[serde(with = "list")]
     pub questions: Option<Vec<String>>,
+    /// The grid into whose squares points are put; items become sets.
+    #[serde(with = "text")]
+    pub grid: Option<Grid>,
     /// How bit strings are written.
     #[cfg(feature = "files")]
     #[serde(with = "keyword")]
@@ -136,6 +141,12 @@ pub struct Options {
     /// Pairs within this distance are similar.
     #[serde(with = "number")]
     pub within: Option<f64>,
+    /// Pairs above this similarity are left out. They are found all the same, so the recall is that of the threshold.
+    #[serde(with = "number")]
+    pub at_most: Option<f64>,
+    /// Pairs that are closer than this distance are left out.
+    #[serde(with = "number")]
+    pub at_least: Option<f64>,
     /// The chance that a pair at just the threshold is found. Default: 0.99.
     #[serde(with = "number")]
     pub recall: Option<f64>,
@@ -158,6 +169,9 @@ pub struct Options {
     /// The AND/OR expression whose tables find the pairs.
     #[serde(with = "text")]
     pub and_or: Option<Expression>,
+    /// Minhashes of a signature, where pairs are found by signatures that agree and nothing is compared exactly.
+    #[serde(with = "functions")]
+    pub estimate: Option<usize>,
     /// Buckets to look into in each table of the expression.
     pub probes: Option<usize>,
 
@@ -218,6 +232,10 @@ pub struct Options {
     pub test_id: Option<String>,
 }
 
+/// Minhashes of a signature for estimates, unless another number is asked for. The standard error of an estimate is 0.03 or
+/// less.
+pub const ESTIMATE_FUNCTIONS: usize = 256;
+
 impl Options {
     /// The chance that a pair at just the threshold is to be found.
     pub(crate) fn recall_or_default(&self) -> f64 {
@@ -233,6 +251,14 @@ impl Options {
     pub fn keep_fields(&self) -> Vec<String> {
         let keep = self.keep.as_ref();
         keep.map(|keep| keep.fields().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+    }
+
+    /// The fields whose values are read with items: those that decide which item is kept, or that an expression compares.
+    pub(crate) fn value_fields(&self) -> Vec<String> {
+        match &self.and_or {
+            Some(expression) => expression.fields(),
+            None => self.keep_fields(),
+        }
     }
 
     /// How many of the items closest to each are wanted.

@@ -1,8 +1,10 @@
 //! Items in memory: how they are compared, and how far apart two may be.
 
-use super::{Goal, ItemKind, MeasureName, Options};
+use super::{Goal, ItemKind, Keyword, MeasureName, Options};
+use crate::amplify::MAX_FUNCTIONS;
 use crate::error::Advice;
 use crate::space::{Form, SparseMeasure, StringMeasure, VectorMeasure};
+use crate::verify::Limit;
 use crate::{Error, Result};
 
 /// What counts as similar among items in memory: a measure that applies to them, and how much of it.
@@ -36,11 +38,80 @@ impl Options {
             ItemKind::Text | ItemKind::Set => MeasureName::Jaccard,
         });
         applies(kind, measure)?;
+        if self.grid.is_some() && kind != ItemKind::Set {
+            let must = "set with a grid, whose squares are the elements";
+            return Err(Error::parameter("as", kind.word(), must));
+        }
+        self.check_estimate(measure, goal)?;
         let (form, limit) = self.limit_of(kind, measure, goal)?;
         if limit.is_nan() || (form == Form::Distance && limit < 0.0) {
             return Err(Error::parameter("within", limit, "a number from 0 on"));
         }
         Ok(Query { form, limit, measure })
+    }
+
+    /// The closest value that a pair may have, where one is given for pairs that reach `limit`.
+    ///
+    /// # Errors
+    /// When it is a similarity and pairs are looked for by their distance, or the other way round, or no pair can be both.
+    pub(super) fn no_closer(&self, form: Form, limit: f64, goal: Goal) -> Result<Option<f64>> {
+        let given = [("at_most", self.at_most), ("at_least", self.at_least)];
+        let Some((name, bound)) = given.into_iter().find_map(|(name, bound)| Some((name, bound?)))
+        else {
+            return Ok(None);
+        };
+        if goal == Goal::Groups {
+            let must = "left out where one item of each group is kept: the closest items are what it removes";
+            return Err(Error::parameter(name, bound, must));
+        }
+        let other = match (form, name) {
+            (Form::Distance, "at_most") => Some((
+                "left out where pairs are looked for by their distance",
+                Advice::with("at_least", "give the smallest distance of a pair"),
+            )),
+            (Form::Similarity, "at_least") => Some((
+                "left out where pairs are looked for by their similarity",
+                Advice::with("at_most", "give the largest similarity of a pair"),
+            )),
+            _ => None,
+        };
+        match other {
+            Some((must, advice)) => Err(Error::parameter(name, bound, must).or(advice)),
+            None => {
+                let limit = match form {
+                    Form::Similarity => Limit::Similarity(limit),
+                    Form::Distance => Limit::Distance(limit),
+                };
+                limit.check_no_closer(bound).map(|()| Some(bound))
+            }
+        }
+    }
+
+    /// An error where similarities are to be estimated that minhashes do not tell, or that must be exact.
+    fn check_estimate(&self, measure: MeasureName, goal: Goal) -> Result<()> {
+        let Some(functions) = self.estimate else { return Ok(()) };
+        if !(1..=MAX_FUNCTIONS).contains(&functions) {
+            let must = format!("from 1 to {MAX_FUNCTIONS} functions");
+            return Err(Error::parameter("estimate", functions, must));
+        }
+        if self.kind().is_in_memory() {
+            let must = "left out for these items: minhashes are of texts, sets and bags";
+            return Err(Error::parameter("estimate", functions, must));
+        }
+        if !matches!(measure, MeasureName::Jaccard | MeasureName::Bag) {
+            let must = "jaccard or bag with estimates: minhashes tell no other similarity";
+            return Err(Error::parameter("measure", measure, must));
+        }
+        if goal == Goal::Groups {
+            let must = "left out where items are removed: they are compared exactly";
+            return Err(Error::parameter("estimate", functions, must));
+        }
+        match self.threshold {
+            Some(least) if !(least > 0.0 && least <= 1.0) => {
+                Err(Error::threshold(least, 1.0, "above 0 and at most 1"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// An error for options of searches that are not done in memory, and of those that `goal` does not have.
@@ -79,6 +150,9 @@ impl Options {
             (_, Some(most)) => (Form::Distance, most),
             (_, None) if measure == MeasureName::BagSum => (Form::Similarity, 0.444),
             _ if every && measure == MeasureName::Cosine => (Form::Similarity, f64::NEG_INFINITY),
+            _ if every && (self.estimate.is_some() || self.grid.is_some()) => {
+                (Form::Similarity, 0.3)
+            }
             _ if every => (Form::Distance, f64::INFINITY),
             _ if is_similarity => (Form::Similarity, 0.8),
             _ if kind == ItemKind::String => (Form::Distance, 2.0),

@@ -74,6 +74,7 @@ impl Options {
         let (rather, shape): (&[&str], Shape) = match self.kind() {
             ItemKind::Text | ItemKind::Answers => (&[], Shape::Text),
             ItemKind::String => (&["string"], Shape::Text),
+            ItemKind::Set if self.grid.is_some() => (&["minutiae", "points"], Shape::Value),
             ItemKind::Set | ItemKind::Bag => (&["items", "set"], Shape::Elements),
             ItemKind::Vector => (&["vector", "embedding"], Shape::Value),
             ItemKind::Bits => (&["bits", "hash"], Shape::Value),
@@ -102,7 +103,7 @@ impl Options {
         settings: Option<&Settings>,
         defaults: ReadOptions,
     ) -> Result<AnyInput> {
-        let fields = self.keep_fields();
+        let fields = self.value_fields();
         let options = ReadOptions {
             chunk_bytes: settings.map_or(defaults.chunk_bytes, chunk_bytes),
             max_item: settings.map_or(defaults.max_item, |settings| {
@@ -115,6 +116,10 @@ impl Options {
             (None, _) => {
                 let options = ReadOptions { values: fields, ..options };
                 Ok(AnyInput::Records(Input::open(inputs, options)?.into()))
+            }
+            (Some(_), Some(field)) if self.and_or.is_some() => {
+                let must = "left out: the groups of a table have no fields";
+                Err(Error::parameter("and_or", format!("equal({field})"), must))
             }
             (Some(_), Some(field)) => {
                 let must = "first or longest: the groups of a table have no fields";

@@ -133,6 +133,35 @@ pub(super) mod number {
     }
 }
 
+/// A number of functions. Yes is the usual one.
+pub(super) mod functions {
+    use super::*;
+    use crate::options::ESTIMATE_FUNCTIONS;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<usize>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.serialize_u64(*value as u64),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D>(from: D) -> Result<Option<usize>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let must = "a number of functions";
+        match from.deserialize_any(OptionValueVisitor(must))? {
+            OptionValue::Nothing => Ok(None),
+            OptionValue::Yes => Ok(Some(ESTIMATE_FUNCTIONS)),
+            OptionValue::Text(text) => text.parse().map(Some).map_err(|_| D::Error::custom(must)),
+            OptionValue::Several(_) => Err(D::Error::custom(must)),
+        }
+    }
+}
+
 /// Values that are chosen by a word. Yes is the first of them.
 pub(super) mod keyword {
     use super::*;

@@ -26,11 +26,16 @@ impl Options {
         let measure = self.set_measure()?;
         let threshold = self.set_threshold(measure, goal)?;
         self.check_exact_only(measure)?;
+        let (form, limit) = match self.within {
+            Some(most) => (Form::Distance, most),
+            None => (Form::Similarity, threshold),
+        };
         Ok(Settings {
             shingling: self.shingling()?,
             measure,
             threshold,
             within: self.within,
+            no_closer: self.no_closer(form, limit, goal)?,
             filters: self.filters.unwrap_or_default(),
             ..self.common_settings()?
         })
@@ -46,7 +51,8 @@ impl Options {
             Form::Similarity => (query.limit, None),
             Form::Distance => (0.0, Some(query.limit)),
         };
-        Ok(Settings { threshold, within, ..self.common_settings()? })
+        let no_closer = self.no_closer(query.form, query.limit, goal)?;
+        Ok(Settings { threshold, within, no_closer, ..self.common_settings()? })
     }
 
     /// What all kinds of items have in common.

@@ -4,15 +4,19 @@ use rayon::prelude::*;
 
 use crate::amplify::Expression;
 use crate::error::{Advice, Error, Result};
-use crate::family::{BitSampling, Family, Hyperplanes, LineDirection, Lines, MinHashes, Normals};
-use crate::item::Vectors;
+use crate::family::draw::gaussian;
+use crate::family::{
+    BitSampling, Family, Hyperplanes, LineDirection, Lines, MinHashes, Normals, SparseHyperplanes,
+    Squares,
+};
+use crate::item::{FieldKeys, Vectors};
 use crate::join::estimate::{self, VectorJoin};
 use crate::join::sets::{Filters, SetJoin, SetPair, pairs};
 use crate::join::{self, TopQuery, bags, bits, sparse, strings, top};
 use crate::settings::{Settings, Strategy};
 use crate::space::{
-    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, Space,
-    SparseSpace, StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, ROUNDING, SetSpace, SignatureSpace,
+    Space, SparseMeasure, SparseSpace, StringSpace, VectorMeasure, VectorSpace,
 };
 use crate::verify::{Limit, Measure, Verifier};
 
@@ -29,6 +33,8 @@ pub(crate) struct SpaceQuery<'a> {
     pub(crate) seed: u64,
     /// Where the second collection begins, when pairs of one item of each are looked for.
     pub(crate) split: Option<u32>,
+    /// Fields of the items that the expression may ask to be equal.
+    pub(crate) fields: &'a [FieldKeys],
     /// Whether to give up.
     pub(crate) stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -38,6 +44,7 @@ impl<'a> SpaceQuery<'a> {
     pub(crate) fn new(
         settings: &Settings,
         split: Option<u32>,
+        fields: &'a [FieldKeys],
         stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         let limit = match settings.limit() {
@@ -52,12 +59,18 @@ impl<'a> SpaceQuery<'a> {
             other => other.clone(),
         };
         let (recall, seed) = (settings.recall, settings.seed);
-        Self { limit, recall, strategy, seed, split, stopped }
+        Self { limit, recall, strategy, seed, split, fields, stopped }
     }
 
     /// The pairs that are looked for.
     pub(crate) fn join(&self) -> JoinQuery<'a> {
         JoinQuery { limit: self.limit, split: self.split, stopped: self.stopped }
+    }
+
+    /// The field that a function `equal(FIELD)` compares.
+    pub(crate) fn field(&self, function: &str) -> Option<&'a FieldKeys> {
+        let name = Expression::field_of(function)?;
+        self.fields.iter().find(|field| field.name == name)
     }
 
     /// The expression that was asked for, and its probes.
@@ -113,8 +126,9 @@ pub(crate) trait SearchSpace: Space {
         None
     }
 
-    /// Whether there are functions for these items, so that tables can be an alternative.
-    fn has_tables(&self) -> bool {
+    /// Whether there are functions for these items, so that tables can be an alternative; or at least where they are
+    /// `asked` for.
+    fn has_tables(&self, _asked: bool) -> bool {
         true
     }
 
@@ -228,8 +242,8 @@ impl SearchSpace for VectorSpace<'_> {
                 wide_enough(vectors, width)?;
                 Ok(Box::new(Lines::new(vectors, line, width, query.seed)?))
             }
-            _ if angular => Err(unknown(name, "hyperplane or signs")),
-            (_, Some(_)) => Err(unknown(name, "line or line(WIDTH)")),
+            _ if angular => Err(unknown(name, "hyperplane, signs or equal(FIELD)")),
+            (_, Some(_)) => Err(unknown(name, "line, line(WIDTH) or equal(FIELD)")),
             _ => Err(unknown(name, "nothing: there are no functions")),
         }
     }
@@ -281,7 +295,7 @@ impl SearchSpace for BitSpace<'_> {
     ) -> Result<Box<dyn Family + 'a>> {
         match argument(name) {
             Some(("bits" | "p", None)) => Ok(Box::new(BitSampling::new(self.bits(), query.seed))),
-            _ => Err(unknown(name, "bits")),
+            _ => Err(unknown(name, "bits or equal(FIELD)")),
         }
     }
 
@@ -341,11 +355,20 @@ impl SearchSpace for SetSpace<'_> {
         query: &SpaceQuery<'_>,
         _: f64,
     ) -> Result<Box<dyn Family + 'a>> {
-        match name {
-            "minhash" | "p" if self.measure().follows_jaccard() => {
+        match (argument(name), self.measure().follows_jaccard()) {
+            (_, false) => Err(unknown(name, "nothing: there are no functions")),
+            (Some(("minhash" | "p", None)), _) => {
                 Ok(Box::new(MinHashes::new(self.sets(), query.seed)))
             }
-            _ => Err(unknown(name, "minhash")),
+            (Some(("squares", each)), _) => {
+                let each = each.unwrap_or(3.0);
+                if each.fract() != 0.0 || each < 1.0 {
+                    let must = "a whole number, such as squares(3)";
+                    return Err(Error::parameter("the number of squares", each, must));
+                }
+                Ok(Box::new(Squares::of_elements(self.sets(), each as usize, query.seed)?))
+            }
+            _ => Err(unknown(name, "minhash, squares, squares(N) or equal(FIELD)")),
         }
     }
 
@@ -409,7 +432,7 @@ impl SearchSpace for StringSpace {
         Ok(all)
     }
 
-    fn has_tables(&self) -> bool {
+    fn has_tables(&self, _: bool) -> bool {
         false
     }
 
@@ -438,7 +461,36 @@ impl SearchSpace for BagSpace<'_> {
         Ok(top::of_pairs(self, top, |found| bags::join(self, &join, found))?.concat())
     }
 
-    fn has_tables(&self) -> bool {
+    fn has_tables(&self, _: bool) -> bool {
+        false
+    }
+
+    fn costs(&self) -> (f64, f64) {
+        (0.0, 100.0)
+    }
+}
+
+impl SearchSpace for SignatureSpace<'_> {
+    fn prepare(&self, _: &JoinQuery<'_>) -> (VectorJoin<'_>, f64) {
+        (VectorJoin::BruteForce, 0.0)
+    }
+
+    fn complete(
+        &self,
+        _: &VectorJoin<'_>,
+        join: &JoinQuery<'_>,
+        found: &PairSink<'_>,
+    ) -> Result<u64> {
+        join::counted(self, join, found)
+    }
+
+    fn closest(&self, top: &TopQuery<'_>, limit: Option<f64>) -> Result<Vec<ClosePair>> {
+        let Some(limit) = limit else { return top::brute_force(self, top) };
+        let join = JoinQuery { limit, split: top.split, stopped: top.stopped };
+        Ok(top::of_pairs(self, top, |found| join::counted(self, &join, found))?.concat())
+    }
+
+    fn has_tables(&self, _: bool) -> bool {
         false
     }
 
@@ -468,11 +520,36 @@ impl SearchSpace for SparseSpace {
         Ok(rows.concat())
     }
 
-    fn has_tables(&self) -> bool {
-        false
+    /// The angle in degrees.
+    fn distance(&self, value: f64) -> f64 {
+        match self.measure() {
+            SparseMeasure::Cosine => value.clamp(-1.0, 1.0).acos().to_degrees(),
+            SparseMeasure::Angle => value,
+        }
+    }
+
+    fn family<'a>(
+        &'a self,
+        name: &str,
+        query: &SpaceQuery<'_>,
+        _: f64,
+    ) -> Result<Box<dyn Family + 'a>> {
+        match argument(name) {
+            Some(("hyperplane" | "p", None)) => {
+                Ok(Box::new(SparseHyperplanes::new(self.vectors(), gaussian, query.seed)))
+            }
+            _ => Err(unknown(name, "hyperplane or equal(FIELD)")),
+        }
+    }
+
+    /// The complete way is fast, and drawing the normals in thousands of dimensions is not.
+    fn has_tables(&self, asked: bool) -> bool {
+        asked
     }
 
     fn costs(&self) -> (f64, f64) {
-        (0.0, 100.0)
+        // The weights of a vector, about: eight bytes each.
+        let weights = self.vectors().bytes() as f64 / 8.0 / self.len().max(1) as f64;
+        (20.0 * weights, 50.0 + 2.0 * weights)
     }
 }

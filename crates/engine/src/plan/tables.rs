@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::amplify::{Bands, ExpectedPairs, Expression, SampledPair, TunedBands, WorkCosts};
 use crate::candidates::probed::TableShape;
-use crate::family::Family;
 use crate::family::hash::{SplitMix, mix64};
+use crate::family::{Equality, Family};
 use crate::join::estimate::VectorJoin;
 use crate::join::pairs_of;
 use crate::settings::Strategy;
@@ -50,7 +50,7 @@ pub(crate) fn plan<'a, S: SearchSpace>(
     query: &SpaceQuery<'_>,
 ) -> Result<(Plan, ReadySearch<'a>)> {
     check(query)?;
-    if !space.has_tables() {
+    if !space.has_tables(query.expression().is_some()) {
         no_tables(query)?;
         return Ok((Plan::exact(), ReadySearch::Complete(space.prepare(&query.join()).0)));
     }
@@ -147,7 +147,11 @@ fn asked<'a, S: SearchSpace>(
     let named = |(at, name): (usize, &str)| {
         let seed = if at == 0 { query.seed } else { mix64(at as u64, query.seed) };
         let query = SpaceQuery { seed, ..query.clone() };
-        Ok((name.to_owned(), space.family(name, &query, sample.far)?))
+        let family: Box<dyn Family + 'a> = match query.field(name) {
+            Some(field) => Box::new(Equality::new(field.keys.clone())),
+            None => space.family(name, &query, sample.far)?,
+        };
+        Ok((name.to_owned(), family))
     };
     let families = expression.names().into_iter().enumerate().map(named);
     let families = families.collect::<Result<Vec<_>>>()?;
@@ -179,10 +183,28 @@ fn expectation<S: SearchSpace>(
     sample: &PairSample,
 ) -> TablesPlan {
     let limit = space.distance(query.limit);
-    let chance = |distance: f64| expression.probability_with(&agreement(families, distance));
+    let required = expression.required_fields();
+    // A pair at the limit that agrees in the fields in which all pairs must agree, and in no other.
+    let chance = |distance: f64| {
+        let others = agreement(families, distance);
+        expression.probability_with(&|name| match Expression::field_of(name) {
+            Some(field) => f64::from(u8::from(required.contains(&field))),
+            None => others(name),
+        })
+    };
+    let equal: Vec<(&str, f64)> =
+        query.fields.iter().map(|field| (field.name.as_str(), field.chance())).collect();
+    // A pair drawn at random, of which nobody looks at the fields.
+    let drawn = |distance: f64| {
+        let others = agreement(families, distance);
+        expression.probability_with(&|name| match Expression::field_of(name) {
+            Some(name) => equal.iter().find(|(field, _)| *field == name).map_or(0.0, |it| it.1),
+            None => others(name),
+        })
+    };
     let mut expected = ExpectedPairs { missed: 0.0, wasted: 0.0, candidates: 0.0 };
     for &distance in &sample.distances {
-        let chance = chance(distance);
+        let chance = drawn(distance);
         expected.candidates += sample.weight * chance;
         if distance <= limit {
             expected.missed += sample.weight * (1.0 - chance);

@@ -21,8 +21,9 @@ use super::{
     vector_files::{self, Number},
 };
 use crate::error::{Advice, Error, Problem, Result};
-use crate::item::{Batch, Bits, Id, KeepValues, Vectors};
+use crate::item::{Batch, Bits, Id, KeepValues, Sets, Vectors};
 use crate::parallel::in_order;
+use crate::shingle::Grid;
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
@@ -132,6 +133,50 @@ pub fn load_bits(
         loaded.values.chunks_exact(words).try_for_each(|words| items.push(words))?;
     }
     Ok(NamedItems { items, names: loaded.naming.finish() })
+}
+
+/// Reads lists of points, [x, y] and whatever else stands behind these, as the squares of a grid that they are in.
+///
+/// # Errors
+/// When a record is no such list, and when a file cannot be read.
+pub fn load_points(
+    places: &[impl Into<Place> + Clone],
+    options: &ReadOptions,
+    grid: &Grid,
+) -> Result<NamedItems<Sets>> {
+    let reading = ItemReader {
+        text: &|text, out: &mut Vec<u64>| {
+            let squares = squares(text, grid)?;
+            out.extend_from_slice(&squares);
+            Ok((squares.len(), BitNotation::Clear))
+        },
+        column: &|_| Ok(None),
+        row: &|_, _, _| Err("vectors are no points".into()),
+        unequal: None,
+        unfit: |_| false,
+        refusal: None,
+    };
+    let loaded = load(places, options, Shape::Value, &reading)?;
+    let mut items = Sets::default();
+    loaded.ends.windows(2).for_each(|range| items.push(&loaded.values[range[0]..range[1]]));
+    Ok(NamedItems { items, names: loaded.naming.finish() })
+}
+
+/// The squares of a list of points.
+fn squares(text: &str, grid: &Grid) -> Result<Vec<u64>, Problem> {
+    let how = "write a list of points, such as [[44, 359], [54, 209]]";
+    let wrong = |what: String| Problem::new(what).or(how).or(Advice::SKIP);
+    let list: Vec<Vec<serde_json::Value>> =
+        serde_json::from_str(text).map_err(|_| wrong("no list of points".to_owned()))?;
+    let mut points = Vec::with_capacity(list.len());
+    for (number, point) in (1..).zip(&list) {
+        let coordinate = |at: usize| point.get(at).and_then(serde_json::Value::as_f64);
+        let Some(point) = coordinate(0).zip(coordinate(1)) else {
+            return Err(wrong(format!("point {number} has no x and y that are numbers")));
+        };
+        points.push(point);
+    }
+    grid.set(points).map_err(|error| wrong(error.to_string()))
 }
 
 /// Reads texts as they are.

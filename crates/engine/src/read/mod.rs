@@ -69,7 +69,7 @@ pub use format::Format;
 pub use groups::{Grouping, Groups, Ratings, Weight};
 pub use item_limit::ItemLimit;
 pub use links::each_link;
-pub use load::{load_bits, load_directions, load_strings, load_vectors};
+pub use load::{load_bits, load_directions, load_points, load_strings, load_vectors};
 pub use named::{NamedItems, Names};
 pub use numbers::Digits;
 pub use open::files_of;

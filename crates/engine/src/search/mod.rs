@@ -62,6 +62,7 @@ impl<'a> Search<'a> {
     /// When the settings contradict themselves, a record cannot be used, there is no room for temporary files, or the
     /// observer stops it.
     pub fn pairs(self, items: impl Searchable) -> Result<Matches> {
+        self.check_no_closer()?;
         items.pairs(self)
     }
 
@@ -73,6 +74,7 @@ impl<'a> Search<'a> {
         if k == 0 {
             return Err(Error::parameter("k", 0, "at least 1"));
         }
+        self.check_no_closer()?;
         items.closest(self, k)
     }
 
@@ -96,6 +98,12 @@ impl<'a> Search<'a> {
     /// As [`pairs`](Self::pairs).
     pub fn plan(self, items: impl Searchable, goal: Goal) -> Result<Option<Plan>> {
         items.plan(self, goal)
+    }
+
+    /// Returns an error if no pair can reach the limit without being too close.
+    fn check_no_closer(&self) -> Result<()> {
+        let limit = self.settings.limit();
+        self.settings.no_closer.map_or(Ok(()), |bound| limit.check_no_closer(bound))
     }
 
     /// Returns an error if the observer stops the run.
@@ -186,7 +194,8 @@ impl<S: Source> Searchable for SourceItems<'_, S> {
             Ok::<_, Error>((collection, similar, members))
         })?;
         let form = form_of(search.settings.limit());
-        Ok(Matches::new(collection, (similar, members), form, stats, pool))
+        let matches = Matches::new(collection, (similar, members), form, stats, pool);
+        Ok(matches.no_closer(search.settings.no_closer))
     }
 
     fn closest(self, search: Search<'_>, _: usize) -> Result<Matches> {

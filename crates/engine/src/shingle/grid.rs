@@ -5,6 +5,9 @@
 //! the squares behind that border as well (*Mining of Massive Datasets*, 3.8.4). Pictures have to be brought into one
 //! position and size before.
 
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
 use crate::{Error, Result};
 
 /// Equal squares, side by side from the origin to the right and downwards, numbered row by row from 0.
@@ -22,6 +25,35 @@ pub struct Grid {
     rows: u32,
     side: f64,
     margin: f64,
+}
+
+impl FromStr for Grid {
+    type Err = Error;
+
+    /// Reads `COLUMNSxROWS:SIDE` or `COLUMNSxROWS:SIDE:MARGIN`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            let must = "COLUMNSxROWS:SIDE or COLUMNSxROWS:SIDE:MARGIN, such as 10x18:30:5";
+            Error::parameter("grid", text, must)
+        };
+        let mut parts = text.split(':');
+        let (columns, rows) = parts.next().and_then(|it| it.split_once('x')).ok_or_else(wrong)?;
+        let count = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+        let mut length = || parts.next().map(|it| it.trim().parse::<f64>().map_err(|_| wrong()));
+        let side = length().ok_or_else(wrong)??;
+        let margin = length().transpose()?.unwrap_or(0.0);
+        if parts.next().is_some() {
+            return Err(wrong());
+        }
+        Self::new(count(columns)?, count(rows)?, side)?.with_margin(margin)
+    }
+}
+
+impl Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}:{}", self.columns, self.rows, self.side)?;
+        if self.margin > 0.0 { write!(f, ":{}", self.margin) } else { Ok(()) }
+    }
 }
 
 impl Grid {

@@ -15,8 +15,10 @@
 //! | [`unary`] | L1 as a Hamming distance | S6.4 | [`Lines`](crate::family::Lines) |
 //! | [`near_neighbour`] | the (c, r) near-neighbour index | S6.5 | joins that are complete or have a stated recall |
 //! | [`show`] | what an item becomes, step by step, as tables | S3.9, S7.9 | |
+//! | [`chance`] | the similarity of random sets | S1.8 | |
 //! | [`perfect`] | a static key set with a perfect hash | S7.8 | hash maps, and [`BucketTable`](crate::candidates::bucket_table::BucketTable) |
 
+pub mod chance;
 pub mod group_minima;
 pub mod hash_family;
 pub mod min_wise;
@@ -28,6 +30,7 @@ pub mod show;
 pub mod signature;
 pub mod unary;
 
+pub use chance::RandomSets;
 pub use group_minima::GroupMinima;
 pub use hash_family::{HashFamily, MixHashes, UniversalHashes};
 pub use minhash::MinHash;

@@ -14,6 +14,7 @@ mod s2_12_tfidf;
 mod s2_shingles;
 mod s3_minhash;
 mod s4_5_audit;
+mod s4_6_signatures;
 mod s4_banding;
 mod s4_curve;
 mod s4_search;

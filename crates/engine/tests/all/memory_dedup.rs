@@ -6,8 +6,8 @@ use nearkin_engine::item::{Bags, Bits, Id, Sets, Sparse, Strings, Value, Vectors
 use nearkin_engine::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin_engine::settings::{Settings, Strategy};
 use nearkin_engine::space::{
-    BagSpace, BitSpace, Form, SetSpace, Space, SparseMeasure, SparseSpace, StringMeasure,
-    StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, Form, SetSpace, SignatureSpace, Space, SparseMeasure, SparseSpace,
+    StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin_engine::verify::Measure;
 
@@ -152,6 +152,7 @@ fn values(items: &Items) -> Values {
             (all(&StringSpace::new(strings, measure)), empty)
         }
         Items::Sparse(vectors, measure) => (all(&SparseSpace::new(vectors, measure)), nobody),
+        Items::Signatures(signatures) => (all(&SignatureSpace::new(&signatures)), nobody),
     }
 }
 

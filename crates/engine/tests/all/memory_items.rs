@@ -11,8 +11,8 @@ use nearkin_engine::plan::{Plan, Way};
 use nearkin_engine::search::{ItemNames, Items, MemoryItems, Search};
 use nearkin_engine::settings::{Goal, Settings, Strategy};
 use nearkin_engine::space::{
-    BagSpace, BitSpace, ClosePair, Form, SetSpace, Space, SparseMeasure, SparseSpace,
-    StringMeasure, StringSpace, VectorMeasure, VectorSpace,
+    BagSpace, BitSpace, ClosePair, Form, SetSpace, SignatureSpace, Space, SparseMeasure,
+    SparseSpace, StringMeasure, StringSpace, VectorMeasure, VectorSpace,
 };
 use nearkin_engine::verify::Measure;
 
@@ -498,6 +498,7 @@ fn space_of<R>(items: &Items, with: impl FnOnce(&dyn Space) -> R) -> R {
         Items::Bags(bags, measure, form) => with(&BagSpace::new(&bags, measure, form)),
         Items::Strings(strings, measure) => with(&StringSpace::new(strings, measure)),
         Items::Sparse(vectors, measure) => with(&SparseSpace::new(vectors, measure)),
+        Items::Signatures(signatures) => with(&SignatureSpace::new(&signatures)),
     }
 }
 

@@ -478,7 +478,7 @@ fn s6_equal_keys_agree_and_others_do_not() {
     let family = Equality::new(&keys);
     assert_eq!(rate(&family, 10), 1.0);
     assert_eq!(rate(&Equality::new(&keys[1..]), 10), 0.0);
-    assert_eq!(rate(&Equality::new(&[INFINITY, INFINITY]), 10), 0.0);
+    assert_eq!(rate(&Equality::new(vec![INFINITY, INFINITY]), 10), 0.0);
     assert_eq!([0.0, 1.0].map(|d| family.agreement(d)), [1.0, 0.0]);
 }
 

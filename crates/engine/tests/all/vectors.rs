@@ -166,7 +166,7 @@ fn the_closest_are_those_of_comparing_all() {
             let (blocks, dense) = (Blocks::new(&space), DenseJoin::new(&space));
             for (count, split) in [(1, None), (7, None), (500, None), (3, Some(30)), (3, Some(140))]
             {
-                let top = TopQuery { count, split, stopped: &|| false };
+                let top = TopQuery { count, split, no_closer: None, stopped: &|| false };
                 let expected = closest(&space, count, split);
                 let what = format!("{measure:?}, {count}, {split:?}");
                 assert_eq!(top::brute_force(&space, &top).expect("found"), expected, "{what}");
@@ -257,7 +257,7 @@ fn the_closest_of_real_queries_are_the_known_ones() {
     let known = array("sift_5k/gt_l2_dist.npy").expect("an array");
     let known: Vec<f32> =
         known.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
-    let top = TopQuery { count: 100, split: Some(500), stopped: &|| false };
+    let top = TopQuery { count: 100, split: Some(500), no_closer: None, stopped: &|| false };
     let (found, counts) = Blocks::new(&space).closest(&top).expect("found");
     assert_eq!(found.len(), known.len());
     for (found, square) in found.iter().zip(known) {
@@ -340,7 +340,11 @@ fn what_has_no_value_is_refused() {
     assert!(Blocks::new(&space).within(&join(f64::NAN, None), &ignore).is_err());
     assert!(DenseJoin::new(&space).within(&join(f64::NAN, None), &ignore).is_err());
     assert!(
-        top::brute_force(&space, &TopQuery { count: 0, split: None, stopped: &|| false }).is_err()
+        top::brute_force(
+            &space,
+            &TopQuery { count: 0, split: None, no_closer: None, stopped: &|| false }
+        )
+        .is_err()
     );
 }
 

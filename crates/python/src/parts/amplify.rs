@@ -5,12 +5,13 @@ use std::hash::{Hash, Hasher};
 
 use arrow_array::Float64Array;
 use nearkin_engine::Error;
-use nearkin_engine::amplify::Expression as Inner;
+use nearkin_engine::amplify::{Expression as Inner, Sensitivity};
 use pyo3::prelude::*;
 
 use super::BandSettings;
 use super::columns::{Column, doubles, handed_out};
 use crate::error::{Raise, raised};
+use crate::run::parse_options;
 
 /// An AND and OR of functions.
 #[pyclass(frozen, skip_from_py_object, module = "nearkin._nearkin")]
@@ -149,6 +150,28 @@ pub(crate) fn functions_needed(
     c: f64,
 ) -> PyResult<usize> {
     nearkin_engine::amplify::functions_needed(delta, epsilon, c).raise(py)
+}
+
+/// How many functions an OR should have to err least.
+#[pyfunction]
+pub(crate) fn best_or(py: Python<'_>, p1: f64, p2: f64) -> PyResult<usize> {
+    nearkin_engine::amplify::best_or(p1, p2).raise(py)
+}
+
+/// The chances that a function agrees at two distances, in the scale of the measure.
+#[pyfunction]
+pub(crate) fn sensitivity(
+    py: Python<'_>,
+    options: &str,
+    function: &str,
+    bits: Option<usize>,
+    d1: f64,
+    d2: f64,
+) -> PyResult<(f64, f64)> {
+    let options = parse_options(py, options)?;
+    let curve = options.function_curve(function, bits).raise(py)?;
+    let of = Sensitivity::new(d1, d2, |distance| curve.agreement(distance)).raise(py)?;
+    Ok((of.p1, of.p2))
 }
 
 /// The bands for these wishes, the promised recall, and the threshold as a Jaccard similarity.

@@ -2,7 +2,7 @@
 
 use arrow_array::{LargeStringArray, UInt64Array};
 use nearkin_engine::shingle::elements::{checked_count, each_element, push_element, start_list};
-use nearkin_engine::shingle::{Shingling, StopWords, Unit, hash_bytes};
+use nearkin_engine::shingle::{Grid, Shingling, StopWords, Unit, hash_bytes};
 use nearkin_engine::{Error, fair_share};
 use pyo3::prelude::*;
 
@@ -105,4 +105,17 @@ pub(crate) fn list_texts<'py>(
         }))
     });
     handed_out(py, &texts)
+}
+
+/// The squares of a grid that these points are in, ascending.
+#[pyfunction]
+pub(crate) fn grid_squares(
+    py: Python<'_>,
+    points: Vec<(f64, f64)>,
+    shape: (u32, u32),
+    lengths: (f64, f64),
+) -> PyResult<Vec<u64>> {
+    let ((columns, rows), (side, margin)) = (shape, lengths);
+    let squares = || Grid::new(columns, rows, side)?.with_margin(margin)?.set(points);
+    squares().raise(py)
 }

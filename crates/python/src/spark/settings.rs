@@ -35,6 +35,12 @@ fn check_kind(options: &Options) -> Result<()> {
         true if kind.is_in_memory() => {
             Err(Error::parameter("as", kind.word(), "text, set or bag on Spark"))
         }
+        true if options.grid.is_some() => {
+            Err(Error::parameter("grid", "given", "left out on Spark"))
+        }
+        true if options.estimate.is_some() => {
+            Err(Error::parameter("estimate", "given", "left out on Spark"))
+        }
         true => Err(Error::parameter("measure", "cosine", "another one for texts on Spark")),
         false => Ok(()),
     }

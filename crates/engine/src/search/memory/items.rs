@@ -2,9 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::family::hash::mix64;
 use crate::item::{
-    Bags, Bits, Characters, ChunkNumber, Id, KeepValues, RecordPlaces, Sets, Sparse, Strings,
-    Vectors, first_copies,
+    Bags, Bits, Characters, ChunkNumber, FieldKeys, Id, KeepValues, RecordPlaces, Sets, Signatures,
+    Sparse, Strings, Vectors, first_copies,
 };
 use crate::matches::{Collection, ItemFacts, TextShape};
 use crate::settings::Goal;
@@ -28,6 +29,8 @@ pub enum Items {
     Strings(Strings, StringMeasure),
     /// Sparse vectors, such as tf-idf makes of texts.
     Sparse(Sparse, SparseMeasure),
+    /// Signatures, by the share of functions that agree.
+    Signatures(Signatures),
 }
 
 impl Items {
@@ -40,6 +43,7 @@ impl Items {
             Self::Bags(bags, ..) => bags.len(),
             Self::Strings(strings, _) => strings.len(),
             Self::Sparse(vectors, _) => vectors.len(),
+            Self::Signatures(signatures) => signatures.len(),
         }
     }
 
@@ -55,6 +59,7 @@ impl Items {
                 Form::Similarity
             }
             Self::Vectors(..) | Self::Strings(..) | Self::Sparse(..) => Form::Distance,
+            Self::Signatures(_) => Form::Similarity,
             Self::Bits(_, form, _) | Self::Sets(_, _, form) | Self::Bags(_, _, form) => *form,
         }
     }
@@ -68,6 +73,7 @@ impl Items {
             Self::Bags(bags, ..) => bags.bytes(),
             Self::Strings(strings, _) => strings.bytes(),
             Self::Sparse(vectors, _) => vectors.bytes(),
+            Self::Signatures(signatures) => 4 * signatures.len() * signatures.functions(),
         }
     }
 
@@ -77,6 +83,9 @@ impl Items {
             Self::Sets(sets, ..) => sets.get(item).is_empty(),
             Self::Bags(bags, ..) => bags.get(item).is_empty(),
             Self::Strings(strings, _) => strings.length(item) == 0,
+            Self::Signatures(signatures) => {
+                signatures.get(item).iter().all(|&value| value == Signatures::NO_VALUE)
+            }
             Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => false,
         }
     }
@@ -98,13 +107,13 @@ impl Items {
             Self::Strings(strings, _) => strings.length(item),
             Self::Sets(sets, ..) => sets.get(item).len(),
             Self::Bags(bags, ..) => usize::try_from(bags.total(item)).unwrap_or(usize::MAX),
-            Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) => 0,
+            Self::Vectors(..) | Self::Bits(..) | Self::Sparse(..) | Self::Signatures(..) => 0,
         };
         u32::try_from(length).unwrap_or(u32::MAX)
     }
 
-    /// For every item the first that is the same, in each of two collections on its own.
-    fn first_copies(&self, split: Option<usize>) -> Vec<u32> {
+    /// For every item the first that is the same, these fields too, in each of two collections on its own.
+    fn first_copies(&self, split: Option<usize>, fields: &[FieldKeys]) -> Vec<u32> {
         let len = self.len();
         let same_bits = |a: &[f32], b: &[f32]| {
             a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
@@ -112,22 +121,22 @@ impl Items {
         match self {
             Self::Vectors(all, _) => {
                 let same = |a, b| same_bits(all.get(a), all.get(b));
-                first_copies(len, split, |item| hash_floats(all.get(item)), same)
+                equal_items(len, split, fields, |item| hash_floats(all.get(item)), same)
             }
             Self::Bits(all, ..) => {
                 let same = |a, b| all.get(a) == all.get(b);
-                first_copies(len, split, |item| hash_words(all.get(item)), same)
+                equal_items(len, split, fields, |item| hash_words(all.get(item)), same)
             }
             Self::Sets(all, ..) => {
                 let same = |a, b| all.get(a) == all.get(b);
-                first_copies(len, split, |item| hash_words(all.get(item)), same)
+                equal_items(len, split, fields, |item| hash_words(all.get(item)), same)
             }
             Self::Bags(all, ..) => {
                 let same = |a, b| all.get(a) == all.get(b);
                 let words =
                     |item| all.get(item).iter().flat_map(|&(element, count)| [element, count]);
                 let hash = |item| hash_words(&words(item).collect::<Vec<u64>>());
-                first_copies(len, split, hash, same)
+                equal_items(len, split, fields, hash, same)
             }
             Self::Strings(all, _) => {
                 let same = |a, b| match all.characters([a, b]) {
@@ -140,7 +149,14 @@ impl Items {
                         hash_words(&x.iter().map(|&c| u64::from(c)).collect::<Vec<u64>>())
                     }
                 };
-                first_copies(len, split, hash, same)
+                equal_items(len, split, fields, hash, same)
+            }
+            Self::Signatures(all) => {
+                let same = |a, b| all.get(a) == all.get(b);
+                let bytes = |item| -> Vec<u8> {
+                    all.get(item).iter().flat_map(|value: &u32| value.to_le_bytes()).collect()
+                };
+                equal_items(len, split, fields, |item| xxh3_64(&bytes(item)), same)
             }
             Self::Sparse(all, _) => {
                 let same = |a, b| {
@@ -152,7 +168,7 @@ impl Items {
                     let words = dimensions.iter().map(|&d| u64::from(d)).collect::<Vec<u64>>();
                     hash_words(&words) ^ hash_floats(weights).rotate_left(32)
                 };
-                first_copies(len, split, hash, same)
+                equal_items(len, split, fields, hash, same)
             }
         }
     }
@@ -167,8 +183,27 @@ impl Items {
             Self::Bags(all, measure, form) => Self::Bags(all.select(each()), measure, form),
             Self::Strings(all, measure) => Self::Strings(all.select(each()), measure),
             Self::Sparse(all, measure) => Self::Sparse(all.select(each()), measure),
+            Self::Signatures(all) => Self::Signatures(all.select(each())),
         }
     }
+}
+
+/// For every item the first with the same hash, that is the same and has the same fields.
+fn equal_items(
+    len: usize,
+    split: Option<usize>,
+    fields: &[FieldKeys],
+    hash: impl Fn(usize) -> u64 + Sync,
+    same: impl Fn(usize, usize) -> bool,
+) -> Vec<u32> {
+    let of_fields =
+        |item: usize, hash| fields.iter().fold(hash, |hash, field| mix64(field.keys[item], hash));
+    first_copies(
+        len,
+        split,
+        |item| of_fields(item, hash(item)),
+        |a, b| same(a, b) && fields.iter().all(|field| field.are_equal(a, b)),
+    )
 }
 
 fn hash_words(words: &[u64]) -> u64 {
@@ -218,13 +253,15 @@ impl ItemNames {
 pub struct MemoryItems {
     pub(super) items: Items,
     names: Vec<ItemNames>,
+    /// Fields that an expression may ask to be equal.
+    fields: Vec<FieldKeys>,
 }
 
 impl MemoryItems {
     /// Items that are called by their positions.
     pub fn new(items: Items) -> Self {
         let names = vec![ItemNames::positions(items.len())];
-        Self { items, names }
+        Self { items, names, fields: Vec::new() }
     }
 
     /// Items with their names, of one or two collections.
@@ -237,7 +274,34 @@ impl MemoryItems {
             let must = format!("{}, one for each item of one or two collections", items.len());
             return Err(Error::parameter("the number of names", named, must));
         }
-        Ok(Self { items, names })
+        Ok(Self { items, names, fields: Vec::new() })
+    }
+
+    /// With these fields, which an expression may ask to be equal: the values of the items are those of `names`, in this
+    /// order.
+    ///
+    /// # Errors
+    /// When the items have no such values.
+    pub fn with_fields(mut self, fields: &[String]) -> Result<Self> {
+        for (at, field) in fields.iter().enumerate() {
+            let mut values = Vec::with_capacity(self.items.len());
+            for names in &self.names {
+                let Some(all) = &names.values else {
+                    if names.items() == 0 {
+                        continue;
+                    }
+                    let must = "left out: these items have no fields";
+                    return Err(Error::parameter("and_or", format!("equal({field})"), must));
+                };
+                values.extend(all.iter().map(|values| values.get(at).and_then(Option::as_ref)));
+            }
+            if values.iter().all(Option::is_none) && !values.is_empty() {
+                let must = "made of fields that the records have: none has this one";
+                return Err(Error::parameter("and_or", format!("equal({field})"), must));
+            }
+            self.fields.push(FieldKeys::new(field, values));
+        }
+        Ok(self)
     }
 
     /// The items.
@@ -257,10 +321,10 @@ impl MemoryItems {
         goal: Goal,
         lengths: bool,
         budget: &Budget,
-    ) -> Result<(Collection, Items)> {
+    ) -> Result<(Collection, Items, Vec<FieldKeys>)> {
         let is_increment = goal == Goal::Groups && self.names.len() > 1;
         let split = self.split().filter(|_| !is_increment);
-        let first = self.items.first_copies(split);
+        let first = self.items.first_copies(split, &self.fields);
         let mut collection = Collection::new(budget.share(1), &budget.temp);
         let (mut positions, mut item) = (Vec::with_capacity(self.items.len()), 0);
         for names in std::mem::take(&mut self.names) {
@@ -308,10 +372,11 @@ impl MemoryItems {
         if is_increment {
             distinct.extend_from_within(collection.old_groups() as usize..);
         }
+        let fields = self.fields.iter().map(|field| field.select(&distinct)).collect();
         let items = match distinct.len() == self.items.len() && !is_increment {
             true => self.items,
             false => self.items.select(&distinct),
         };
-        Ok((collection, items))
+        Ok((collection, items, fields))
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use space_search::close_pairs;
 
 use crate::audit::AuditSample;
 use crate::cluster::{Deduplication, Keep, Linkage};
-use crate::item::Members;
+use crate::item::{FieldKeys, Members};
 use crate::matches::{Collection, Matches, SimilarGroups, Stats};
 use crate::observe::{Clock, Stage};
 use crate::parallel::{in_pool, pool};
@@ -20,7 +20,9 @@ use crate::plan::Plan;
 use crate::plan::space::SearchSpace;
 use crate::plan::tables;
 use crate::settings::Goal;
-use crate::space::{BagSpace, BitSpace, Form, SetSpace, SparseSpace, StringSpace, VectorSpace};
+use crate::space::{
+    BagSpace, BitSpace, Form, SetSpace, SignatureSpace, SparseSpace, StringSpace, VectorSpace,
+};
 use crate::spill::{self, Budget, Temp};
 use crate::verify::Limit;
 use crate::{Error, Result};
@@ -39,6 +41,8 @@ trait SpaceJob {
 struct MemoryRun<'a> {
     search: Search<'a>,
     collection: Collection,
+    /// Fields of the distinct items.
+    fields: Vec<FieldKeys>,
     budget: Budget,
 }
 
@@ -69,8 +73,8 @@ impl MemoryItems {
         self.check_limit(search)?;
         let temp = Temp::passing(spill::folder(search.settings.temp.as_ref()));
         let budget = Budget::new(search.settings.memory, temp);
-        let (collection, items) = self.fold(goal, lengths, &budget)?;
-        let run = MemoryRun { search, collection, budget };
+        let (collection, items, fields) = self.fold(goal, lengths, &budget)?;
+        let run = MemoryRun { search, collection, fields, budget };
         match items {
             Items::Vectors(vectors, measure) => job.run(&VectorSpace::new(&vectors, measure)?, run),
             Items::Bits(bits, form, scale) => job.run(&BitSpace::new(&bits, form, scale)?, run),
@@ -78,6 +82,7 @@ impl MemoryItems {
             Items::Bags(bags, measure, form) => job.run(&BagSpace::new(&bags, measure, form), run),
             Items::Strings(strings, measure) => job.run(&StringSpace::new(strings, measure), run),
             Items::Sparse(vectors, measure) => job.run(&SparseSpace::new(vectors, measure), run),
+            Items::Signatures(all) => job.run(&SignatureSpace::new(&all), run),
         }
     }
 }
@@ -88,7 +93,8 @@ impl Searchable for MemoryItems {
         let form = self.items.form();
         let (stats, collection, similar) =
             pool.install(|| self.with_space(search, (Goal::Pairs, false), PairsJob))?;
-        Ok(Matches::new(collection, similar, form, stats, pool))
+        let matches = Matches::new(collection, similar, form, stats, pool);
+        Ok(matches.no_closer(search.settings.no_closer))
     }
 
     fn closest(self, search: Search<'_>, k: usize) -> Result<Matches> {
@@ -96,7 +102,8 @@ impl Searchable for MemoryItems {
         let form = self.items.form();
         let (stats, collection, similar) =
             pool.install(|| self.with_space(search, (Goal::Closest, false), ClosestJob(k)))?;
-        Ok(Matches::new(collection, similar, form, stats, pool))
+        let matches = Matches::new(collection, similar, form, stats, pool);
+        Ok(matches.no_closer(search.settings.no_closer))
     }
 
     fn dedup(self, search: Search<'_>, keep: &Keep, linkage: Linkage) -> Result<Deduplication> {
@@ -118,11 +125,11 @@ fn audited_search<'a, S: SearchSpace>(
     space: &'a S,
     search: Search<'a>,
     collection: &Collection,
-    budget: &'a Budget,
+    (fields, budget): (&[FieldKeys], &'a Budget),
     stats: &mut Stats,
 ) -> Result<(SpaceSearch<'a, S>, AuditSample)> {
     collection.count(stats);
-    let search_space = SpaceSearch::new(space, search, collection, budget, stats)?;
+    let search_space = SpaceSearch::new(space, search, collection, (fields, budget), stats)?;
     let truth = search_space.true_partners(collection, stats)?;
     Ok((search_space, truth))
 }
@@ -137,10 +144,10 @@ impl SpaceJob for PairsJob {
     type Output = MatchParts;
 
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
-        let MemoryRun { search, collection, budget } = run;
+        let MemoryRun { search, collection, fields, budget } = run;
         let mut stats = Stats::default();
         let (search_space, truth) =
-            audited_search(space, search, &collection, &budget, &mut stats)?;
+            audited_search(space, search, &collection, (&fields, &budget), &mut stats)?;
         let load = |_: &mut Stats| Ok(search_space);
         let similar = compare(search, &budget, load, &collection, &truth, &mut stats)?;
         Ok((stats, collection, similar))
@@ -154,7 +161,7 @@ impl SpaceJob for ClosestJob {
     type Output = MatchParts;
 
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<MatchParts> {
-        let MemoryRun { search, collection, budget } = run;
+        let MemoryRun { search, collection, budget, .. } = run;
         let mut stats = Stats::default();
         collection.count(&mut stats);
         let similar = search.resumable(
@@ -185,10 +192,10 @@ impl SpaceJob for DedupJob<'_> {
     type Output = Deduplication;
 
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Deduplication> {
-        let MemoryRun { search, collection, budget } = run;
+        let MemoryRun { search, collection, fields, budget } = run;
         let mut stats = Stats::default();
         let (search_space, truth) =
-            audited_search(space, search, &collection, &budget, &mut stats)?;
+            audited_search(space, search, &collection, (&fields, &budget), &mut stats)?;
         let load = |_: &mut Stats| Ok(search_space);
         let rule = (self.keep, self.linkage);
         let clustering = cluster(search, load, &collection, rule, &truth, &mut stats)?;
@@ -204,7 +211,7 @@ impl SpaceJob for PlanJob {
 
     fn run<S: SearchSpace>(self, space: &S, run: MemoryRun<'_>) -> Result<Plan> {
         let stopped = || run.search.observer.stopped();
-        let query = space_search::query(run.search, &run.collection, &stopped);
+        let query = space_search::query(run.search, &run.collection, &run.fields, &stopped);
         Ok(tables::plan(space, &query)?.0)
     }
 }

@@ -13,7 +13,7 @@ use crate::candidates::cascade::Cascade;
 use crate::candidates::probed::ProbedTables;
 use crate::cluster::{Centres, Closeness, Comparison, UnionFind, stars};
 use crate::family::Family;
-use crate::item::{Copies, Members};
+use crate::item::{Copies, FieldKeys, Members};
 use crate::join::{TopQuery, pairs_of};
 use crate::matches::{
     Collection, CopyValues, PairOwners, SimilarGroups, SimilarGroupsBuilder, Stats,
@@ -23,8 +23,8 @@ use crate::plan::space::{SearchSpace, SpaceQuery};
 use crate::plan::tables::{self, ReadySearch};
 use crate::plan::{Plan, SearchCost, probes};
 use crate::space::{
-    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SparseSpace, StringSpace,
-    VectorSpace, sorted_pairs,
+    BagSpace, BitSpace, ClosePair, Form, JoinQuery, PairSink, SetSpace, SignatureSpace,
+    SparseSpace, StringSpace, VectorSpace, sorted_pairs,
 };
 use crate::spill::{Budget, Cache};
 
@@ -35,6 +35,7 @@ use crate::search::Search;
 pub(super) fn query<'a>(
     search: Search<'_>,
     collection: &Collection,
+    fields: &'a [FieldKeys],
     stopped: &'a (dyn Fn() -> bool + Sync),
 ) -> SpaceQuery<'a> {
     let copies = collection.copies();
@@ -43,7 +44,7 @@ pub(super) fn query<'a>(
         true => Some(copies.groups()),
         false => copies.group_split(),
     };
-    SpaceQuery::new(search.settings, split, stopped)
+    SpaceQuery::new(search.settings, split, fields, stopped)
 }
 
 /// The distinct items of a collection, and how similar ones are found.
@@ -60,6 +61,8 @@ pub(super) struct SpaceSearch<'a, S> {
     split: Option<u32>,
     plan: Plan,
     ready: ReadySearch<'a>,
+    /// Fields in which all pairs that are looked for agree.
+    required: Vec<FieldKeys>,
     budget: &'a Budget,
     /// By group, whether it has copies.
     copied: Vec<bool>,
@@ -71,20 +74,23 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
         space: &'a S,
         search: Search<'a>,
         collection: &Collection,
-        budget: &'a Budget,
+        (fields, budget): (&[FieldKeys], &'a Budget),
         stats: &mut Stats,
     ) -> Result<Self> {
         search.observer.stage(Stage::Candidates, None);
         let clock = Clock::start(Stage::Candidates);
         let stopped = || search.observer.stopped();
-        let query = query(search, collection, &stopped);
+        let query = query(search, collection, fields, &stopped);
         let (plan, ready) = tables::plan(space, &query)?;
+        let required = query.expression().map(|(it, _)| it.required_fields()).unwrap_or_default();
+        let is_required = |field: &&FieldKeys| required.contains(&field.name.as_str());
+        let required = fields.iter().filter(is_required).cloned().collect();
         let (limit, split) = (query.limit, query.split);
         stats.plan = plan.clone();
         stats.stages.push(clock.stop(0));
         let copied = has_copies(collection.copies());
         let (groups, old) = (collection.groups() as usize, collection.old_groups());
-        Ok(Self { space, groups, old, search, limit, split, plan, ready, budget, copied })
+        Ok(Self { space, groups, old, search, limit, split, plan, ready, required, budget, copied })
     }
 
     /// Items drawn at random, and everything that is similar to them; nothing where none is missed.
@@ -134,6 +140,10 @@ impl<'a, S: SearchSpace> SpaceSearch<'a, S> {
                 (positions, partners.concat())
             }
         };
+        let agree = |a: u32, b: u32| {
+            self.required.iter().all(|field| field.are_equal(a as usize, b as usize))
+        };
+        let partners = partners.into_iter().filter(|&(a, b, _)| agree(a, b)).collect();
         stats.stages.push(clock.stop(0));
         let partners = TruePartners::new(positions, partners, copies, self.scale());
         Ok(AuditSample::Items(partners))
@@ -447,9 +457,10 @@ pub(super) fn closest<S: SearchSpace>(
     count: usize,
 ) -> Result<SimilarGroups> {
     let stopped = || search.observer.stopped();
-    let query = query(search, collection, &stopped);
+    let query = query(search, collection, &[], &stopped);
     let limit = query.limit.is_finite().then_some(query.limit);
-    let top = TopQuery { count, split: query.split, stopped: &stopped };
+    let no_closer = search.settings.no_closer;
+    let top = TopQuery { count, split: query.split, no_closer, stopped: &stopped };
     let mut found = space.closest(&top, limit)?;
     if let Some(limit) = limit {
         found.retain(|found| !space.form().closer(limit, found.value));
@@ -473,6 +484,7 @@ pub(crate) fn close_pairs(items: Items, join: &JoinQuery<'_>) -> Result<Vec<Clos
         Items::Bags(bags, measure, form) => all(&BagSpace::new(&bags, measure, form), join),
         Items::Strings(strings, measure) => all(&StringSpace::new(strings, measure), join),
         Items::Sparse(vectors, measure) => all(&SparseSpace::new(vectors, measure), join),
+        Items::Signatures(signatures) => all(&SignatureSpace::new(&signatures), join),
     }?;
     found.retain(|pair| !nothing[pair.a as usize] && !nothing[pair.b as usize]);
     Ok(found)

@@ -1,5 +1,7 @@
 //! `nearkin compare`: one pair, by every measure that applies.
 
+mod items;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use nearkin_engine::error::Advice;
-use nearkin_engine::item::Source;
 use nearkin_engine::measure::{bag, cosine, edit, hamming, jaccard, norm};
-use nearkin_engine::options::{ItemKind, Keyword, Options};
+use nearkin_engine::options::{ItemKind, Options};
 use nearkin_engine::read::Place;
 use nearkin_engine::shingle::{Scratch, Shingling, Tokenizer, UnicodeWords, Unit};
+use nearkin_engine::textbook::RandomSets;
+use nearkin_engine::verify::Overlap;
 use nearkin_engine::{Error, Result};
 use serde_json::{Value, json};
 use similar::algorithms::{Capture, Compact, Replace, myers};
@@ -19,29 +22,38 @@ use similar::{ChangeTag, DiffTag};
 
 use crate::args::{FieldArgs, ShingleArgs, TempArgs, options_of, place_parser};
 use crate::passages::SharedPassages;
+use crate::report::grouped;
 use crate::screen::{Screen, harmless, print};
+pub(crate) use items::ItemPlaces;
+use items::{ItemComparison, find, typed};
 
-/// Compare two texts: all measures, shared passages, a diff
+/// Compare two items: all measures; of texts shared passages and a diff
 ///
-/// A and B are files or, with --in, the ids of two items of a collection.
+/// A and B are text files or, with --in, the ids of two items of a collection. With another --as than text, A and B are
+/// the items as a line of a .txt file has them, or files with one item each.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:
   nearkin compare draft.txt final.txt
   nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
+  nearkin compare --as set 'milk bread' 'milk beer'    two sets, as they are typed
 
 `nearkin compare --help` shows all options, in groups, with more examples.",
     after_long_help = "Examples:
   nearkin compare draft.txt final.txt
   nearkin compare --in articles.jsonl t1088 t5015      two items of a collection
   nearkin compare essay.txt source.txt --passages      passages side by side
-  nearkin compare a.txt b.txt --shingle chars:9 --json"
+  nearkin compare a.txt b.txt --shingle chars:9 --json
+  nearkin compare --as vector '1, 2, -1' '2, 1, 1'     two vectors
+  nearkin compare --as string abcde acfdeg             two strings
+  nearkin compare --in buys.csv --group who --element what 7 12 --expected
+  nearkin compare --in shops.csv 12 310 --fields all   two records, field by field"
 )]
 pub(crate) struct CompareArgs {
-    /// Text file, or with --in an id
+    /// Text file or item, or with --in an id
     #[arg(value_name = "A")]
     a: String,
-    /// The other text file or id
+    /// The other text file, item or id
     #[arg(value_name = "B")]
     b: String,
     /// Collection that holds the items A and B; repeat for several
@@ -67,6 +79,15 @@ pub(crate) struct ComparisonArgs {
     /// Smallest number of equal words in a row that make a passage [default: the K of words:K, else 5]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub(crate) least_words: Option<u32>,
+    /// Also show how similar two random sets of these sizes are, of N elements in all
+    ///
+    /// So you see whether a similarity of 0.2 is much. Without N, it is the number of distinct elements (or shingles) of
+    /// the collection in --in.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "collection", value_parser = universe)]
+    pub(crate) expected: Option<Expected>,
+    /// Compare two records by these fields, or by all
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    pub(crate) fields: Option<Vec<String>>,
     /// Leave out the diff
     #[arg(long)]
     pub(crate) no_diff: bool,
@@ -75,25 +96,142 @@ pub(crate) struct ComparisonArgs {
     pub(crate) json: bool,
 }
 
+/// Which universe two sets are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// This many elements.
+    Of(u64),
+    /// Those of the collection.
+    OfCollection,
+}
+
+fn universe(text: &str) -> Result<Expected, String> {
+    match text {
+        "collection" => Ok(Expected::OfCollection),
+        number => number
+            .parse()
+            .map(Expected::Of)
+            .map_err(|_| "it must be a number of elements, such as 10000".to_owned()),
+    }
+}
+
+/// What chance alone gives two sets of these sizes: each number with its name as JSON and for people.
+fn expected_rows(
+    universe: u64,
+    overlap: Overlap,
+) -> Result<Vec<(&'static str, String, Value, String)>> {
+    let random = RandomSets::new(universe, overlap.a, overlap.b).map_err(|error| match error {
+        Error::Parameter { value, must, .. } => Error::parameter("expected", value, must),
+        other => other,
+    })?;
+    let (expected, about) = (random.expected(), random.approximation());
+    let chance = random.at_least(overlap.shared);
+    let all = json!({
+        "universe": universe,
+        "shared": random.expected_shared(),
+        "jaccard": expected,
+        "approximation": about,
+        "at_least": chance,
+    });
+    let label = format!("Jaccard expected by chance, of {} elements", grouped(universe));
+    let shown = format!("{expected:.6}  about {about:.6} by the short formula");
+    let as_much = if chance < 1e-4 { format!("{chance:.3e}") } else { format!("{chance:.6}") };
+    Ok(vec![
+        ("expected", label, all, shown),
+        ("chance", "chance to share as many or more".into(), json!(chance), as_much),
+    ])
+}
+
 /// Two texts to compare, what they are called, and how.
 pub(crate) struct ComparisonRequest<'a> {
     pub(crate) names: [&'a str; 2],
     pub(crate) texts: [&'a str; 2],
     pub(crate) view: &'a ComparisonArgs,
     pub(crate) shingling: Shingling,
+    /// Distinct shingles that there are, to say what chance alone gives.
+    pub(crate) universe: Option<u64>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<()> {
     let options = options_of(&[&args.fields, &args.shingle, &args.temp]);
+    let (ids, view, screen) = ([&*args.a, &*args.b], &args.view, Screen::of_stdout());
+    let is_item = options.kind() != ItemKind::Text || view.fields.is_some();
+    if !args.collection.is_empty() || is_item {
+        let mut inputs = args.collection.clone();
+        let mut places = ids;
+        if inputs.is_empty() {
+            if view.fields.is_some() {
+                return Err(Error::needed("in", "fields").into());
+            }
+            known_universe(view)?;
+            inputs.push(typed(ids, options.kind())?);
+            places = ["0", "1"];
+        }
+        let places = ItemPlaces { ids: places, inputs: &inputs };
+        return print(tell_items(&options, view, ids, places, screen)?.as_bytes());
+    }
+    let universe = known_universe(view)?;
     let shingling = options.text_shingling()?;
-    let [a, b] = if args.collection.is_empty() {
-        [read(Path::new(&args.a))?, read(Path::new(&args.b))?]
-    } else {
-        find(args, &options)?
+    let [a, b] = [read(Path::new(&args.a))?, read(Path::new(&args.b))?];
+    let request = ComparisonRequest { names: ids, texts: [&a, &b], view, shingling, universe };
+    print(request.tell(screen)?.as_bytes())
+}
+
+/// The number of elements that there are, where it is asked for.
+///
+/// # Errors
+/// When those of a collection are to be counted and there is none.
+pub(crate) fn known_universe(view: &ComparisonArgs) -> Result<Option<u64>> {
+    match view.expected {
+        None => Ok(None),
+        Some(Expected::Of(universe)) => Ok(Some(universe)),
+        Some(Expected::OfCollection) => {
+            let must = "a number of elements, or used with a collection whose elements are counted";
+            Err(Error::parameter("expected", "without a number", must))
+        }
+    }
+}
+
+/// Two items of a collection compared, as a text or as JSON.
+pub(crate) fn tell_items(
+    options: &Options,
+    view: &ComparisonArgs,
+    names: [&str; 2],
+    places: ItemPlaces<'_>,
+    screen: Screen,
+) -> Result<String> {
+    if options.kind() == ItemKind::Text && view.fields.is_none() {
+        let shingling = options.text_shingling()?;
+        let (texts, universe) = find(options, places, view.expected)?;
+        let texts = [&*texts[0], &*texts[1]];
+        return ComparisonRequest { names, texts, view, shingling, universe }.tell(screen);
+    }
+    if options.grid.is_some() {
+        let must = "left out: give the squares as sets";
+        return Err(Error::parameter("grid", "given", must));
+    }
+    let of_texts = [
+        ("passages", view.passages),
+        ("least_words", view.least_words.is_some()),
+        ("no_diff", view.no_diff),
+    ];
+    if let Some((name, _)) = of_texts.iter().find(|(_, given)| *given) {
+        return Err(Error::parameter(
+            name,
+            "given",
+            "left out: only texts have passages and a diff",
+        ));
+    }
+    let comparison = match &view.fields {
+        Some(_) if view.expected.is_some() => return Err(Error::conflict("expected", "fields")),
+        Some(_) if options.kind.is_some() => return Err(Error::conflict("as", "fields")),
+        Some(fields) => ItemComparison::of_records(options, places, fields)?,
+        None => ItemComparison::of(options, places, view.expected)?,
     };
-    let (names, view) = ([&*args.a, &*args.b], &args.view);
-    let request = ComparisonRequest { names, texts: [&a, &b], view, shingling };
-    print(request.tell(Screen::of_stdout())?.as_bytes())
+    Ok(match view.json {
+        true => format!("{:#}\n", comparison.as_json(names)),
+        false => screen.show(&comparison.as_text(names)).to_string(),
+    })
 }
 
 impl ComparisonRequest<'_> {
@@ -107,7 +245,7 @@ impl ComparisonRequest<'_> {
             (None, _) => 5,
         };
         let shared = SharedPassages::of([a, b], least);
-        let comparison = Comparison::of(a, b, &self.shingling)?;
+        let comparison = Comparison::of(a, b, &self.shingling, self.universe)?;
         if view.json {
             let most = if view.passages { None } else { Some(LONGEST) };
             return Ok(format!("{:#}\n", comparison.as_json(a_name, b_name, &shared, most)));
@@ -154,43 +292,6 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// The texts of the two items with the ids asked for.
-fn find(args: &CompareArgs, options: &Options) -> Result<[String; 2]> {
-    if options.kind() != ItemKind::Text {
-        let must =
-            "text: only texts are compared in detail; `pairs` and `top` have the values of others";
-        return Err(Error::parameter("as", options.kind().word(), must));
-    }
-    let input = options.open(&args.collection, None)?;
-    let mut found = [None, None];
-    let mut position = 0u64;
-    for chunk in input.scan(&|_| false) {
-        let chunk = chunk?;
-        let batch = input.decode(&chunk, &|_| true)?;
-        for (i, item) in batch.items.iter().enumerate() {
-            let here = position + u64::from(item.ordinal);
-            let id = item.id.as_ref().map_or_else(|| here.to_string(), ToString::to_string);
-            for (wanted, found) in [&args.a, &args.b].into_iter().zip(&mut found) {
-                if *wanted == id && found.is_none() {
-                    *found = Some(batch.text(i).to_owned());
-                }
-            }
-        }
-        position += u64::from(batch.records);
-        if found.iter().all(Option::is_some) {
-            break;
-        }
-    }
-    let missing = |id: &str| {
-        Error::file(
-            args.collection[0].name(),
-            format!("no item has the id `{id}`; ids are those that `nearkin pairs` prints"),
-        )
-    };
-    let [a, b] = found;
-    Ok([a.ok_or_else(|| missing(&args.a))?, b.ok_or_else(|| missing(&args.b))?])
-}
-
 /// Every measure that applies to two texts.
 struct Comparison {
     shingling: String,
@@ -210,14 +311,16 @@ struct Comparison {
     edit: Option<usize>,
     edit_mutation: Option<usize>,
     hamming: Option<usize>,
+    /// What chance alone gives, where that is asked for.
+    expected: Vec<(&'static str, String, Value, String)>,
 }
 
-impl Comparison {
-    /// Longer texts would take minutes: the distances by inserts and deletes, and by mutation too.
-    const EDIT_LIMIT: usize = 300_000;
-    const MUTATION_LIMIT: usize = 20_000;
+/// Longer texts would take minutes: the distances by inserts and deletes, and by mutation too.
+const EDIT_LIMIT: usize = 300_000;
+const MUTATION_LIMIT: usize = 20_000;
 
-    fn of(a: &str, b: &str, shingling: &Shingling) -> Result<Self> {
+impl Comparison {
+    fn of(a: &str, b: &str, shingling: &Shingling, universe: Option<u64>) -> Result<Self> {
         let [chars_a, chars_b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
         let [(bag_a, whole_a), (bag_b, whole_b)] = [a, b].map(|text| elements(text, shingling));
         let [set_a, set_b] = [&bag_a, &bag_b].map(|bag| {
@@ -230,12 +333,16 @@ impl Comparison {
         let [words_a, words_b] = [a, b].map(word_counts);
         let [vector_a, vector_b] = vectors(&words_a, &words_b);
         let longest = chars_a.len().max(chars_b.len());
+        let shared = jaccard::shared(&set_a, &set_b);
+        let overlap = [shared, set_a.len(), set_b.len()].map(|count| count as u64);
+        let [common, size_a, size_b] = overlap;
+        let overlap = Overlap { shared: common, a: size_a, b: size_b };
         Ok(Self {
             shingling: shingling.to_string(),
             characters: [chars_a.len(), chars_b.len()],
             words: [words_a.values().sum(), words_b.values().sum()],
             shingles: [set_a.len(), set_b.len()],
-            shared: jaccard::shared(&set_a, &set_b),
+            shared,
             no_shingles: whole_a || whole_b,
             jaccard: or_nothing(jaccard::similarity(&set_a, &set_b)),
             bag_max: or_nothing(bag::similarity(&bag_a, &bag_b, bag::Union::Max)),
@@ -250,10 +357,14 @@ impl Comparison {
             l1: norm::l1(&vector_a, &vector_b)?,
             l2: norm::l2(&vector_a, &vector_b)?,
             l_inf: norm::l_inf(&vector_a, &vector_b)?,
-            edit: (longest <= Self::EDIT_LIMIT).then(|| edit::distance(&chars_a, &chars_b)),
-            edit_mutation: (longest <= Self::MUTATION_LIMIT)
+            edit: (longest <= EDIT_LIMIT).then(|| edit::distance(&chars_a, &chars_b)),
+            edit_mutation: (longest <= MUTATION_LIMIT)
                 .then(|| edit::mutation_distance(&chars_a, &chars_b)),
             hamming: hamming::distance(&chars_a, &chars_b).ok(),
+            expected: match universe {
+                Some(universe) => expected_rows(universe, overlap)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -262,7 +373,7 @@ impl Comparison {
     }
 
     fn as_json(&self, a: &str, b: &str, shared: &SharedPassages<'_>, most: Option<usize>) -> Value {
-        json!({
+        let mut json = json!({
             "a": a,
             "b": b,
             "shingle": self.shingling,
@@ -283,7 +394,11 @@ impl Comparison {
             "hamming": self.hamming,
             "covered": shared.covered(),
             "passages": shared.as_json(most),
-        })
+        });
+        for (key, _, value, _) in &self.expected {
+            json[*key] = value.clone();
+        }
+        json
     }
 
     fn as_text(&self, a: &str, b: &str, shared: &SharedPassages<'_>) -> String {
@@ -318,6 +433,9 @@ impl Comparison {
             ("share of a's words in shared passages".into(), format!("{:.6}", covered[0])),
             ("share of b's words in shared passages".into(), format!("{:.6}", covered[1])),
         ];
+        for (at, (_, label, _, shown)) in self.expected.iter().enumerate() {
+            rows.insert(1 + at, (label.clone(), shown.clone()));
+        }
         if let Some((similarity, angle)) = self.cosine {
             rows.push(("cosine of word counts".into(), format!("{similarity:.6}  {angle:.2}°")));
         }
