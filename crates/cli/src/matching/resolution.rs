@@ -56,7 +56,7 @@ impl MatchInput {
             records::suggest::suggest(&tables.records(), &|| observer.stopped())
         })?;
         stages.push(clock.stop(0));
-        Ok(Suggestion { rules, tables, stages })
+        Ok(Suggestion { rules: rules.text, tables, stages })
     }
 
     fn sides(&self) -> Vec<&[Place]> {

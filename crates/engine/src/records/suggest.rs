@@ -45,11 +45,23 @@ const LEAST_MATCHES: usize = 10;
 /// Records of the second table on which conditions on similar values are tried.
 const TRIED: usize = 2000;
 
-/// Rules for these tables, as a file with comments.
+/// Rules that were found, and how a file says them.
+#[derive(Debug)]
+pub struct SuggestedRules {
+    /// The rules.
+    pub rules: Rules,
+    /// As a file with comments.
+    pub text: String,
+}
+
+/// Rules for these tables.
 ///
 /// # Errors
 /// When the tables have no columns that can be compared, nothing in them looks the same, or it was stopped.
-pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Result<String> {
+pub fn suggest(
+    records: &Records<'_>,
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<SuggestedRules> {
     let paired = columns::pair(records);
     if paired.chosen.is_empty() {
         return Err(match &records.a.names[..] {
@@ -89,7 +101,8 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
     }
     // Pairs of one table were met from both ends.
     let ends = if records.b.is_none() { 2 } else { 1 };
-    Ok(written(&rules, &paired, [pairs.alike.len(), likely.len()].map(|count| count / ends)))
+    let text = written(&rules, &paired, [pairs.alike.len(), likely.len()].map(|count| count / ends));
+    Ok(SuggestedRules { rules, text })
 }
 
 /// The error where there is nothing to suggest.
