@@ -240,7 +240,7 @@ impl Forms {
         tables: &[Synonyms],
     ) -> Result<Self> {
         Ok(match distance {
-            Distance::Edit | Distance::Digits => {
+            Distance::Edit | Distance::Digits | Distance::Code => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|value| strings.push(value));
                 let soft = |word: &str| tables.iter().any(|table| table.has(word));
@@ -322,6 +322,7 @@ pub(super) fn canonical_as(value: &str, distance: &Distance, month_first: bool) 
             let digits: String = value.chars().filter(char::is_ascii_digit).collect();
             Some(digits).filter(|digits| !digits.is_empty())
         }
+        Distance::Code => Some(folded(value).replace(' ', "")).filter(|code| !code.is_empty()),
         _ => Some(folded(value)).filter(|value| !value.is_empty()),
     }
 }
@@ -548,6 +549,8 @@ mod tests {
                 "0338716663",
                 Some(0.5),
             ),
+            (rule("code", LossDistance::Distance(2.0)), "KX-100/b", "kx 100 B", Some(0.0)),
+            (rule("code", LossDistance::Distance(2.0)), "KX-100", "KX101", Some(0.5)),
             (rule("digits", LossDistance::Distance(2.0)), "033 871", "+33871", Some(0.5)),
             (rule("equal", LossDistance::Distance(1.0)), "a", "b", Some(1.0)),
             (rule("equal", LossDistance::Distance(1.0)), "a", " A.", Some(0.0)),

@@ -134,6 +134,8 @@ pub enum Distance {
     Date,
     /// Edits of the digits, whatever stands between them: telephones, numbers of cards.
     Digits,
+    /// Edits of the letters and digits, whatever stands between them: numbers of models and parts.
+    Code,
     /// 0 where they are equal, else 1.
     Equal,
 }
@@ -169,7 +171,7 @@ impl Distance {
     /// Where all of the penalty is due unless the user says otherwise.
     pub fn lost_at(&self) -> LossDistance {
         match self {
-            Self::Edit => LossDistance::Share(0.4),
+            Self::Edit | Self::Code => LossDistance::Share(0.4),
             Self::Words | Self::Shingles(_) => LossDistance::Distance(0.8),
             Self::Number => LossDistance::Share(0.1),
             Self::Days => LossDistance::Distance(31.0),
@@ -190,10 +192,11 @@ impl FromStr for Distance {
             "days" => Ok(Self::Days),
             "date" => Ok(Self::Date),
             "digits" => Ok(Self::Digits),
+            "code" => Ok(Self::Code),
             "equal" => Ok(Self::Equal),
             _ => name.parse().map(Self::Shingles).map_err(|_: Error| {
                 format!(
-                    "`{name}` is no distance; write edit, words, digits, number, days, date, equal, or shingles such as chars:3"
+                    "`{name}` is no distance; write edit, words, digits, code, number, days, date, equal, or shingles such as chars:3"
                 )
             }),
         }
@@ -210,6 +213,7 @@ impl fmt::Display for Distance {
             Self::Days => f.write_str("days"),
             Self::Date => f.write_str("date"),
             Self::Digits => f.write_str("digits"),
+            Self::Code => f.write_str("code"),
             Self::Equal => f.write_str("equal"),
         }
     }
@@ -322,7 +326,11 @@ impl FieldCondition {
         match (&self.how, distance) {
             (
                 ValueRelation::Within(_),
-                Distance::Edit | Distance::Digits | Distance::Number | Distance::Days,
+                Distance::Edit
+                | Distance::Digits
+                | Distance::Code
+                | Distance::Number
+                | Distance::Days,
             )
             | (ValueRelation::Equal, _)
             | (
@@ -330,11 +338,12 @@ impl FieldCondition {
                 Distance::Edit
                 | Distance::Words
                 | Distance::Digits
+                | Distance::Code
                 | Distance::Shingles(_)
                 | Distance::Equal,
             ) => Ok(()),
             (ValueRelation::Within(_), _) => Err(format!(
-                "`{name}` is compared by {distance}; `within` is for edit, digits, number and days, write `{name} ~ 0.5`"
+                "`{name}` is compared by {distance}; `within` is for edit, digits, code, number and days, write `{name} ~ 0.5`"
             )),
             (ValueRelation::Similar(..), _) => Err(format!(
                 "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"

@@ -328,7 +328,7 @@ fn sources(
     for (field, rule) in rules.fields.iter().enumerate() {
         let least: &[f64] = match rule.distance {
             Distance::Words => &[0.7, 0.5, 0.3, 0.2],
-            Distance::Edit => &[0.7, 0.5],
+            Distance::Edit | Distance::Code => &[0.7, 0.5],
             Distance::Shingles(_) => &[0.7, 0.5, 0.35],
             _ => &[],
         };

@@ -210,8 +210,8 @@ impl ColumnContent {
     /// How much two columns have in common, from 0 to 1.
     fn like(&self, other: &Self) -> f64 {
         let kinds = [&self.kind, &other.kind].map(std::mem::discriminant);
-        let texts =
-            [&self.kind, &other.kind].map(|kind| matches!(kind, Distance::Edit | Distance::Words));
+        let texts = [&self.kind, &other.kind]
+            .map(|kind| matches!(kind, Distance::Edit | Distance::Words | Distance::Code));
         if kinds[0] != kinds[1] && texts != [true, true] {
             return 0.0;
         }
@@ -313,9 +313,19 @@ fn looks_like<const N: usize>(columns: [&RecordColumn; N]) -> Distance {
     if share(&telephone) > 0.9 {
         return Distance::Digits;
     }
+    if share(&code) > 0.7 {
+        return Distance::Code;
+    }
     let words =
         values().map(|value| value.split_whitespace().count()).sum::<usize>() as f64 / count;
     if words >= 3.0 { Distance::Words } else { Distance::Edit }
+}
+
+/// Whether a value may be the number of a model or a part: digits with letters or signs, in one word.
+fn code(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let others = value.chars().any(|c| c.is_alphabetic() || "-./".contains(c));
+    digits >= 2 && others && !value.contains([' ', '@'])
 }
 
 /// Whether a value may be a telephone number: seven digits to fifteen, and no letters.
