@@ -163,8 +163,7 @@ fn independent_parts(levels: &[Vec<u8>], weights: &[LevelWeights], chance: &[f64
             let known: Vec<(f64, f64)> = both.into_iter().flatten().collect();
             let least = known.iter().min_by(|x, y| x.0.total_cmp(&y.0));
             if let Some(&(correlation, ratio)) = least {
-                let u = std::env::var("EXP_U").map_or(UNCORRELATED, |it| it.parse().unwrap());
-                let dependent = (correlation - u) / (1.0 - u);
+                let dependent = (correlation - UNCORRELATED) / (1.0 - UNCORRELATED);
                 sum += dependent.max(0.0) * ratio;
             }
         }

@@ -8,7 +8,7 @@ use super::super::fields::{Field, weighted_words};
 use super::{Scorer, TableSample};
 use crate::Result;
 use crate::family::hash::mix64;
-use crate::item::{MISSING, Sparse};
+use crate::item::{Interner, MISSING, Sparse};
 
 /// Words that more records of the second table have in a field are not looked up.
 const COMMON: usize = 1000;
@@ -42,7 +42,17 @@ struct WordIndex<'a> {
 
 impl<'a> WordIndex<'a> {
     fn new(field: &'a Field, first: u32, all: u32) -> Result<Self> {
-        let (words, _) = weighted_words(&field.codes, &field.values)?;
+        // Of dates a year, a month and a day are looked up, each of which may be right.
+        let (words, _) = match field.kind().is_of_dates() {
+            true => {
+                let mut parts = Interner::default();
+                field.values.iter().for_each(|value| {
+                    parts.number(&value.replace('-', " "));
+                });
+                weighted_words(&field.codes, &parts.into_values())?
+            }
+            false => weighted_words(&field.codes, &field.values)?,
+        };
         let mut index = Self { field, words, having: HashMap::new() };
         for record in 0..first {
             let of_record: Vec<u32> = index.of(record).0.to_vec();
