@@ -36,7 +36,20 @@ use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
 
 /// Records of the first table that are looked at, at most.
-const SAMPLE: usize = 5000;
+const SAMPLE: Sample = Sample { records: 5000, each: 100, common: 1000 };
+/// Those that are looked at where matches are so rare that the others held too few. Each is compared with fewer.
+const LARGE_SAMPLE: Sample = Sample { records: 50_000, each: 20, common: 100 };
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Records of the first table, at most.
+    records: usize,
+    /// Pairs of one record, at most.
+    each: usize,
+    /// Words that more records of the second table have in a field are not looked up.
+    common: usize,
+}
 /// Matches on which conditions are tried, at most.
 const MATCHES: usize = 20_000;
 /// The share of the likely matches that candidates should have.
@@ -65,6 +78,19 @@ pub fn suggest(
     records: &Records<'_>,
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<SuggestedRules> {
+    match suggest_from(records, SAMPLE, stopped) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(_) if records.a.len > SAMPLE.records => suggest_from(records, LARGE_SAMPLE, stopped),
+        suggested => suggested,
+    }
+}
+
+/// Rules for these tables, by a sample of this size.
+fn suggest_from(
+    records: &Records<'_>,
+    size: Sample,
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<SuggestedRules> {
     let paired = columns::pair(records);
     if paired.chosen.is_empty() {
         return Err(match &records.a.names[..] {
@@ -76,7 +102,7 @@ pub fn suggest(
             _ => nothing("no two columns can be compared").or("give tables with columns in common"),
         });
     }
-    let sample = TableSample::new(records);
+    let sample = TableSample::new(records, size);
     let fields = paired.chosen.iter().map(ColumnPair::rule).collect();
     let rules = Rules {
         candidates: Vec::new(),
@@ -235,17 +261,18 @@ pub(super) struct TableSample {
     table: crate::item::RecordTable,
     /// Where they stand in the table, when they may match others of the same table.
     places: Option<Vec<u32>>,
+    size: Sample,
 }
 
 impl TableSample {
-    fn new(records: &Records<'_>) -> Self {
+    fn new(records: &Records<'_>, size: Sample) -> Self {
         const SEED: u64 = 0x5a3b_71e5;
         let mut places: Vec<u32> = (0..records.a.len as u32).collect();
         places.sort_by_key(|&place| mix64(u64::from(place), SEED));
-        places.truncate(SAMPLE);
+        places.truncate(size.records);
         places.sort_unstable();
         let table = records.a.select(&places);
-        Self { table, places: records.b.is_none().then_some(places) }
+        Self { table, places: records.b.is_none().then_some(places), size }
     }
 
     /// As the records of two tables.

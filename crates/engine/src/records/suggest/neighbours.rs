@@ -10,16 +10,12 @@ use crate::Result;
 use crate::family::hash::mix64;
 use crate::item::{Interner, MISSING, Sparse};
 
-/// Words that more records of the second table have in a field are not looked up.
-const COMMON: usize = 1000;
 /// Pairs below this cosine are not alike.
 const ALIKE: f64 = 0.1;
 /// Pairs below this one are not guessed to be matches.
 const GUESSED: f64 = 0.3;
 /// Random pairs, at least.
 const LEAST_RANDOM: usize = 100;
-/// Most pairs of one record.
-const EACH: usize = 100;
 
 /// Pairs of a record of the sample and one of all.
 pub(super) struct Neighbours {
@@ -41,7 +37,7 @@ struct WordIndex<'a> {
 }
 
 impl<'a> WordIndex<'a> {
-    fn new(field: &'a Field, first: u32, all: u32) -> Result<Self> {
+    fn new(field: &'a Field, first: u32, all: u32, common: usize) -> Result<Self> {
         // Of dates a year, a month and a day are looked up, each of which may be right.
         let (words, _) = match field.kind().is_of_dates() {
             true => {
@@ -63,12 +59,12 @@ impl<'a> WordIndex<'a> {
         let mut having = std::mem::take(&mut index.having);
         for record in first..all {
             for word in index.of(record).0 {
-                if let Some(records) = having.get_mut(word).filter(|it| it.len() <= COMMON) {
+                if let Some(records) = having.get_mut(word).filter(|it| it.len() <= common) {
                     records.push(record);
                 }
             }
         }
-        having.retain(|_, records| records.len() <= COMMON);
+        having.retain(|_, records| records.len() <= common);
         Ok(Self { having, ..index })
     }
 
@@ -88,7 +84,7 @@ impl<'a> WordIndex<'a> {
 /// Pairs that are alike in their rare words.
 pub(super) fn find(sample: &TableSample, scorer: &Scorer) -> Result<Neighbours> {
     let (first, all) = (sample.len(), scorer.fields[0].codes.len() as u32);
-    let words = |field| WordIndex::new(field, first, all);
+    let words = |field| WordIndex::new(field, first, all, sample.size.common);
     let fields = scorer.fields.iter().map(words).collect::<Result<Vec<_>>>()?;
     let squares = |record: u32| fields.iter().map(|field| field.squares(record)).sum::<f64>();
     let of = |a: u32| {
@@ -107,7 +103,7 @@ pub(super) fn find(sample: &TableSample, scorer: &Scorer) -> Result<Neighbours> 
         let mut alike: Vec<(f64, u32, u32)> =
             dots.map(cosine).filter(|pair| pair.0 >= ALIKE).collect();
         alike.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.2.cmp(&y.2)));
-        alike.truncate(EACH);
+        alike.truncate(sample.size.each);
         alike
     };
     let mut alike: Vec<(f64, u32, u32)> = (0..first).into_par_iter().flat_map_iter(of).collect();
