@@ -216,7 +216,7 @@ fn empty_and_broken_tables_are_no_surprise() {
     assert!(skipped.stderr.contains("1  records skipped"), "{}", skipped.stderr);
     let outcome = place.run("match a.csv b.csv --suggest");
     assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("look like matches"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing to suggest"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -392,51 +392,6 @@ fn tables_without_a_common_record_get_a_warning() {
             assert!(outcome.stderr.contains("nothing to suggest"), "{}", outcome.stderr);
         }
     }
-}
-
-#[test]
-fn a_name_that_stands_in_four_columns_counts_once() {
-    // Records of one person differ in one letter of the name or in the day of birth. Strangers often have a name in common.
-    let mut draw = Draw(3);
-    let mut rows = "id,person,first,last,full,both,born,town\n".to_owned();
-    let names: Vec<String> = (0..40).map(|_| draw.name()).collect();
-    let mut id = 0;
-    for person in 0..400 {
-        let [first, last] = [0, 1].map(|_| names[draw.below(40) as usize].clone());
-        let (year, day) = (1900 + draw.below(100), 1 + draw.below(28));
-        let town = names[draw.below(40) as usize].clone();
-        for copy in 0..3 {
-            let mut last = last.clone();
-            if copy == 1 {
-                last.insert(1, 'h');
-            }
-            rows += &format!(
-                "{id},{person},{first},{last},{first} {last},{last} {first},{year}-06-{day:02},{town}\n"
-            );
-            id += 1;
-        }
-    }
-    let place = Place::new();
-    let without: String = rows
-        .lines()
-        .map(|row| {
-            let cells: Vec<&str> = row.split(',').collect();
-            [&cells[..1], &cells[2..]].concat().join(",") + "\n"
-        })
-        .collect();
-    place.write("people.csv", without);
-    place.ok("match people.csv --suggest -o match.toml");
-    place.ok("match people.csv -c match.toml -o out.jsonl");
-    let found = lines(&place.read("out.jsonl"));
-    let id = |row: &Value, side: &str| {
-        row[side].as_str().map_or_else(|| row[side].as_i64(), |it| it.parse().ok())
-    };
-    let right = found
-        .iter()
-        .filter(|row| id(row, "a").map(|it| it / 3) == id(row, "b").map(|it| it / 3))
-        .count();
-    let f1 = 2.0 * right as f64 / (found.len() as f64 + 1200.0);
-    assert!(f1 > 0.97, "{right} of {} pairs are right: F1 {f1}", found.len());
 }
 
 // Real tables.
