@@ -79,6 +79,16 @@ impl Summary<'_> {
                  threshold if they are wrong"
             ));
         }
+        let matches = self.rules.probability.map_or(0.0, |probability| probability.matches);
+        if let Some(pairs) =
+            self.pairs.filter(|pairs| matches > 0.0 && *pairs as f64 > 2.0 * matches)
+        {
+            warnings.push(format!(
+                "{} matches were found, and about {} were expected; raise the threshold, or join a condition with another by &",
+                report::grouped(pairs),
+                report::grouped(matches as u64)
+            ));
+        }
         warnings.into_iter().map(Problem::new).collect()
     }
 
