@@ -442,7 +442,7 @@ const CASES: [Case; 6] = [
         tables: &["fake_1000/fake_1000.csv"],
         flags: "--id unique_id",
         least: 0.915,
-        suggested: 0.955,
+        suggested: 0.96,
     },
     Case {
         name: "cora",
