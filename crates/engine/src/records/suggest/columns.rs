@@ -136,9 +136,9 @@ fn partners(a: &RecordTable, b: &RecordTable, same: bool) -> Vec<Option<[String;
     let mut found: Vec<[Vec<usize>; 2]> = Vec::new();
     for (x, y) in pairs {
         let (mut xs, mut ys) = (vec![x], vec![y]);
-        for other in 0..of_b.len() {
-            if taken_b[other].is_none() && of_a[x].joins(&of_b, &ys, other) {
-                taken_b[other] = Some(x);
+        for (other, taken) in taken_b.iter_mut().enumerate() {
+            if taken.is_none() && of_a[x].joins(&of_b, &ys, other) {
+                *taken = Some(x);
                 ys.push(other);
             }
         }

@@ -154,8 +154,7 @@ fn log_ratios(levels: &[u8], chance: &[f64]) -> LevelWeights {
 /// 1/k each, and independent ones count in full. Of the correlations in matches and in others the smaller is taken.
 fn independent_parts(levels: &[Vec<u8>], weights: &[LevelWeights], chance: &[f64]) -> Vec<f64> {
     let count = levels.len();
-    let mut parts = vec![1.0; count];
-    for first in 0..count {
+    let part = |first: usize| {
         let mut sum = 1.0;
         for second in (0..count).filter(|&second| second != first) {
             let [x, y] = [first, second].map(|field| (&levels[field][..], &weights[field]));
@@ -167,9 +166,9 @@ fn independent_parts(levels: &[Vec<u8>], weights: &[LevelWeights], chance: &[f64
                 sum += dependent.max(0.0) * ratio;
             }
         }
-        parts[first] = 1.0 / sum;
-    }
-    parts
+        1.0 / sum
+    };
+    (0..count).map(part).collect()
 }
 
 /// The correlation of the weights of two fields in the pairs of one kind, matches or others, and the ratio of their
