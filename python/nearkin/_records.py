@@ -47,7 +47,8 @@ class Resolution:
     def matches(self) -> pa.Table:
         """One row per match: ``a`` and ``b`` (the ids), ``score``, and what each field adds to it.
 
-        A part is null where a value is missing. With ``values=True`` the values follow, ``NAME_a`` and ``NAME_b``. In
+        A part is null where a value is missing. Where the rules say how probable a match of a score is, as suggested
+        ones do, ``probability`` stands beside the score. With ``values=True`` the values follow, ``NAME_a`` and ``NAME_b``. In
         one table, two records of one cluster are a row even where they alone would not score enough.
         """
         return self._found.matches(self._values)

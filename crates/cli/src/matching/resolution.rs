@@ -1,13 +1,15 @@
 //! Entity resolution for every front end: tables and rules come in; matches, clusters and shares go out as tables.
 
+use std::borrow::Cow;
+
 use nearkin_engine::observe::{Clock, Observer, Stage, StageTime};
 use nearkin_engine::options::Options;
 use nearkin_engine::read::Place;
-use nearkin_engine::records::{self, Limits, MatchGroups, MatchResult, Rules, Scorer};
+use nearkin_engine::records::{self, Limits, Match, MatchGroups, MatchResult, Rules, Scorer};
 use nearkin_engine::write::{Cell, Column, ColumnKind, TableWriter};
 use nearkin_engine::{Error, Result, fair_share, with_threads};
 
-use super::summary::Summary;
+use super::summary::{ExpectedTruth, Summary};
 use super::tables::RecordTables;
 use crate::engine::{Account, Table, go_on};
 use crate::output::in_memory;
@@ -56,7 +58,7 @@ impl MatchInput {
             records::suggest::suggest(&tables.records(), &|| observer.stopped())
         })?;
         stages.push(clock.stop(0));
-        Ok(Suggestion { rules, tables, stages })
+        Ok(Suggestion { rules: rules.text, warnings: rules.rules.warnings, tables, stages })
     }
 
     fn sides(&self) -> Vec<&[Place]> {
@@ -85,6 +87,8 @@ impl MatchInput {
 pub struct Suggestion {
     /// The rules as TOML, with comments.
     pub rules: String,
+    /// What is doubtful about them.
+    warnings: Vec<String>,
     tables: RecordTables,
     stages: Vec<StageTime>,
 }
@@ -96,7 +100,7 @@ impl Suggestion {
     }
 
     pub(super) fn report(&self) -> RunReport {
-        super::summary::of_suggestion(&self.tables, &self.stages)
+        super::summary::of_suggestion(&self.tables, &self.warnings, &self.stages)
     }
 }
 
@@ -160,7 +164,23 @@ impl Resolution {
     /// The report at the end, given how many pairs were written.
     pub(super) fn report(&self, pairs: Option<u64>) -> RunReport {
         let Self { tables, rules, outcome, scorer, stages } = self;
-        Summary { tables, rules, outcome, scorer, pairs, stages }.report()
+        let expected = self.expected();
+        Summary { tables, rules, outcome, scorer, pairs, expected, stages }.report()
+    }
+
+    /// How many of the matches are expected to be true, where the rules say how probable they are.
+    fn expected(&self) -> Option<ExpectedTruth> {
+        let probability = self.rules.probability?;
+        let (mut taken, mut truth) = (0u64, 0.0);
+        let each = |pair: Match| {
+            taken += 1;
+            truth += probability.of(pair.score);
+            Ok(())
+        };
+        self.outcome.matches.each(&self.scorer, each).ok()?;
+        let precision = (taken > 0).then(|| truth / taken as f64);
+        let recall = (probability.matches > 0.0).then(|| (truth / probability.matches).min(1.0));
+        Some(ExpectedTruth { precision, recall })
     }
 
     /// Adds a stage that a front end has timed.
@@ -182,6 +202,9 @@ impl Resolution {
             Column { name: "b", kind: b },
             Column { name: "score", kind: ColumnKind::Float },
         ];
+        if rules.probability.is_some() {
+            columns.push(Column { name: "probability", kind: ColumnKind::Float });
+        }
         let scored: Vec<usize> = rules.scored().collect();
         let part =
             |&at: &usize| Column { name: &rules.fields[at].name, kind: ColumnKind::MaybeFloat };
@@ -197,13 +220,18 @@ impl Resolution {
             go_on(observer)?;
             let (a, b) = (tables.id(pair.a), tables.id(pair.b));
             let mut cells = vec![Cell::from(&a), Cell::from(&b), Cell::Float(pair.score)];
+            let thousandth = |it: f64| (it * 1000.0).round() / 1000.0;
+            let probability =
+                rules.probability.map(|it| Cell::Float(thousandth(it.of(pair.score))));
+            cells.extend(probability);
             let part =
                 |&at: &usize| scorer.part(at, pair.a, pair.b).map_or(Cell::Missing, Cell::Float);
             cells.extend(scored.iter().map(part));
-            for record in [pair.a, pair.b] {
-                let value = |&at: &usize| tables.value(record, &rules.fields[at].columns);
-                cells.extend(shown.iter().map(|at| value(at).map_or(Cell::Missing, Cell::Text)));
-            }
+            let value =
+                |(record, at): (u32, usize)| tables.value(record, &rules.fields[at].columns);
+            let both = [pair.a, pair.b].map(|record| shown.iter().map(move |&at| (record, at)));
+            let values: Vec<Option<Cow<'_, str>>> = both.into_iter().flatten().map(value).collect();
+            cells.extend(values.iter().map(|it| it.as_deref().map_or(Cell::Missing, Cell::Text)));
             table.row(&cells)
         })?;
         Ok((count, table))

@@ -1,5 +1,6 @@
 //! The report at the end of a run: how many records, candidates, matches and clusters there were.
 
+use nearkin_engine::error::Problem;
 use nearkin_engine::observe::StageTime;
 use nearkin_engine::records::check::Shares;
 use nearkin_engine::records::{Alternative, GroupingRule, MatchResult, Rules, Scorer};
@@ -16,11 +17,23 @@ pub(super) struct Summary<'a> {
     pub(super) scorer: &'a Scorer,
     /// How many pairs there are, where they are wanted.
     pub(super) pairs: Option<u64>,
+    pub(super) expected: Option<ExpectedTruth>,
     pub(super) stages: &'a [StageTime],
 }
 
+/// How many of the matches are expected to be true, and how many of the true ones to be among them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExpectedTruth {
+    pub(super) precision: Option<f64>,
+    pub(super) recall: Option<f64>,
+}
+
 /// The report of a run that found rules.
-pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> RunReport {
+pub(super) fn of_suggestion(
+    tables: &RecordTables,
+    warnings: &[String],
+    stages: &[StageTime],
+) -> RunReport {
     let stats = json!({
         "items": tables.records().len(),
         "records": tables.sizes(),
@@ -29,7 +42,8 @@ pub(super) fn of_suggestion(tables: &RecordTables, stages: &[StageTime]) -> RunR
         "peak_memory": report::peak_memory(),
     });
     let funnel = format!("{}  took {:.1} s", report::lines(&tables.summary()), seconds(stages));
-    RunReport::new(stats, funnel, tables.errors())
+    let warnings = warnings.iter().map(|it| Problem::new(it.clone()));
+    RunReport::new(stats, funnel, tables.errors()).warning_first(warnings)
 }
 
 fn seconds(stages: &[StageTime]) -> f64 {
@@ -50,7 +64,32 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 
 impl Summary<'_> {
     pub(super) fn report(&self) -> RunReport {
-        RunReport::new(self.as_json(), self.funnel(), self.tables.errors())
+        let report = RunReport::new(self.as_json(), self.funnel(), self.tables.errors());
+        report.warning_first(self.warnings())
+    }
+
+    /// What is doubtful about the rules and about what they found.
+    fn warnings(&self) -> Vec<Problem> {
+        let mut warnings: Vec<String> = self.rules.warnings.clone();
+        let precision = self.expected.and_then(|expected| expected.precision);
+        if let Some(precision) = precision.filter(|precision| *precision < 0.8) {
+            let percent = (precision * 100.0).round();
+            warnings.push(format!(
+                "about {percent} of 100 matches are expected to be true; look at those with the lowest scores, and raise the \
+                 threshold if they are wrong"
+            ));
+        }
+        let matches = self.rules.probability.map_or(0.0, |probability| probability.matches);
+        if let Some(pairs) =
+            self.pairs.filter(|pairs| matches > 0.0 && *pairs as f64 > 2.0 * matches)
+        {
+            warnings.push(format!(
+                "{} matches were found, and about {} were expected; raise the threshold, or join a condition with another by &",
+                report::grouped(pairs),
+                report::grouped(matches as u64)
+            ));
+        }
+        warnings.into_iter().map(Problem::new).collect()
     }
 
     /// How many survived each step, a line each.
@@ -89,6 +128,7 @@ impl Summary<'_> {
             _ => {}
         }
         let shares = outcome.shares.as_ref().map_or(String::new(), shares_table);
+        let shares = format!("{}{shares}", self.expected.map_or(String::new(), expected_line));
         format!("{}{shares}  took {:.1} s", report::lines(&rows), seconds(self.stages))
     }
 
@@ -109,10 +149,25 @@ impl Summary<'_> {
             "match": rules.grouping.name(),
             "threshold": outcome.threshold,
             "most": rules.most(),
+            "expected_precision": self.expected.and_then(|it| it.precision),
+            "expected_recall": self.expected.and_then(|it| it.recall),
             "shares": outcome.shares.as_ref().map(shares_json),
             "stages": report::stages_json(self.stages),
             "peak_memory": report::peak_memory(),
         })
+    }
+}
+
+fn expected_line(expected: ExpectedTruth) -> String {
+    let said = |share: Option<f64>| share.map(|share| format!("{:.1} %", share * 100.0));
+    match (said(expected.precision), said(expected.recall)) {
+        (Some(precision), Some(recall)) => format!(
+            "  expected, if the rules are right: {precision} of the matches are true, and {recall} of the true ones are found\n"
+        ),
+        (Some(precision), None) => {
+            format!("  expected, if the rules are right: {precision} of the matches are true\n")
+        }
+        _ => String::new(),
     }
 }
 

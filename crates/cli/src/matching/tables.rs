@@ -1,5 +1,6 @@
 //! One table or two in memory, and what their records are called.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use nearkin_engine::error::Advice;
@@ -64,9 +65,16 @@ impl RecordTables {
     }
 
     /// A record's value in the column that a field has in its table.
-    pub(super) fn value(&self, record: u32, columns: &[String; 2]) -> Option<&str> {
+    pub(super) fn value(&self, record: u32, columns: &[String; 2]) -> Option<Cow<'_, str>> {
         let (table, record) = self.place(record);
-        self.tables[table].items.column(&columns[table])?.get(record)
+        let items = &self.tables[table].items;
+        let name = &columns[table];
+        if let Some(column) = items.column(name) {
+            return column.get(record).map(Cow::Borrowed);
+        }
+        let parts = name.split(" + ").filter_map(|part| items.column(part.trim())?.get(record));
+        let parts: Vec<&str> = parts.collect();
+        (!parts.is_empty()).then(|| Cow::Owned(parts.join(" ")))
     }
 
     pub(super) fn sizes(&self) -> Vec<usize> {
@@ -89,7 +97,7 @@ impl RecordTables {
             let named = named.chain(rules.check.iter().map(|check| &check.columns));
             let missing = named
                 .map(|columns| &columns[side])
-                .find(|name| table.items.len > 0 && table.items.column(name).is_none());
+                .find(|name| table.items.len > 0 && !table.items.has(name));
             let Some(name) = missing else { continue };
             let path = places.first().map_or(Path::new(""), Place::name);
             let known = table.items.names.join(", ");

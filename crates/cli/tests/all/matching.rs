@@ -216,7 +216,7 @@ fn empty_and_broken_tables_are_no_surprise() {
     assert!(skipped.stderr.contains("1  records skipped"), "{}", skipped.stderr);
     let outcome = place.run("match a.csv b.csv --suggest");
     assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("look like matches"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing to suggest"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -290,6 +290,110 @@ fn shares_are_the_same_at_any_number_of_threads() {
     assert_eq!(place.read("s1.csv").lines().count(), 1 + 2);
 }
 
+/// Numbers that look random and are the same on every run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    /// A name of three syllables: 8,000 there are.
+    fn name(&mut self) -> String {
+        const SYLLABLES: [&str; 20] = [
+            "ba", "con", "der", "fi", "gul", "hen", "jo", "ka", "lin", "mor", "ne", "os", "par",
+            "qui", "ris", "sta", "tu", "val", "wes", "zo",
+        ];
+        (0..3).map(|_| SYLLABLES[self.below(20) as usize]).collect()
+    }
+}
+
+/// Customers of two systems: names in one column and in two, telephones and dates written differently, other names of
+/// columns. The first 800 rows of both are the same customers, with errors.
+fn customers() -> [String; 2] {
+    let mut draw = Draw(25);
+    let mut a = "id,FullName,Phone,DOB,City,ZIP\n".to_owned();
+    let mut b = "id,first_name,last_name,telephone,birthday,town,postal\n".to_owned();
+    let towns: Vec<(String, u64)> =
+        (0..60).map(|town| (draw.name(), 10_000 + town * 137)).collect();
+    for row in 0..2600u64 {
+        let (first, mut last) = (draw.name(), draw.name());
+        let phone =
+            format!("{:03}{:03}{:04}", 200 + draw.below(700), draw.below(1000), draw.below(10_000));
+        let (year, month, day) = (1930 + draw.below(70), 1 + draw.below(12), 1 + draw.below(28));
+        let (town, zip) = &towns[draw.below(60) as usize];
+        if row < 2000 {
+            let phone = format!("({}) {}-{}", &phone[..3], &phone[3..6], &phone[6..]);
+            a += &format!("{row},{first} {last},{phone},{year}-{month:02}-{day:02},{town},{zip}\n");
+        }
+        if !(800..2000).contains(&row) {
+            // One of eight has an error in the name, and one of ten no telephone.
+            if draw.below(8) == 0 {
+                last.insert(2, 'x');
+            }
+            let phone = if draw.below(10) == 0 { "" } else { &phone };
+            b += &format!("{row},{first},{last},{phone},{month:02}/{day:02}/{year},{town},{zip}\n");
+        }
+    }
+    [a, b]
+}
+
+#[test]
+fn columns_that_are_written_differently_go_together() {
+    let place = Place::new();
+    let [a, b] = customers();
+    place.write("a.csv", a);
+    place.write("b.csv", b);
+    place.ok("match a.csv b.csv --suggest -o match.toml");
+    let rules = place.read("match.toml");
+    assert!(rules.contains("first_name + last_name"), "{rules}");
+    let outcome = place.ok("match a.csv b.csv -c match.toml -o out.jsonl --values");
+    let rows = lines(&place.read("out.jsonl"));
+    let right = rows.iter().filter(|row| row["a"] == row["b"]).count();
+    assert!(right as f64 >= 0.97 * 800.0, "{right} of 800");
+    assert!(right as f64 >= 0.97 * rows.len() as f64, "{right} of {}", rows.len());
+    // What the run says of itself is true within five of a hundred.
+    let said: f64 = rows.iter().map(|row| row["probability"].as_f64().expect("one")).sum();
+    assert!((said - right as f64).abs() < 0.05 * rows.len() as f64, "{said} of {right}");
+    assert!(outcome.stderr.contains("of the matches are true"), "{}", outcome.stderr);
+    assert!(rows[0]["FullName_b"].as_str().expect("a name").contains(' '), "{}", rows[0]);
+}
+
+#[test]
+fn tables_without_a_common_record_get_a_warning() {
+    // The customers of the second table who are not in the first, and columns that were mixed.
+    let [a, b] = customers();
+    let rows = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (a, b) = (rows(&a), rows(&b));
+    let others: Vec<&str> = std::iter::once(&b[0]).chain(&b[801..]).map(String::as_str).collect();
+    let cells: Vec<Vec<&str>> = a[1..].iter().map(|row| row.split(',').collect()).collect();
+    let mixed = (0..cells.len()).map(|row| {
+        let cell = |column: usize| cells[(row + column * 331 + 7) % cells.len()][column];
+        (0..6).map(cell).collect::<Vec<_>>().join(",")
+    });
+    let mixed: Vec<String> = std::iter::once(a[0].clone()).chain(mixed).collect();
+    let halves = [
+        a[..1000].join("\n"),
+        others.join("\n"),
+        [&mixed[..1], &mixed[1400..]].concat().join("\n"),
+    ];
+    for second in &halves[1..] {
+        let place = Place::new();
+        place.write("a.csv", &halves[0]);
+        place.write("b.csv", second);
+        let outcome = place.run("match a.csv b.csv --suggest -o match.toml");
+        if outcome.code == Some(0) {
+            assert!(outcome.stderr.contains("warning:"), "{}", outcome.stderr);
+            let outcome = place.ok("match a.csv b.csv -c match.toml -o out.jsonl");
+            assert!(outcome.stderr.contains("warning:"), "{}", outcome.stderr);
+        } else {
+            assert!(outcome.stderr.contains("nothing to suggest"), "{}", outcome.stderr);
+        }
+    }
+}
+
 // Real tables.
 
 type Pairs = BTreeSet<(String, String)>;
@@ -324,7 +428,7 @@ const CASES: [Case; 6] = [
         tables: &["D2_abt_buy/abt.csv", "D2_abt_buy/buy.csv"],
         flags: "--delimiter |",
         least: 0.785,
-        suggested: 0.69,
+        suggested: 0.68,
     },
     Case {
         name: "febrl",

@@ -1,5 +1,7 @@
 //! Tables of records in memory, column by column, each distinct value once.
 
+use std::borrow::Cow;
+
 use super::{Interner, Values};
 
 /// The code of a value that is not there.
@@ -38,6 +40,27 @@ impl RecordTable {
     pub fn column(&self, name: &str) -> Option<&RecordColumn> {
         let place = self.names.iter().position(|known| known == name)?;
         Some(&self.columns[place])
+    }
+
+    /// Whether it has the column with this name, or all that are joined in it.
+    pub fn has(&self, name: &str) -> bool {
+        let parts = || name.split(" + ").all(|part| self.column(part.trim()).is_some());
+        self.column(name).is_some() || parts()
+    }
+
+    /// The column with this name, or several joined by blanks: `first name + last name`.
+    pub fn joined(&self, name: &str) -> Option<Cow<'_, RecordColumn>> {
+        if let Some(column) = self.column(name) {
+            return Some(Cow::Borrowed(column));
+        }
+        let parts: Vec<&RecordColumn> =
+            name.split(" + ").map(|part| self.column(part.trim())).collect::<Option<_>>()?;
+        let mut builder = ColumnBuilder::default();
+        for record in 0..self.len {
+            let values: Vec<&str> = parts.iter().filter_map(|part| part.get(record)).collect();
+            builder.push(Some(values.join(" ")).as_deref().filter(|_| !values.is_empty()));
+        }
+        Some(Cow::Owned(builder.finish()))
     }
 
     /// Bytes that it takes, about.
@@ -100,6 +123,28 @@ impl ColumnBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_joined_by_a_plus() {
+        let column = |values: [Option<&str>; 3]| {
+            let mut builder = ColumnBuilder::default();
+            values.into_iter().for_each(|value| builder.push(value));
+            builder.finish()
+        };
+        let table = RecordTable {
+            names: vec!["first".into(), "last".into()],
+            columns: vec![
+                column([Some("ann"), None, None]),
+                column([Some("smith"), Some("jones"), None]),
+            ],
+            len: 3,
+        };
+        let name = table.joined("first + last").expect("both are there");
+        let values: Vec<Option<&str>> = (0..3).map(|record| name.get(record)).collect();
+        assert_eq!(values, [Some("ann smith"), Some("jones"), None]);
+        assert!(table.joined("first + age").is_none());
+        assert_eq!(table.joined("last").expect("it is there").get(0), Some("smith"));
+    }
 
     #[test]
     fn a_value_is_kept_once() {

@@ -349,7 +349,7 @@ impl Condition {
                 });
                 Test::Jaccard(*least, sets(&field.values, &shingling))
             }
-            (ValueRelation::Within(most), Distance::Edit | Distance::Digits) => {
+            (ValueRelation::Within(most), Distance::Edit | Distance::Digits | Distance::Code) => {
                 Test::Edits(*most as usize)
             }
             (ValueRelation::Within(most), _) => Test::Apart(*most),

@@ -94,6 +94,15 @@ impl Sums {
         let variance = (self.squares / self.pairs.max(1) as f64 - self.mean().powi(2)).max(0.0);
         (variance / self.pairs.max(1) as f64).sqrt()
     }
+
+    /// The standard error of the mean, with the deviation of other values for one pair more: a few pairs that happen to be
+    /// equal are not sure.
+    fn error_beside(self, others: Self) -> f64 {
+        let variance = |of: Self| of.error().powi(2) * of.pairs as f64;
+        let count = self.pairs as f64;
+        let pooled = (variance(self) * count + variance(others)) / (count + 1.0);
+        (pooled / count.max(1.0)).sqrt()
+    }
 }
 
 /// The share of true matches at each score.
@@ -167,7 +176,7 @@ fn rows(steps: &Steps, sums: &[Sums], random: Sums, check: &CheckRule) -> Result
         pairs: sums.pairs,
         mean: sums.mean(),
         share: share(sums.mean(), h1, h0),
-        error: sums.error() / (h1 - h0),
+        error: sums.error_beside(random) / (h1 - h0),
     };
     let rows: Vec<Share> = with_pairs.map(row).collect();
     let threshold = lowest(&rows, check.share);

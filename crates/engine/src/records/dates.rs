@@ -14,6 +14,11 @@ pub struct Date {
 impl Date {
     /// The date that a text is; none where it is no date.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::parse_as(text, false)
+    }
+
+    /// The date that a text is, of a column whose dates begin with the month or do not.
+    pub fn parse_as(text: &str, month_first: bool) -> Option<Self> {
         let text = text.trim().split(['T', ' ']).next()?;
         if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let number: u32 = text.parse().ok()?;
@@ -28,10 +33,33 @@ impl Date {
         let numbers = (number(first)?, number(second)?, number(third)?);
         match (first.len(), third.len()) {
             (4, 1 | 2) => Self::new(numbers.0, numbers.1, numbers.2),
-            (1 | 2, 4) => Self::new(numbers.2, numbers.1, numbers.0)
-                .or_else(|| Self::new(numbers.2, numbers.0, numbers.1)),
+            (1 | 2, 4) => {
+                let day_first = || Self::new(numbers.2, numbers.1, numbers.0);
+                let month_first_of = || Self::new(numbers.2, numbers.0, numbers.1);
+                match month_first {
+                    true => month_first_of().or_else(day_first),
+                    false => day_first().or_else(month_first_of),
+                }
+            }
             _ => None,
         }
+    }
+
+    /// Whether the dates of a column begin with the month: more of them can only be read so than can only be read the other
+    /// way.
+    pub fn month_first<'a>(values: impl IntoIterator<Item = &'a str>) -> bool {
+        let (mut month, mut day) = (0usize, 0usize);
+        for value in values {
+            let parts: Vec<&str> = value.trim().split(['-', '/', '.', 'T', ' ']).take(3).collect();
+            let [first, second, third] = parts[..] else { continue };
+            let above =
+                |text: &str| text.parse().is_ok_and(|number: u32| (13..32).contains(&number));
+            if first.len() < 3 && third.len() == 4 {
+                month += usize::from(above(second) && !above(first));
+                day += usize::from(above(first) && !above(second));
+            }
+        }
+        month > day
     }
 
     /// The date with these numbers; none where the calendar has no such day.
@@ -116,6 +144,18 @@ mod tests {
         {
             assert_eq!(Date::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn the_column_says_whether_the_month_comes_first() {
+        let american = ["03/04/1958", "05/22/1963", "12/31/1999"];
+        assert!(Date::month_first(american));
+        let read = Date::parse_as(american[0], true).expect("a date");
+        assert_eq!(read.to_string(), "1958-03-04");
+        assert!(!Date::month_first(["03/04/1958", "22/05/1963"]));
+        assert!(!Date::month_first(["1958-03-04", "1963-05-22"]));
+        // One that has no month of this number is read the other way.
+        assert_eq!(Date::parse_as("22/05/1963", true), Some(date("1963-05-22")));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Texts become lower-cased words with a blank between, without accents and apostrophes, so neither capitals nor
 //! punctuation make a difference. Numbers and dates are read in many notations; what cannot be read is missing.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::Records;
@@ -69,7 +71,8 @@ impl Field {
             if table.len == 0 {
                 continue;
             }
-            unread += add(&mut builder, column(table, which, name)?, distance, &missing);
+            let column = column(table, which, name)?;
+            unread += add(&mut builder, &column, distance, &missing);
         }
         let RecordColumn { codes, values } = builder.finish();
         let forms = Forms::new(&codes, &values, distance, tables)?;
@@ -237,7 +240,7 @@ impl Forms {
         tables: &[Synonyms],
     ) -> Result<Self> {
         Ok(match distance {
-            Distance::Edit | Distance::Digits => {
+            Distance::Edit | Distance::Digits | Distance::Code => {
                 let mut strings = Strings::default();
                 values.iter().for_each(|value| strings.push(value));
                 let soft = |word: &str| tables.iter().any(|table| table.has(word));
@@ -265,8 +268,8 @@ impl Forms {
     }
 }
 
-fn column<'a>(table: &'a RecordTable, which: &str, name: &str) -> Result<&'a RecordColumn> {
-    table.column(name).ok_or_else(|| {
+fn column<'a>(table: &'a RecordTable, which: &str, name: &str) -> Result<Cow<'a, RecordColumn>> {
+    table.joined(name).ok_or_else(|| {
         let known: Vec<&str> = table.names.iter().map(String::as_str).collect();
         let must = format!("a column of {which}, which has {}", known.join(", "));
         Error::parameter("a field's column", format!("`{name}`"), must)
@@ -284,7 +287,8 @@ fn add(
         let folded = folded(value);
         folded.is_empty() || missing.contains(&folded)
     };
-    let number = |value: &str| match canonical(value, distance) {
+    let month_first = distance.is_of_dates() && Date::month_first(column.values.iter());
+    let number = |value: &str| match canonical_as(value, distance, month_first) {
         _ if means_nothing(value) => (MISSING, false),
         Some(value) => (builder.number(&value), false),
         None => (MISSING, true),
@@ -304,13 +308,21 @@ fn add(
 
 /// A value as it is compared; none where there is nothing to compare.
 pub(super) fn canonical(value: &str, distance: &Distance) -> Option<String> {
+    canonical_as(value, distance, false)
+}
+
+/// A value as it is compared, of a column whose dates begin with the month or do not.
+pub(super) fn canonical_as(value: &str, distance: &Distance, month_first: bool) -> Option<String> {
     match distance {
         Distance::Number => number(value).map(|number| number.to_string()),
-        Distance::Days | Distance::Date => Date::parse(value).map(|date| date.to_string()),
+        Distance::Days | Distance::Date => {
+            Date::parse_as(value, month_first).map(|date| date.to_string())
+        }
         Distance::Digits => {
             let digits: String = value.chars().filter(char::is_ascii_digit).collect();
             Some(digits).filter(|digits| !digits.is_empty())
         }
+        Distance::Code => Some(folded(value).replace(' ', "")).filter(|code| !code.is_empty()),
         _ => Some(folded(value)).filter(|value| !value.is_empty()),
     }
 }
@@ -394,7 +406,7 @@ pub(super) fn jaccard(sets: &Sets, a: u32, b: u32) -> f64 {
 }
 
 /// Values as vectors of their words, each with the weight ln(1 + n / df) for a word that df of n records have.
-fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
+pub(super) fn weighted_words(codes: &[u32], values: &Values) -> Result<(Sparse, Values)> {
     let mut often = vec![0u64; values.len()];
     for &code in codes.iter().filter(|&&code| code != MISSING) {
         often[code as usize] += 1;
@@ -537,6 +549,8 @@ mod tests {
                 "0338716663",
                 Some(0.5),
             ),
+            (rule("code", LossDistance::Distance(2.0)), "KX-100/b", "kx 100 B", Some(0.0)),
+            (rule("code", LossDistance::Distance(2.0)), "KX-100", "KX101", Some(0.5)),
             (rule("digits", LossDistance::Distance(2.0)), "033 871", "+33871", Some(0.5)),
             (rule("equal", LossDistance::Distance(1.0)), "a", "b", Some(1.0)),
             (rule("equal", LossDistance::Distance(1.0)), "a", " A.", Some(0.0)),

@@ -162,6 +162,8 @@ mod tests {
             grouping: GroupingRule::All,
             missing: Vec::new(),
             check: None,
+            probability: None,
+            warnings: Vec::new(),
         };
         let scorer = Scorer::new(&Records { a: &table, b: None }, &rules).expect("valid rules");
         EqualRecords::new(&scorer, None)

@@ -32,8 +32,8 @@ pub mod synonyms;
 
 pub use copies::EqualRecords;
 pub use rules::{
-    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, LossDistance, Rules,
-    ValueRelation,
+    Alternative, CheckRule, Distance, FieldCondition, FieldRule, GroupingRule, LossDistance,
+    Probability, Rules, ValueRelation,
 };
 pub use score::Scorer;
 

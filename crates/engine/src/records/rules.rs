@@ -7,7 +7,7 @@ use crate::shingle::Shingling;
 use crate::{Error, Result};
 
 /// Names of output columns, which no field can have.
-pub const TAKEN: [&str; 3] = ["a", "b", "score"];
+pub const TAKEN: [&str; 4] = ["a", "b", "score", "probability"];
 
 /// Signs of conditions, which no name of a field may contain.
 pub(super) const SIGNS: [&str; 6] = ["&", "~", "|", " and ", " within ", " by "];
@@ -27,6 +27,35 @@ pub struct Rules {
     pub missing: Vec<String>,
     /// The field by which the share of true matches is found.
     pub check: Option<CheckRule>,
+    /// How probable a match of a score is, where it is known.
+    pub probability: Option<Probability>,
+    /// What whoever uses these rules should know.
+    pub warnings: Vec<String>,
+}
+
+/// How probable a match of a score is: p = 1 / (1 + 2^((even − score) / doubling)).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probability {
+    /// The score at which a match is as likely as not.
+    pub even: f64,
+    /// The points that double the odds.
+    pub doubling: f64,
+    /// How many matches there are in all, about.
+    pub matches: f64,
+}
+
+impl Probability {
+    /// The probability of a pair with this score.
+    ///
+    /// ```
+    /// use nearkin_engine::records::Probability;
+    /// let probability = Probability { even: 100.0, doubling: 10.0, matches: 0.0 };
+    /// assert_eq!(probability.of(100.0), 0.5);
+    /// assert_eq!(probability.of(120.0), 0.8); // odds of four to one
+    /// ```
+    pub fn of(&self, score: f64) -> f64 {
+        1.0 / (1.0 + ((self.even - score) / self.doubling).exp2())
+    }
 }
 
 /// What is made of the pairs that reach the threshold.
@@ -81,6 +110,9 @@ pub struct FieldRule {
     pub penalty: f64,
     /// What a missing value scores.
     pub missing: f64,
+    /// What values score by how far apart they are: shares of `lost_at` and points, in order, from 0 to 1, straight lines
+    /// between. Where there are none, points and penalty say it.
+    pub curve: Vec<(f64, f64)>,
     /// Tables of words that mean the same.
     pub tables: Vec<super::synonyms::Synonyms>,
 }
@@ -102,6 +134,8 @@ pub enum Distance {
     Date,
     /// Edits of the digits, whatever stands between them: telephones, numbers of cards.
     Digits,
+    /// Edits of the letters and digits, whatever stands between them: numbers of models and parts.
+    Code,
     /// 0 where they are equal, else 1.
     Equal,
 }
@@ -137,7 +171,7 @@ impl Distance {
     /// Where all of the penalty is due unless the user says otherwise.
     pub fn lost_at(&self) -> LossDistance {
         match self {
-            Self::Edit => LossDistance::Share(0.4),
+            Self::Edit | Self::Code => LossDistance::Share(0.4),
             Self::Words | Self::Shingles(_) => LossDistance::Distance(0.8),
             Self::Number => LossDistance::Share(0.1),
             Self::Days => LossDistance::Distance(31.0),
@@ -158,10 +192,11 @@ impl FromStr for Distance {
             "days" => Ok(Self::Days),
             "date" => Ok(Self::Date),
             "digits" => Ok(Self::Digits),
+            "code" => Ok(Self::Code),
             "equal" => Ok(Self::Equal),
             _ => name.parse().map(Self::Shingles).map_err(|_: Error| {
                 format!(
-                    "`{name}` is no distance; write edit, words, digits, number, days, date, equal, or shingles such as chars:3"
+                    "`{name}` is no distance; write edit, words, digits, code, number, days, date, equal, or shingles such as chars:3"
                 )
             }),
         }
@@ -178,6 +213,7 @@ impl fmt::Display for Distance {
             Self::Days => f.write_str("days"),
             Self::Date => f.write_str("date"),
             Self::Digits => f.write_str("digits"),
+            Self::Code => f.write_str("code"),
             Self::Equal => f.write_str("equal"),
         }
     }
@@ -290,7 +326,11 @@ impl FieldCondition {
         match (&self.how, distance) {
             (
                 ValueRelation::Within(_),
-                Distance::Edit | Distance::Digits | Distance::Number | Distance::Days,
+                Distance::Edit
+                | Distance::Digits
+                | Distance::Code
+                | Distance::Number
+                | Distance::Days,
             )
             | (ValueRelation::Equal, _)
             | (
@@ -298,11 +338,12 @@ impl FieldCondition {
                 Distance::Edit
                 | Distance::Words
                 | Distance::Digits
+                | Distance::Code
                 | Distance::Shingles(_)
                 | Distance::Equal,
             ) => Ok(()),
             (ValueRelation::Within(_), _) => Err(format!(
-                "`{name}` is compared by {distance}; `within` is for edit, digits, number and days, write `{name} ~ 0.5`"
+                "`{name}` is compared by {distance}; `within` is for edit, digits, code, number and days, write `{name} ~ 0.5`"
             )),
             (ValueRelation::Similar(..), _) => Err(format!(
                 "`{name}` is compared by {distance}; write `{name}` or `{name} within N`"
@@ -356,23 +397,45 @@ impl FieldRule {
             points: 100.0,
             penalty: 100.0,
             missing: 0.0,
+            curve: Vec::new(),
             tables: Vec::new(),
         }
     }
 
     /// Whether it counts in the score.
     pub fn is_scored(&self) -> bool {
-        self.points != 0.0 || self.penalty != 0.0
+        match &self.curve[..] {
+            [] => self.points != 0.0 || self.penalty != 0.0,
+            curve => curve.iter().any(|&(_, points)| points != 0.0),
+        }
     }
 
     /// The most that it can score.
     pub fn most(&self) -> f64 {
-        self.points.max(self.points - self.penalty).max(self.missing)
+        let most = match &self.curve[..] {
+            [] => self.points.max(self.points - self.penalty),
+            curve => curve.iter().fold(f64::NEG_INFINITY, |most, &(_, points)| most.max(points)),
+        };
+        most.max(self.missing)
+    }
+
+    /// What it can cost, from the best to the worst.
+    pub fn range(&self) -> f64 {
+        let least = self.curve.iter().fold(f64::INFINITY, |least, &(_, points)| least.min(points));
+        if self.curve.is_empty() { self.penalty } else { self.most() - least }
     }
 
     /// What values score that are this share of `lost_at` apart.
     pub fn part(&self, share: f64) -> f64 {
-        self.points - self.penalty * share.min(1.0).powi(2)
+        let share = share.min(1.0);
+        let behind = self.curve.partition_point(|&(at, _)| at < share);
+        match (self.curve.get(behind.wrapping_sub(1)), self.curve.get(behind)) {
+            (Some(near), Some(far)) => {
+                near.1 + (far.1 - near.1) * (share - near.0) / (far.0 - near.0)
+            }
+            (None, Some(end)) | (Some(end), None) => end.1,
+            (None, None) => self.points - self.penalty * share.powi(2),
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Scorer {
         // Fields that can cost most come first: after them it is mostly clear that a pair is no match.
         let mut order: Vec<usize> = (0..rules.len()).collect();
         order.retain(|&at| rules[at].is_scored());
-        order.sort_by(|&a, &b| rules[b].penalty.total_cmp(&rules[a].penalty));
+        order.sort_by(|&a, &b| rules[b].range().total_cmp(&rules[a].range()));
         let mut rest = vec![0.0; order.len() + 1];
         for place in (0..order.len()).rev() {
             rest[place] = rest[place + 1] + rules[order[place]].most();

@@ -9,7 +9,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::rules::{
-    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LossDistance, Rules, SIGNS, TAKEN,
+    Alternative, CheckRule, Distance, FieldRule, GroupingRule, LossDistance, Probability, Rules,
+    SIGNS, TAKEN,
 };
 use super::synonyms::Synonyms;
 use crate::error::{Advice, Error, Result};
@@ -24,6 +25,18 @@ struct File {
     missing: Vec<String>,
     fields: Fields,
     check: Option<CheckFile>,
+    probability: Option<Spanned<ProbabilityFile>>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProbabilityFile {
+    even: f64,
+    doubling: f64,
+    #[serde(default)]
+    matches: f64,
 }
 
 /// The fields in the order of the file.
@@ -38,6 +51,7 @@ struct FieldFile {
     points: Option<f64>,
     penalty: Option<f64>,
     missing: Option<f64>,
+    curve: Option<Spanned<Vec<[f64; 2]>>>,
     #[serde(default)]
     tables: Vec<Spanned<String>>,
 }
@@ -165,8 +179,29 @@ impl Rules {
         if threshold.is_none() && check.is_none() {
             return Err((0..0, "no threshold; write one, or a [check] that finds it".to_owned()));
         }
-        Ok(Self { candidates, fields, threshold, grouping, missing: file.missing, check })
+        let probability = file.probability.map(probability).transpose()?;
+        let (missing, warnings) = (file.missing, file.warnings);
+        Ok(Self { candidates, fields, threshold, grouping, missing, check, probability, warnings })
     }
+}
+
+fn probability(file: Spanned<ProbabilityFile>) -> Result<Probability, RuleProblem> {
+    let span = file.span();
+    let ProbabilityFile { even, doubling, matches } = file.into_inner();
+    let valid = even.is_finite() && doubling > 0.0 && doubling.is_finite() && matches >= 0.0;
+    let what = "even must be a score, doubling points above 0, and matches a number from 0 on";
+    valid.then_some(Probability { even, doubling, matches }).ok_or((span, what.to_owned()))
+}
+
+/// Points by shares of `lost_at`, from 0 to 1.
+fn curve(given: &Spanned<Vec<[f64; 2]>>) -> Result<Vec<(f64, f64)>, RuleProblem> {
+    let curve: Vec<(f64, f64)> =
+        given.get_ref().iter().map(|[share, points]| (*share, *points)).collect();
+    let rises = curve.windows(2).all(|two| two[0].0 < two[1].0);
+    let valid =
+        curve.iter().all(|(share, points)| (0.0..=1.0).contains(share) && points.is_finite());
+    let what = "a curve is a list of shares of lost_at, from 0 to 1 and ascending, and their points: [[0, 90], [0.5, 20], [1, -40]]";
+    (rises && valid && !curve.is_empty()).then_some(curve).ok_or((given.span(), what.to_owned()))
 }
 
 fn distance(name: &Spanned<String>) -> Result<Distance, RuleProblem> {
@@ -217,6 +252,13 @@ fn field_rule(
     rule.points = file.points.unwrap_or(rule.points);
     rule.penalty = file.penalty.unwrap_or(rule.points.max(0.0));
     rule.missing = file.missing.unwrap_or(0.0);
+    if let Some(given) = &file.curve {
+        if file.points.is_some() || file.penalty.is_some() {
+            let what = "a curve says what points and penalty say; give the one or the others";
+            return Err((given.span(), what.to_owned()));
+        }
+        rule.curve = curve(given)?;
+    }
     if let Some(given) = file.column {
         rule.columns = columns(given);
     }

@@ -14,26 +14,42 @@
 //! The pairs come from rare words, not from the rules' own candidates. Those are chosen by the very fields that are to
 //! be judged, and expectation maximisation over them failed: F1 was 0.21 on products and 0.73 on citations.
 
+mod calibration;
 mod columns;
 mod mixture;
 mod neighbours;
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
+use self::calibration::Calibration;
 use self::columns::{ColumnPair, ColumnPairs};
 use self::mixture::Mixture;
 use super::candidates::CandidateSearch;
 use super::rules::{
-    Alternative, Distance, FieldCondition, FieldRule, GroupingRule, Rules, ValueRelation,
+    Alternative, Distance, FieldCondition, GroupingRule, Probability, Rules, ValueRelation,
 };
 use super::{Records, Scorer};
 use crate::error::{Advice, Error, Result};
 use crate::family::hash::mix64;
 
 /// Records of the first table that are looked at, at most.
-const SAMPLE: usize = 5000;
+const SAMPLE: Sample = Sample { records: 5000, each: 100, common: 1000 };
+/// Those that are looked at where matches are so rare that the others held too few. Each is compared with fewer.
+const LARGE_SAMPLE: Sample = Sample { records: 50_000, each: 20, common: 100 };
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Records of the first table, at most.
+    records: usize,
+    /// Pairs of one record, at most.
+    each: usize,
+    /// Words that more records of the second table have in a field are not looked up.
+    common: usize,
+}
 /// Matches on which conditions are tried, at most.
 const MATCHES: usize = 20_000;
 /// The share of the likely matches that candidates should have.
@@ -45,11 +61,36 @@ const LEAST_MATCHES: usize = 10;
 /// Records of the second table on which conditions on similar values are tried.
 const TRIED: usize = 2000;
 
-/// Rules for these tables, as a file with comments.
+/// Rules that were found, and how a file says them.
+#[derive(Debug)]
+pub struct SuggestedRules {
+    /// The rules.
+    pub rules: Rules,
+    /// As a file with comments.
+    pub text: String,
+}
+
+/// Rules for these tables.
 ///
 /// # Errors
 /// When the tables have no columns that can be compared, nothing in them looks the same, or it was stopped.
-pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Result<String> {
+pub fn suggest(
+    records: &Records<'_>,
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<SuggestedRules> {
+    match suggest_from(records, SAMPLE, stopped) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(_) if records.a.len > SAMPLE.records => suggest_from(records, LARGE_SAMPLE, stopped),
+        suggested => suggested,
+    }
+}
+
+/// Rules for these tables, by a sample of this size.
+fn suggest_from(
+    records: &Records<'_>,
+    size: Sample,
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<SuggestedRules> {
     let paired = columns::pair(records);
     if paired.chosen.is_empty() {
         return Err(match &records.a.names[..] {
@@ -61,7 +102,7 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
             _ => nothing("no two columns can be compared").or("give tables with columns in common"),
         });
     }
-    let sample = TableSample::new(records);
+    let sample = TableSample::new(records, size);
     let fields = paired.chosen.iter().map(ColumnPair::rule).collect();
     let rules = Rules {
         candidates: Vec::new(),
@@ -70,26 +111,142 @@ pub fn suggest(records: &Records<'_>, stopped: &(dyn Fn() -> bool + Sync)) -> Re
         grouping: if records.b.is_some() { GroupingRule::OneToOne } else { GroupingRule::Clusters },
         missing: Vec::new(),
         check: None,
+        probability: None,
+        warnings: Vec::new(),
     };
     let looked_at = sample.records(records);
     let scorer = Scorer::new(&looked_at, &rules)?;
-    let pairs = neighbours::find(&sample, &looked_at, &rules)?;
+    let pairs = neighbours::find(&sample, &scorer)?;
     let mixture = Mixture::find(&scorer, &pairs);
-    let likely = mixture.likely(&pairs.alike);
-    if likely.len() < LEAST_MATCHES {
-        let found = likely.len();
+    let rules = with_points(rules, &mixture);
+    if rules.scored().next().is_none() {
+        return Err(nothing("no field tells matches from others").or(BY_HAND));
+    }
+    let scorer = Scorer::of(scorer.fields, rules.fields.clone());
+    let start = mixture.odds_against() * POINTS_A_BIT;
+    let score = |&(a, b): &(u32, u32)| scorer.score(a, b);
+    let scores: Vec<f64> = pairs.alike.par_iter().map(score).collect();
+    let best = match records.b {
+        Some(_) => calibration::assign(&pairs.alike, &scores),
+        None => (0..pairs.alike.len()).collect(),
+    };
+    let best = best.into_iter().filter(|&place| scores[place] >= start);
+    let best: HashSet<(u32, u32)> = best.map(|place| pairs.alike[place]).collect();
+    let mixed = mixed_pairs(&sample, &looked_at, &rules, &best)?;
+    let calibration = match records.b {
+        Some(_) => calibration::one_to_one(&pairs.alike, &scores, &mixed, sample.len()),
+        None => of_mixture(&mixture, &pairs.alike, &mixed),
+    };
+    // Pairs of one table were met from both ends.
+    let ends = if records.b.is_none() { 2 } else { 1 };
+    let [found, of_mixed] = calibration.reached.map(|count| count / ends);
+    if calibration.likely.len() < LEAST_MATCHES * ends {
+        let found = calibration.likely.len() / ends;
         let why =
             format!("{found} pairs look like matches, and fewer than {LEAST_MATCHES} say nothing");
         return Err(nothing(&why).or(BY_HAND));
     }
-    let candidates = cover(&scorer, &rules, &likely, &sample, stopped)?;
-    let rules = with_points(Rules { candidates, ..rules }, &mixture);
-    if rules.scored().next().is_none() {
-        return Err(nothing("no field tells matches from others").or(BY_HAND));
+    if of_mixed * 2 > found {
+        let why = format!(
+            "{found} pairs look like matches, and so do {of_mixed} of records whose columns were mixed: what is alike \
+             is alike by chance"
+        );
+        return Err(nothing(&why).or(BY_HAND));
     }
-    // Pairs of one table were met from both ends.
-    let ends = if records.b.is_none() { 2 } else { 1 };
-    Ok(written(&rules, &paired, [pairs.alike.len(), likely.len()].map(|count| count / ends)))
+    let step = calibration.likely.len().div_ceil(MATCHES).max(1);
+    let likely: Vec<(u32, u32)> = calibration.likely.iter().copied().step_by(step).collect();
+    let candidates = cover(&scorer, &rules, &likely, &sample, stopped)?;
+    let scale = records.a.len as f64 / f64::from(sample.len().max(1)) / ends as f64;
+    let probability = Probability {
+        even: tenth(calibration.probability.even),
+        doubling: tenth(calibration.probability.doubling).max(0.1),
+        matches: (calibration.probability.matches * scale).round(),
+    };
+    let mut rules = Rules {
+        candidates,
+        threshold: Some(calibration.threshold.round().min(rules.most())),
+        probability: Some(probability),
+        ..rules
+    };
+    rules.warnings = warnings(&rules, records, [found, of_mixed]);
+    let counts = [pairs.alike.len() / ends, calibration.likely.len() / ends];
+    let text = written(&rules, &paired, counts);
+    Ok(SuggestedRules { rules, text })
+}
+
+fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+/// Points that double the odds.
+const POINTS_A_BIT: f64 = 10.0;
+
+/// What makes these rules doubtful.
+fn warnings(rules: &Rules, records: &Records<'_>, [found, mixed]: [usize; 2]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if mixed * 10 > found {
+        warnings.push(format!(
+            "{mixed} pairs of records whose columns were mixed reach the threshold, and {found} others: many of the \
+             matches may be alike by chance; look at those with the lowest scores"
+        ));
+    }
+    let scored: Vec<&str> = rules.scored().map(|at| rules.fields[at].name.as_str()).collect();
+    if scored.len() < 3 {
+        let names = scored.join("` and `");
+        warnings.push(format!(
+            "only `{names}` tells matches from others; look at the matches, or add fields that go together under other names"
+        ));
+    }
+    if let (Some(probability), Some(b)) = (rules.probability, records.b) {
+        let most = records.a.len.min(b.len);
+        if probability.matches > 1.05 * most as f64 {
+            warnings.push(format!(
+                "{} pairs look like matches, and at most {most} are possible; records may match several, or fields say too little",
+                probability.matches
+            ));
+        }
+    }
+    warnings
+}
+
+/// Pairs that look alike of the sample and of records whose columns were mixed, each for itself: what is alike by chance.
+/// Without those that have a value from a record that may be a match.
+fn mixed_pairs(
+    sample: &TableSample,
+    records: &Records<'_>,
+    rules: &Rules,
+    matches: &HashSet<(u32, u32)>,
+) -> Result<Vec<((u32, u32), f64)>> {
+    let other = records.b.unwrap_or(records.a);
+    let mut mixed = other.clone();
+    let mut orders: Vec<Vec<u32>> = Vec::new();
+    for (number, column) in (1..).zip(&mut mixed.columns) {
+        let mut order: Vec<u32> = (0..other.len as u32).collect();
+        order.sort_by_key(|&record| mix64(u64::from(record), mix64(number, 0)));
+        column.codes = order.iter().map(|&record| column.codes[record as usize]).collect();
+        orders.push(order);
+    }
+    let first = sample.len();
+    let by_chance = |&(a, b): &(u32, u32)| {
+        let mut sources = orders.iter().map(|order| first + order[(b - first) as usize]);
+        !sources.any(|source| sample.is_same(a, source) || matches.contains(&(a, source)))
+    };
+    let records = Records { a: records.a, b: Some(&mixed) };
+    let scorer = Scorer::new(&records, rules)?;
+    let pairs = neighbours::find(sample, &scorer)?.alike;
+    let pairs: Vec<(u32, u32)> = pairs.into_iter().filter(by_chance).collect();
+    Ok(pairs.into_par_iter().map(|pair| (pair, scorer.score(pair.0, pair.1))).collect())
+}
+
+/// What the mixture says about pairs of one table, of which each may match several.
+fn of_mixture(mixture: &Mixture, pairs: &[(u32, u32)], mixed: &[((u32, u32), f64)]) -> Calibration {
+    let threshold = mixture.odds_against() * POINTS_A_BIT;
+    let likely = pairs.iter().zip(&mixture.chance).filter(|(_, chance)| **chance > 0.5);
+    let likely: Vec<(u32, u32)> = likely.map(|(pair, _)| *pair).collect();
+    let matches = mixture.chance[..pairs.len()].iter().sum();
+    let of_mixed = mixed.iter().filter(|pair| pair.1 >= threshold).count();
+    let probability = Probability { even: threshold, doubling: POINTS_A_BIT, matches };
+    Calibration { probability, threshold, reached: [likely.len(), of_mixed], likely }
 }
 
 /// The error where there is nothing to suggest.
@@ -104,17 +261,18 @@ pub(super) struct TableSample {
     table: crate::item::RecordTable,
     /// Where they stand in the table, when they may match others of the same table.
     places: Option<Vec<u32>>,
+    size: Sample,
 }
 
 impl TableSample {
-    fn new(records: &Records<'_>) -> Self {
+    fn new(records: &Records<'_>, size: Sample) -> Self {
         const SEED: u64 = 0x5a3b_71e5;
         let mut places: Vec<u32> = (0..records.a.len as u32).collect();
         places.sort_by_key(|&place| mix64(u64::from(place), SEED));
-        places.truncate(SAMPLE);
+        places.truncate(size.records);
         places.sort_unstable();
         let table = records.a.select(&places);
-        Self { table, places: records.b.is_none().then_some(places) }
+        Self { table, places: records.b.is_none().then_some(places), size }
     }
 
     /// As the records of two tables.
@@ -197,7 +355,8 @@ fn sources(
     for (field, rule) in rules.fields.iter().enumerate() {
         let least: &[f64] = match rule.distance {
             Distance::Words => &[0.7, 0.5, 0.3, 0.2],
-            Distance::Edit => &[0.7, 0.5],
+            Distance::Edit | Distance::Code => &[0.7, 0.5],
+            Distance::Shingles(_) => &[0.7, 0.5, 0.35],
             _ => &[],
         };
         let similar = |&least: &f64| {
@@ -254,13 +413,13 @@ fn tried(scorer: &Scorer, sample: &TableSample) -> TrialPairs {
 
 /// The rules with what the fields are worth; those that tell nothing are worth nothing.
 fn with_points(mut rules: Rules, mixture: &Mixture) -> Rules {
-    const POINTS_A_BIT: f64 = 10.0;
     for (rule, worth) in rules.fields.iter_mut().zip(&mixture.worth) {
-        let [points, penalty] = [worth.points, worth.penalty].map(|it| (it * POINTS_A_BIT).round());
-        let tells = points >= 5.0 && penalty >= 5.0;
-        (rule.points, rule.penalty) = if tells { (points, penalty) } else { (0.0, 0.0) };
+        let points = |&(share, bits): &(f64, f64)| (share, (bits * POINTS_A_BIT).round());
+        let curve: Vec<(f64, f64)> = worth.0.iter().map(points).collect();
+        let [best, worst] = [0, curve.len() - 1].map(|at| curve[at].1);
+        let tells = best >= 5.0 && best - worst >= 10.0;
+        rule.curve = if tells { curve } else { vec![(0.0, 0.0)] };
     }
-    rules.threshold = Some((mixture.odds_against() * POINTS_A_BIT).round());
     rules
 }
 
@@ -288,11 +447,23 @@ fn written(rules: &Rules, paired: &ColumnPairs, [pairs, likely]: [usize; 2]) -> 
     }
     let threshold = rules.threshold.unwrap_or_default();
     line(format_args!("threshold = {threshold}            # of at most {} points", rules.most()));
+    if !rules.warnings.is_empty() {
+        line(format_args!("warnings = ["));
+        rules.warnings.iter().for_each(|warning| line(format_args!("  {},", quoted(warning))));
+        line(format_args!("]"));
+    }
     line(format_args!("candidates = ["));
     for alternative in &rules.candidates {
         line(format_args!("  {},", quoted(&alternative.display(&rules.fields))));
     }
     line(format_args!("]"));
+    if let Some(Probability { even, doubling, matches }) = rules.probability {
+        line(format_args!(""));
+        line(format_args!("[probability]              # of a match, by its score"));
+        line(format_args!("even = {even}"));
+        line(format_args!("doubling = {doubling}"));
+        line(format_args!("matches = {matches}"));
+    }
     for (name, why) in &paired.left_out {
         line(format_args!("# `{name}` is left out: {why}."));
     }
@@ -315,8 +486,17 @@ fn written(rules: &Rules, paired: &ColumnPairs, [pairs, likely]: [usize; 2]) -> 
         }
         line(format_args!("distance = {}", quoted(&field.distance.to_string())));
         line(format_args!("lost_at = {}", field.lost_at));
-        line(format_args!("points = {}", field.points));
-        line(format_args!("penalty = {}", field.penalty));
+        match &field.curve[..] {
+            [] => {
+                line(format_args!("points = {}", field.points));
+                line(format_args!("penalty = {}", field.penalty));
+            }
+            curve if field.is_scored() => {
+                let points = curve.iter().map(|(share, points)| format!("[{share}, {points}]"));
+                line(format_args!("curve = [{}]", points.collect::<Vec<_>>().join(", ")));
+            }
+            _ => line(format_args!("points = 0")),
+        }
     }
     text
 }

@@ -76,6 +76,8 @@ fn rules(candidates: &[&str], threshold: f64, grouping: GroupingRule) -> Rules {
         grouping,
         missing: Vec::new(),
         check: None,
+        probability: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -342,6 +344,8 @@ fn a_field_that_was_not_scored_finds_the_threshold() {
             most: None,
             share: 0.5,
         }),
+        probability: None,
+        warnings: Vec::new(),
     };
     let records = Records { a: &table, b: None };
     let (outcome, _) = resolve(&records, &rules, &LIMITS).expect("a run");

@@ -4,23 +4,18 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::super::fields::Field;
-use super::super::rules::{Distance, LossDistance, Rules};
-use super::{Records, TableSample};
+use super::super::fields::{Field, weighted_words};
+use super::{Scorer, TableSample};
 use crate::Result;
 use crate::family::hash::mix64;
-use crate::item::MISSING;
+use crate::item::{Interner, MISSING, Sparse};
 
-/// Words that more records of the second table have in a field are not looked up.
-const COMMON: usize = 1000;
 /// Pairs below this cosine are not alike.
 const ALIKE: f64 = 0.1;
 /// Pairs below this one are not guessed to be matches.
 const GUESSED: f64 = 0.3;
 /// Random pairs, at least.
 const LEAST_RANDOM: usize = 100;
-/// Most pairs of one record.
-const EACH: usize = 100;
 
 /// Pairs of a record of the sample and one of all.
 pub(super) struct Neighbours {
@@ -34,37 +29,51 @@ pub(super) struct Neighbours {
 }
 
 /// Which records of the second table have each word of a field.
-struct WordIndex {
-    field: Field,
+struct WordIndex<'a> {
+    field: &'a Field,
+    /// The words of each value: those of texts, and other values as one.
+    words: Sparse,
     having: HashMap<u32, Vec<u32>>,
 }
 
-impl WordIndex {
-    fn new(field: Field, first: u32, all: u32) -> Self {
-        let mut words = Self { field, having: HashMap::new() };
+impl<'a> WordIndex<'a> {
+    fn new(field: &'a Field, first: u32, all: u32, common: usize) -> Result<Self> {
+        // Of dates a year, a month and a day are looked up, each of which may be right.
+        let (words, _) = match field.kind().is_of_dates() {
+            true => {
+                let mut parts = Interner::default();
+                field.values.iter().for_each(|value| {
+                    parts.number(&value.replace('-', " "));
+                });
+                weighted_words(&field.codes, &parts.into_values())?
+            }
+            false => weighted_words(&field.codes, &field.values)?,
+        };
+        let mut index = Self { field, words, having: HashMap::new() };
         for record in 0..first {
-            let of_record: Vec<u32> = words.of(record).0.to_vec();
+            let of_record: Vec<u32> = index.of(record).0.to_vec();
             for word in of_record {
-                words.having.entry(word).or_default();
+                index.having.entry(word).or_default();
             }
         }
-        let mut having = std::mem::take(&mut words.having);
+        let mut having = std::mem::take(&mut index.having);
         for record in first..all {
-            for word in words.of(record).0 {
-                if let Some(records) = having.get_mut(word).filter(|it| it.len() <= COMMON) {
+            for word in index.of(record).0 {
+                if let Some(records) = having.get_mut(word).filter(|it| it.len() <= common) {
                     records.push(record);
                 }
             }
         }
-        having.retain(|_, records| records.len() <= COMMON);
-        Self { having, ..words }
+        having.retain(|_, records| records.len() <= common);
+        Ok(Self { having, ..index })
     }
 
     /// A record's words and their weights.
     fn of(&self, record: u32) -> (&[u32], &[f32]) {
-        let code = self.field.codes[record as usize];
-        let vectors = self.field.weighted().filter(|_| code != MISSING);
-        vectors.map_or((&[], &[]), |vectors| vectors.get(code as usize))
+        match self.field.codes[record as usize] {
+            MISSING => (&[], &[]),
+            code => self.words.get(code as usize),
+        }
     }
 
     fn squares(&self, record: u32) -> f64 {
@@ -73,18 +82,10 @@ impl WordIndex {
 }
 
 /// Pairs that are alike in their rare words.
-pub(super) fn find(
-    sample: &TableSample,
-    records: &Records<'_>,
-    rules: &Rules,
-) -> Result<Neighbours> {
-    let (first, all) = (sample.len(), records.len() as u32);
-    let words = |rule: &super::FieldRule| {
-        let lost_at = LossDistance::Distance(1.0);
-        let field = Field::new(records, &rule.columns, &Distance::Words, lost_at, &[], &[])?;
-        Ok(WordIndex::new(field, first, all))
-    };
-    let fields = rules.fields.iter().map(words).collect::<Result<Vec<_>>>()?;
+pub(super) fn find(sample: &TableSample, scorer: &Scorer) -> Result<Neighbours> {
+    let (first, all) = (sample.len(), scorer.fields[0].codes.len() as u32);
+    let words = |field| WordIndex::new(field, first, all, sample.size.common);
+    let fields = scorer.fields.iter().map(words).collect::<Result<Vec<_>>>()?;
     let squares = |record: u32| fields.iter().map(|field| field.squares(record)).sum::<f64>();
     let of = |a: u32| {
         let mut dots: HashMap<u32, f64> = HashMap::new();
@@ -102,7 +103,7 @@ pub(super) fn find(
         let mut alike: Vec<(f64, u32, u32)> =
             dots.map(cosine).filter(|pair| pair.0 >= ALIKE).collect();
         alike.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.2.cmp(&y.2)));
-        alike.truncate(EACH);
+        alike.truncate(sample.size.each);
         alike
     };
     let mut alike: Vec<(f64, u32, u32)> = (0..first).into_par_iter().flat_map_iter(of).collect();
