@@ -254,7 +254,7 @@ enum Kind {
 #[derive(Debug)]
 enum Cuts {
     /// At fixed places: plain files of lines.
-    Ranges(Ranges),
+    Ranges(Box<Ranges>),
     /// Where the first scan found the ends of records.
     Marks(OnceLock<Vec<Mark>>),
 }

@@ -332,7 +332,7 @@ fn text_source(
     };
     let name = stored.name.clone();
     let cuts = match syntax.ends() {
-        Ends::Lines => ranges(&stored, form, options)?.map(Cuts::Ranges),
+        Ends::Lines => ranges(&stored, form, options)?.map(|ranges| Cuts::Ranges(ranges.into())),
         Ends::Quoted(_) | Ends::Elements => None,
     };
     let cuts = cuts.unwrap_or_else(|| Cuts::Marks(OnceLock::new()));

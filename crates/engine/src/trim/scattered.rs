@@ -108,7 +108,7 @@ impl PieceBlocks {
         self.seen.words += u64::from(all);
         let gatherers = self.open.len() as u128;
         for FoundPiece { print, start, length, words } in self.found.drain(..) {
-            let gatherer = (u128::from(mix64(print[0], SEED)) * gatherers >> 64) as usize;
+            let gatherer = ((u128::from(mix64(print[0], SEED)) * gatherers) >> 64) as usize;
             let block = &mut self.open[gatherer];
             let numbers: [u64; NUMBERS] = [
                 print[0],
@@ -236,12 +236,11 @@ mod tests {
         trim.settings(&Options::default()).unwrap().0
     }
 
-    /// By looking at all lines: position, offset, and the place of the kept one, of what is removed.
-    fn by_hand(
-        documents: &[String],
-        keep: KeepPiece,
-        at_least: Option<u32>,
-    ) -> Vec<(u64, usize, Option<(u64, usize)>)> {
+    /// Where a removed line was, and where the kept one is: position and offset.
+    type RemovedLine = (u64, usize, Option<(u64, usize)>);
+
+    /// What is removed, by looking at all lines.
+    fn by_hand(documents: &[String], keep: KeepPiece, at_least: Option<u32>) -> Vec<RemovedLine> {
         let mut classes: BTreeMap<String, Vec<(u64, usize)>> = BTreeMap::new();
         for (position, text) in (0u64..).map(|it| it << 33).zip(documents) {
             let mut offset = 0;
