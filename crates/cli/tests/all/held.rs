@@ -258,7 +258,7 @@ fn options_that_do_nothing_are_refused() {
     place.write("in.jsonl", POINTS);
     place.fails("pairs in.jsonl --as vector --within 1 --shingle chars:3", &["--shingle", "texts"]);
     place.fails("pairs in.jsonl --as string --normal-form nfc", &["--normal-form"]);
-    place.fails("compare --in in.jsonl --as vector p q", &["--as", "text"]);
+    place.fails("compare --in in.jsonl --as vector --shingle chars:3 p q", &["--shingle", "texts"]);
     place.fails("plan in.jsonl --as vector --within 1 --latex", &["--latex"]);
     place.fails("plan --and-or xor(2,minhash)", &["xor", "minhash"]);
     place.fails("pairs in.jsonl --as vector --measure cosine -t 1.5", &["--threshold", "1.5"]);

@@ -790,5 +790,9 @@ fn mistakes_are_told_in_one_line() {
         place.fails(&format!("show {line}"), parts);
     }
     let outcome = place.run("show signatures S1=abd S2=acd");
-    assert!(outcome.stdout.contains("With --letters, every letter is one."), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("If letters are elements, ask for `letters`."),
+        "{}",
+        outcome.stdout
+    );
 }

@@ -63,7 +63,9 @@ impl SetMatrix {
         let is_word =
             |piece: &Piece| piece.0.chars().count() > 1 && piece.0.parse::<f64>().is_err();
         if !are_texts && one_each && columns.iter().flatten().any(is_word) {
-            notes.push("Every set has one element. With --letters, every letter is one.".into());
+            notes.push(
+                "Every set has one element. If letters are elements, ask for `letters`.".into(),
+            );
         }
         let mut matrix = Self::over(request, names, columns, are_texts, &shingling)?;
         matrix.notes = notes;
