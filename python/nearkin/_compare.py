@@ -74,7 +74,7 @@ def compare(
     (0.333, ['milk'], 0.389)
     """
     given = checked(options, CompareOptions)
-    view = {name: given.pop(name) for name in ("passages", "least_words", "expected", "fields") if name in given}
+    view: dict[str, Any] = {name: given.pop(name) for name in ("passages", "least_words", "expected", "fields") if name in given}
     if "expected" in view:
         view["expected"] = _universe(view["expected"])
     kind = given.get("as_", "text")
