@@ -230,6 +230,7 @@ impl Problem {
 
     /// Adds what can be done, if there is something.
     #[must_use]
+    #[cfg(feature = "files")]
     pub(crate) fn or_all(self, advice: Option<Advice>) -> Self {
         advice.into_iter().fold(self, Self::or)
     }
@@ -362,6 +363,7 @@ impl Error {
     }
 
     /// The line is this many lines further down, if the error has one.
+    #[cfg(feature = "files")]
     pub(crate) fn move_down(&mut self, lines: u64) {
         if let Self::Input { line, .. } = self {
             *line += lines;

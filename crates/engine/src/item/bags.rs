@@ -24,6 +24,7 @@ impl Default for Bags {
 impl Bags {
     /// Bags that stand one behind the other, of elements with counts that add up to less than 2⁶⁴ in each: `ends` has a 0
     /// first, and then where each of them ends.
+    #[cfg(feature = "files")]
     pub(crate) fn from_parts(entries: Vec<Counted>, ends: Vec<usize>) -> Self {
         let total = |range: &[usize]| entries[range[0]..range[1]].iter().map(|entry| entry.1).sum();
         let totals = ends.windows(2).map(total).collect();

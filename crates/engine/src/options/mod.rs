@@ -254,6 +254,7 @@ impl Options {
     }
 
     /// The fields whose values are read with items: those that decide which item is kept, or that an expression compares.
+    #[cfg(feature = "files")]
     pub(crate) fn value_fields(&self) -> Vec<String> {
         match &self.and_or {
             Some(expression) => expression.fields(),

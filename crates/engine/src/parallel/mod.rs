@@ -135,6 +135,7 @@ where
 
 /// Like [`in_lanes`], but no lane waits for another: `take` gets the results of each lane in its order, those of several
 /// lanes at once. The first error that comes up ends it.
+#[cfg(feature = "files")]
 pub(crate) fn in_each_lane<'a, J, R>(
     threads: usize,
     most_lanes: usize,

@@ -39,6 +39,7 @@ pub enum NormalForm {
 impl NormalForm {
     /// How many times as many bytes a text may have in this form, by the tables of Unicode: NFC turns U+0390 and its
     /// kind from two bytes to six at most, NFKC U+FDFA from three to 33.
+    #[cfg(feature = "files")]
     pub(crate) fn growth(self) -> usize {
         match self {
             Self::Nfc => 3,
@@ -47,6 +48,7 @@ impl NormalForm {
     }
 
     /// How many bytes a text has in this form, which is not held.
+    #[cfg(feature = "files")]
     pub(crate) fn bytes_of(self, text: &str) -> u64 {
         let bytes = |c: char| c.len_utf8() as u64;
         match self {

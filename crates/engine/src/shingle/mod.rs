@@ -44,6 +44,7 @@ pub(crate) use words::{first_word, word_windows};
 
 use nearkin_kernels::{HashKey, WordMask};
 
+#[cfg(feature = "files")]
 use crate::item::Counted;
 use crate::{Error, Result};
 
@@ -235,6 +236,7 @@ impl Shingling {
     }
 
     /// The elements of a list text: sorted hashes, each once, with how often it occurs.
+    #[cfg(feature = "files")]
     pub(crate) fn counted(&self, list: &str) -> Vec<Counted> {
         let mut all: Vec<Counted> = Vec::new();
         elements::each_hash(list, &self.key, |hash, count| {
