@@ -213,7 +213,7 @@ def test_what_is_wrong_is_said() -> None:
         found = nk.match([*A, A[0]], B, rules=RULES, on_error="skip")
     assert found.stats["skipped"] == 1 and found.stats["records"] == [3, 4]
     assert told[0].filename == __file__
-    with pytest.raises(nk.NearkinError, match="look like matches"):
+    with pytest.raises(nk.NearkinError, match="nothing to suggest"):
         nk.suggest_rules(A, B)
 
 

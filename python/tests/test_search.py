@@ -244,7 +244,9 @@ def test_dedup_writes_a_file_or_a_folder_of_shards(tmp_path: Path) -> None:
     assert kept.stats["kept"] == 2
     assert (tmp_path / "kept" / "one.jsonl").read_text() == lines[0]
     assert gzip.decompress((tmp_path / "kept" / "sub" / "two.jsonl.gz").read_bytes()).decode() == lines[2]
-    assert kept.stats["stages"]["write"]["unpacked"] == len(lines[1] + lines[2])
+    # Unpacked once, and kept in memory for what is written.
+    stages = kept.stats["stages"]
+    assert stages["read"]["unpacked"] >= len(lines[1] + lines[2]) > stages["write"]["unpacked"]
     nk.dedup(corpus, output=tmp_path / "kept.jsonl")
     assert (tmp_path / "kept.jsonl").read_text() == lines[0] + lines[2]
     with pytest.raises(nk.FileError, match="is not empty"):
