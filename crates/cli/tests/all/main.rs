@@ -17,6 +17,7 @@ mod errors;
 mod exact;
 mod families;
 mod fuzz;
+mod growth;
 mod held;
 mod hosts;
 mod increments;
