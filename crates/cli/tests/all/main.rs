@@ -40,4 +40,5 @@ mod short_texts;
 mod show;
 mod signals;
 mod stats;
+mod syllabus;
 mod trim;
