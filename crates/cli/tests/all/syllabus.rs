@@ -21,6 +21,10 @@ struct Topic {
 }
 
 impl Topic {
+    fn row(&self) -> &str {
+        self.title.split(' ').next().unwrap()
+    }
+
     fn quoted(&self, what: &str) -> &[String] {
         self.lines.get(what).map_or(&[], Vec::as_slice)
     }
@@ -39,12 +43,6 @@ fn topic(text: &str) -> Topic {
         title: text.lines().next().unwrap().to_owned(),
         lines: fields.map(|(what, line)| (what.to_owned(), quoted(line))).collect(),
         is_there: !text.contains(NOTHING),
-    }
-}
-
-impl Topic {
-    fn row(&self) -> &str {
-        self.title.split(' ').next().unwrap()
     }
 }
 
