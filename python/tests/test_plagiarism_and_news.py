@@ -30,7 +30,7 @@ def check_plagiarism(figures: dict[str, dict[str, float]]) -> None:
     assert figures["shown"]["passages"] > 0.9 > 0.5 > figures["shown"]["diff"]
 
 
-def test_copies_in_another_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_s8_1_copies_in_another_order(capsys: pytest.CaptureFixture[str]) -> None:
     example = runpy.run_path(str(EXAMPLES / "plagiarism.py"))
     figures = example["main"]()
     check_plagiarism(figures)
@@ -42,7 +42,7 @@ def test_copies_in_another_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert "precision 1.000, recall 1.000" in told and "│ b: " in told and "{+" in told
 
 
-def test_twenty_copies_among_2500_articles(articles: Path) -> None:
+def test_s8_1_twenty_copies_among_2500_articles(articles: Path) -> None:
     example = runpy.run_path(str(EXAMPLES / "plagiarism.py"))
     figures = example["main"](articles, articles.with_name("articles.pairs.tsv"))
     check_plagiarism(figures)
@@ -50,7 +50,7 @@ def test_twenty_copies_among_2500_articles(articles: Path) -> None:
     assert figures["copies containment"]["recall"] == 1
 
 
-def test_a_story_in_other_frames_is_more_alike_than_another_in_its_frame() -> None:
+def test_s8_2_a_story_in_other_frames_is_more_alike_than_another_in_its_frame() -> None:
     example = runpy.run_path(str(EXAMPLES / "news.py"))
     figures = example["main"]()
     lists = {way: figures["lists", way] for way in example["WAYS"]}
@@ -80,7 +80,7 @@ def test_groups_of_the_example_are_those_of_dedup() -> None:
         assert example["by_threshold"](pages, rows)[threshold][1] == expected
 
 
-def test_stories_of_real_articles(articles: Path) -> None:
+def test_s8_2_stories_of_real_articles(articles: Path) -> None:
     example = runpy.run_path(str(EXAMPLES / "news.py"))
     figures = example["main"](articles)
     plain = ("words:5", "words:3", "chars:10")

@@ -110,7 +110,7 @@ def test_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert "<24 items, 17 kept, 5 groups of similar ones>" in told
 
 
-def test_the_example_of_ratings() -> None:
+def test_s8_5_the_example_of_ratings() -> None:
     example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
     shares = example["main"]()
     ways = [shares[way] for way in ("drop:7", "likes:7", "stars")]
@@ -129,13 +129,13 @@ def test_the_example_of_ratings() -> None:
     assert found == expected
 
 
-def test_neighbours_know_more_than_the_crowd(data: Path) -> None:
+def test_s8_5_neighbours_know_more_than_the_crowd(data: Path) -> None:
     example = runpy.run_path(str(ROOT / "examples" / "python" / "ratings.py"))
     shares = example["main"](data / "ratings" / "ratings.dat")
     assert shares["drop:7"] > shares["likes:7"] > shares["popular"] > 0.14
 
 
-def test_the_example_of_a_graph() -> None:
+def test_s2_9_the_example_of_a_graph() -> None:
     example = runpy.run_path(str(ROOT / "examples" / "python" / "graph_nodes.py"))
     lock = ROOT / "Cargo.lock"
     needs: dict[str, set[str]] = {}
@@ -148,7 +148,7 @@ def test_the_example_of_a_graph() -> None:
     assert found == expected
 
 
-def test_who_answers_like_dave() -> None:
+def test_s2_10_who_answers_like_dave() -> None:
     rows = nk.top(ROOT / "examples" / "data" / "restaurants.csv", as_="answers", k=5).to_pylist()
     distances = {row["b"]: row["distance"] for row in rows if row["a"] == "Dave"}
     # By hand: a gap against an answer is one half.

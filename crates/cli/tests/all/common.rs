@@ -1,5 +1,7 @@
 //! Runs the command as a user would, in a folder of its own.
 
+use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -56,8 +58,13 @@ impl Place {
 
     /// The same with standard input.
     pub fn run_with(&self, line: &str, input: &[u8]) -> Outcome {
+        self.run_words(line.split_whitespace(), input)
+    }
+
+    /// Runs `nearkin` with these arguments, which may have blanks in them.
+    pub fn run_words(&self, words: impl IntoIterator<Item: AsRef<OsStr>>, input: &[u8]) -> Outcome {
         let mut child = Command::new(env!("CARGO_BIN_EXE_nearkin"))
-            .args(line.split_whitespace())
+            .args(words)
             .current_dir(self.0.path())
             .env_remove("COLUMNS")
             .stdin(Stdio::piped())
@@ -82,8 +89,16 @@ impl Place {
 
     /// Runs and expects success.
     pub fn ok(&self, line: &str) -> Outcome {
-        let outcome = self.run(line);
-        assert_eq!(outcome.code, Some(0), "nearkin {line}\n{}", outcome.stderr);
+        self.ok_words(line.split_whitespace())
+    }
+
+    /// The same with arguments that may have blanks in them.
+    pub fn ok_words(
+        &self,
+        words: impl IntoIterator<Item: AsRef<OsStr>> + Clone + Debug,
+    ) -> Outcome {
+        let outcome = self.run_words(words.clone(), b"");
+        assert_eq!(outcome.code, Some(0), "nearkin {words:?}\n{}", outcome.stderr);
         outcome
     }
 

@@ -7,7 +7,7 @@ use crate::common::{Outcome, Place, record};
 use crate::data::skipped;
 
 /// Some megabytes of texts: families of near copies, and copies.
-fn collection(families: usize) -> String {
+pub fn collection(families: usize) -> String {
     let mut lines = String::new();
     let mut number = 1u64;
     let mut next = move || {
@@ -40,7 +40,7 @@ const JOBS: [(&str, &[&str]); 2] = [
 ];
 
 #[test]
-fn the_limit_of_memory_does_not_change_a_byte() {
+fn s9_2_the_limit_of_memory_does_not_change_a_byte() {
     let place = Place::new();
     place.write("in.jsonl", collection(6_000));
     fs::create_dir(place.path("temp")).unwrap();

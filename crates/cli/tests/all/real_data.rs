@@ -87,7 +87,7 @@ fn crates_at_05() {
 /// one subject share (boilerplate: 0.2 at most here) and well below what a plagiarist who changes
 /// words leaves; the default of 0.8 is such a one.
 #[test]
-fn plagiarised_articles() {
+fn s8_1_plagiarised_articles() {
     let Some(gold) = data("text/articles.pairs.tsv") else { return };
     let gold: BTreeSet<BTreeSet<String>> = fs::read_to_string(gold)
         .expect("the gold pairs")

@@ -1,25 +1,22 @@
 //! The commands of `docs/recipes.md`, each run as it stands, and the mistakes that are easily made with them.
 
 use std::fs;
-use std::path::Path;
 
 use crate::common::{Place, record};
+use crate::page;
 
 /// The commands of a recipe, by the words of its heading.
-fn commands(recipe: &str) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/recipes.md")).unwrap();
+fn commands(recipe: &str) -> Vec<Vec<String>> {
+    let page = page::read("docs/recipes.md");
     let section = page.split("\n## ").find(|section| section.starts_with(recipe));
     let section = section.unwrap_or_else(|| panic!("no recipe is called {recipe}"));
-    let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
-    let lines = blocks.flat_map(str::lines);
-    // No word of these commands has a blank in it.
-    lines.map(|line| line.strip_prefix("nearkin ").unwrap().replace('\'', "")).collect()
+    let blocks = page::blocks(section).into_iter().filter(|block| block.info == "sh");
+    blocks.flat_map(|block| page::commands(block.text)).collect()
 }
 
 /// Runs a recipe; what the commands said on standard output and standard error.
 fn cook(place: &Place, recipe: &str) -> [String; 2] {
-    let outcomes: Vec<_> = commands(recipe).iter().map(|line| place.ok(line)).collect();
+    let outcomes: Vec<_> = commands(recipe).iter().map(|words| place.ok_words(words)).collect();
     assert!(!outcomes.is_empty(), "{recipe} has no command");
     let all = |part: fn(&crate::common::Outcome) -> &str| outcomes.iter().map(part).collect();
     [all(|it| &it.stdout), all(|it| &it.stderr)]
@@ -40,8 +37,7 @@ fn ids(lines: &str) -> Vec<String> {
 
 #[test]
 fn every_recipe_is_tested() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/recipes.md")).unwrap();
+    let page = page::read("docs/recipes.md");
     let here = include_str!("recipes.rs");
     let cooked: Vec<&str> =
         here.split("cook(&place, \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

@@ -247,7 +247,7 @@ fn baskets_at_06() {
 
 /// Every film that a user rated, and the stars as bags, by bands, against comparing all with all.
 #[test]
-fn ratings_at_02() {
+fn s8_5_ratings_at_02() {
     let Some(path) = data("ratings/ratings.dat") else { return };
     let text = fs::read_to_string(&path).expect("the ratings");
     let (mut users, mut films) = (BTreeMap::new(), BTreeMap::new());
