@@ -52,7 +52,7 @@ impl Contradiction {
             "`{name}` differs in {percent:.0} of 100 likely matches, and things that are the same may agree in it: editions, \
              versions or sizes of one thing may be taken for matches. All that is said of how many are true assumes that \
              `{name}` does not count. Look at ten matches that differ in it; if they are wrong, give [fields.{}] in the rules \
-             points = 20 and penalty = 200",
+             points = 20 and penalty = 1000 in place of its curve",
             key(name)
         )
     }
