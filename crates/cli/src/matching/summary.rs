@@ -38,6 +38,7 @@ pub(super) fn of_suggestion(
         "items": tables.records().len(),
         "records": tables.sizes(),
         "skipped": tables.skipped(),
+        "warnings": warnings,
         "stages": report::stages_json(stages),
         "peak_memory": report::peak_memory(),
     });
@@ -65,11 +66,11 @@ fn count_clusters(clusters: &[u32]) -> u64 {
 impl Summary<'_> {
     pub(super) fn report(&self) -> RunReport {
         let report = RunReport::new(self.as_json(), self.funnel(), self.tables.errors());
-        report.warning_first(self.warnings())
+        report.warning_first(self.warnings().into_iter().map(Problem::new))
     }
 
     /// What is doubtful about the rules and about what they found.
-    fn warnings(&self) -> Vec<Problem> {
+    fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.rules.warnings.clone();
         let precision = self.expected.and_then(|expected| expected.precision);
         if let Some(precision) = precision.filter(|precision| *precision < 0.8) {
@@ -89,7 +90,7 @@ impl Summary<'_> {
                 report::grouped(matches as u64)
             ));
         }
-        warnings.into_iter().map(Problem::new).collect()
+        warnings
     }
 
     /// How many survived each step, a line each.
@@ -128,8 +129,25 @@ impl Summary<'_> {
             _ => {}
         }
         let shares = outcome.shares.as_ref().map_or(String::new(), shares_table);
-        let shares = format!("{}{shares}", self.expected.map_or(String::new(), expected_line));
+        let shares = format!("{}{shares}", self.expected_line());
         format!("{}{shares}  took {:.1} s", report::lines(&rows), seconds(self.stages))
+    }
+
+    /// How many of the matches are expected to be true, and what that assumes.
+    fn expected_line(&self) -> String {
+        let Some(expected) = self.expected else { return String::new() };
+        let said = |share: f64| format!("{:.1} %", share * 100.0);
+        let Some(precision) = expected.precision.map(said) else { return String::new() };
+        let recall = expected.recall.map(said);
+        let recall =
+            recall.map_or(String::new(), |it| format!(", and {it} of the true ones are found"));
+        let unless = match self.rules.warnings.is_empty() {
+            true => "",
+            false => " and the warnings do not hold",
+        };
+        format!(
+            "  expected, if the rules are right{unless}: {precision} of the matches are true{recall}\n"
+        )
     }
 
     /// The run as JSON.
@@ -152,22 +170,10 @@ impl Summary<'_> {
             "expected_precision": self.expected.and_then(|it| it.precision),
             "expected_recall": self.expected.and_then(|it| it.recall),
             "shares": outcome.shares.as_ref().map(shares_json),
+            "warnings": self.warnings(),
             "stages": report::stages_json(self.stages),
             "peak_memory": report::peak_memory(),
         })
-    }
-}
-
-fn expected_line(expected: ExpectedTruth) -> String {
-    let said = |share: Option<f64>| share.map(|share| format!("{:.1} %", share * 100.0));
-    match (said(expected.precision), said(expected.recall)) {
-        (Some(precision), Some(recall)) => format!(
-            "  expected, if the rules are right: {precision} of the matches are true, and {recall} of the true ones are found\n"
-        ),
-        (Some(precision), None) => {
-            format!("  expected, if the rules are right: {precision} of the matches are true\n")
-        }
-        _ => String::new(),
     }
 }
 

@@ -394,6 +394,52 @@ fn tables_without_a_common_record_get_a_warning() {
     }
 }
 
+/// Books of a catalogue, of which one in twelve is there twice. Half of them have other editions, with a number, a year and
+/// pages of their own.
+fn books(editions: u64) -> String {
+    let mut draw = Draw(7);
+    let mut table = "id,title,author,isbn,pages\n".to_owned();
+    let mut id = 0;
+    for work in 0..1500u64 {
+        let title = [draw.name(), draw.name(), draw.name()].join(" ");
+        let author = format!("{} {}", draw.name(), draw.name());
+        for _ in 0..1 + (work % 2) * (editions - 1) {
+            let isbn = format!("{:05}{:05}", draw.below(100_000), draw.below(100_000));
+            let pages = 60 + draw.below(800);
+            table += &format!("{id},{title},{author},{isbn},{pages}\n");
+            id += 1;
+            if draw.below(12) == 0 {
+                let title = title.replacen('a', "e", 1);
+                table += &format!("{id},{title},{author},978-{isbn},{pages}\n");
+                id += 1;
+            }
+        }
+    }
+    table
+}
+
+#[test]
+fn editions_that_are_taken_for_one_book_get_a_warning() {
+    let place = Place::new();
+    place.write("books.csv", books(3));
+    let outcome = place.ok("match books.csv --suggest -o match.toml --stats suggest.json");
+    // Of the pairs that are alike in title and author, nine of ten and more are two editions.
+    assert!(outcome.stderr.contains("`isbn` differs in 9"), "{}", outcome.stderr);
+    let outcome = place.ok("match books.csv -c match.toml -o out.csv --stats match.json");
+    assert!(outcome.stderr.contains("`isbn` differs in 9"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("and the warnings do not hold"), "{}", outcome.stderr);
+    for stats in ["suggest.json", "match.json"] {
+        let stats: serde_json::Value = serde_json::from_str(&place.read(stats)).expect("JSON");
+        let warnings = stats["warnings"].as_array().expect("a list");
+        let of_isbn = |it: &&serde_json::Value| it.as_str().is_some_and(|it| it.contains("`isbn`"));
+        assert_eq!(warnings.iter().filter(of_isbn).count(), 1, "{stats}");
+    }
+    // Without editions what is alike is the same, and there is nothing to warn of.
+    place.write("books.csv", books(1));
+    let outcome = place.ok("match books.csv --suggest -o match.toml");
+    assert!(!outcome.stderr.contains("differs in"), "{}", outcome.stderr);
+}
+
 // Real tables.
 
 type Pairs = BTreeSet<(String, String)>;

@@ -16,6 +16,7 @@
 
 mod calibration;
 mod columns;
+mod contradictions;
 mod mixture;
 mod neighbours;
 
@@ -56,6 +57,11 @@ const MATCHES: usize = 20_000;
 const COVERED: f64 = 0.995;
 /// Candidates a record that a condition may bring, at most.
 const MOST_EACH: f64 = 300.0;
+/// Matches of one record that are more than groups of the same thing have.
+const MOST_MATCHES: f64 = 30.0;
+/// Pairs that all conditions together may bring, by record of the smaller table; and for small tables.
+const BUDGET_EACH: f64 = 200.0;
+const LEAST_BUDGET: f64 = 3e6;
 /// Fewer likely matches say nothing.
 const LEAST_MATCHES: usize = 10;
 /// Records of the second table on which conditions on similar values are tried.
@@ -153,9 +159,11 @@ fn suggest_from(
         );
         return Err(nothing(&why).or(BY_HAND));
     }
+    let contradictions = contradictions::find(&scorer, &calibration.likely, &sample);
     let step = calibration.likely.len().div_ceil(MATCHES).max(1);
     let likely: Vec<(u32, u32)> = calibration.likely.iter().copied().step_by(step).collect();
-    let candidates = cover(&scorer, &rules, &likely, &sample, stopped)?;
+    let budget = Budget::new(records);
+    let covered = cover(&scorer, &rules, &likely, &sample, &budget, stopped)?;
     let scale = records.a.len as f64 / f64::from(sample.len().max(1)) / ends as f64;
     let probability = Probability {
         even: tenth(calibration.probability.even),
@@ -163,12 +171,14 @@ fn suggest_from(
         matches: (calibration.probability.matches * scale).round(),
     };
     let mut rules = Rules {
-        candidates,
+        candidates: covered.chosen,
         threshold: Some(calibration.threshold.round().min(rules.most())),
         probability: Some(probability),
         ..rules
     };
-    rules.warnings = warnings(&rules, records, [found, of_mixed]);
+    rules.warnings = contradictions.iter().map(|it| it.warning(&rules)).collect();
+    rules.warnings.extend(warnings(&rules, records, [found, of_mixed]));
+    rules.warnings.extend(covered.warning);
     let counts = [pairs.alike.len() / ends, calibration.likely.len() / ends];
     let text = written(&rules, &paired, counts);
     Ok(SuggestedRules { rules, text })
@@ -203,6 +213,16 @@ fn warnings(rules: &Rules, records: &Records<'_>, [found, mixed]: [usize; 2]) ->
             warnings.push(format!(
                 "{} pairs look like matches, and at most {most} are possible; records may match several, or fields say too little",
                 probability.matches
+            ));
+        }
+    }
+    if let (Some(probability), None) = (rules.probability, records.b) {
+        let each = 2.0 * probability.matches / records.a.len.max(1) as f64;
+        if each > MOST_MATCHES {
+            warnings.push(format!(
+                "{} pairs of {} records look like matches, so that each has {each:.0}; unless there are such large groups, \
+                 the fields say too little: look at ten matches, and raise the threshold",
+                probability.matches, records.a.len
             ));
         }
     }
@@ -297,18 +317,50 @@ struct CandidateSource {
     /// The likely matches for which it holds.
     holds: Vec<bool>,
     /// Candidates that it brings a record, about.
+    pairs: f64,
+    /// The same, and what it takes to find them.
     cost: f64,
 }
 
-/// The conditions that hold for most of the likely matches at the least cost.
+/// How many pairs the candidates may be.
+struct Budget {
+    /// In all.
+    pairs: f64,
+    /// What a condition that brings one pair to each record that is looked at brings in all.
+    scale: f64,
+}
+
+impl Budget {
+    fn new(records: &Records<'_>) -> Self {
+        let smaller = records.b.map_or(records.a.len, |b| b.len.min(records.a.len));
+        // Pairs of one table are met from both ends.
+        let ends = if records.b.is_none() { 2.0 } else { 1.0 };
+        Self {
+            pairs: (BUDGET_EACH * smaller as f64).max(LEAST_BUDGET),
+            scale: records.a.len as f64 / ends,
+        }
+    }
+}
+
+/// The conditions that were chosen, and what was lost to the budget.
+struct Covered {
+    chosen: Vec<Alternative>,
+    warning: Option<String>,
+}
+
+/// The conditions that hold for most of the likely matches at the least cost, within the budget.
 fn cover(
     scorer: &Scorer,
     rules: &Rules,
     likely: &[(u32, u32)],
     sample: &TableSample,
+    budget: &Budget,
     stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Alternative>> {
+) -> Result<Covered> {
     let sources = sources(scorer, rules, likely, sample, stopped)?;
+    let mut spent = 0.0;
+    // Conditions that would have been taken, had they brought fewer pairs.
+    let mut too_dear: Option<(String, f64)> = None;
     let mut open = vec![true; likely.len()];
     let mut chosen: Vec<Alternative> = Vec::new();
     let wanted = (likely.len() as f64 * (1.0 - COVERED)) as usize;
@@ -319,9 +371,20 @@ fn cover(
             source.holds.iter().zip(&open).filter(|(holds, open)| **holds && **open).count()
         };
         let worth = |source: &CandidateSource| gain(source) as f64 / (5.0 + source.cost);
-        let best = sources.iter().max_by(|a, b| worth(a).total_cmp(&worth(b)));
-        match best.filter(|best| left > wanted && gain(best) >= least) {
+        let brings = |source: &CandidateSource| source.pairs * budget.scale;
+        let useful: Vec<&CandidateSource> =
+            sources.iter().filter(|source| left > wanted && gain(source) >= least).collect();
+        let (within, beyond): (Vec<&CandidateSource>, Vec<&CandidateSource>) =
+            useful.into_iter().partition(|source| spent + brings(source) <= budget.pairs);
+        let best = within.into_iter().max_by(|a, b| worth(a).total_cmp(&worth(b)));
+        let dear = beyond.into_iter().max_by(|a, b| worth(a).total_cmp(&worth(b)));
+        if let Some(dear) = dear.filter(|dear| best.is_none_or(|best| worth(dear) > worth(best))) {
+            let name = dear.alternative.display(&rules.fields);
+            too_dear.get_or_insert_with(|| (name, brings(dear)));
+        }
+        match best {
             Some(best) => {
+                spent += brings(best);
                 open.iter_mut().zip(&best.holds).for_each(|(open, holds)| *open &= !holds);
                 chosen.push(best.alternative.clone());
             }
@@ -333,7 +396,16 @@ fn cover(
             "no condition finds candidates at a fair cost: write the rules by hand",
         ));
     }
-    Ok(chosen)
+    let missed = open.iter().filter(|open| **open).count() as f64 / likely.len().max(1) as f64;
+    let warning = too_dear.map(|(name, pairs)| {
+        let found = 100.0 * (1.0 - missed);
+        format!(
+            "`{name}` would have brought about {pairs:.0} pairs to look at, too many with the rest for a limit of {:.0}, and \
+             was left out; the conditions hold for {found:.1} % of the likely matches",
+            budget.pairs
+        )
+    });
+    Ok(Covered { chosen, warning })
 }
 
 /// Every condition that may be taken.
@@ -377,17 +449,21 @@ fn sources(
         if !holds.contains(&true) {
             continue;
         }
-        let cost = match search.equal_pairs(0) {
-            Some(pairs) => pairs as f64 / f64::from(sample.len().max(1)),
+        let (pairs, cost) = match search.equal_pairs(0) {
+            Some(pairs) => {
+                let each = pairs as f64 / f64::from(sample.len().max(1));
+                (each, each)
+            }
             None => {
                 let found =
                     tried.pairs.par_iter().filter(|&&(a, b)| search.is_new(0, a, b)).count();
+                let each = found as f64 * tried.scale;
                 // Finding similar values takes longer than finding equal ones.
-                5.0 + found as f64 * tried.scale
+                (each, 5.0 + each)
             }
         };
         if cost <= MOST_EACH {
-            sources.push(CandidateSource { alternative, holds, cost });
+            sources.push(CandidateSource { alternative, holds, pairs, cost });
         }
     }
     Ok(sources)

@@ -125,7 +125,7 @@ pub(super) fn find(sample: &TableSample, scorer: &Scorer) -> Result<Neighbours> 
 }
 
 /// Pairs of a record of the sample and another, drawn at random.
-fn random(sample: &TableSample, all: u32, count: usize) -> Vec<(u32, u32)> {
+pub(super) fn random(sample: &TableSample, all: u32, count: usize) -> Vec<(u32, u32)> {
     const SEED: u64 = 0x6f74_6865_7273;
     let first = sample.len();
     let draw = |number: u64, from: u32, to: u32| {
