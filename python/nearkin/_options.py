@@ -53,6 +53,7 @@ class ReadOptions(TypedDict, total=False):
     count: str | None
     rating: str | None
     ratings: str | None
+    element_groups: str | os.PathLike[str] | None
     edges: bool | Literal["both", "directed"] | None
     questions: list[str] | None
     grid: str | None

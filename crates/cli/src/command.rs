@@ -248,6 +248,7 @@ const OTHER_ITEMS: &[&str] = &[
     "count",
     "rating",
     "ratings",
+    "element_groups",
     "edges",
     "questions",
     "grid",
