@@ -113,6 +113,9 @@ class ShowOptions(ReadOptions, ShingleOptions, total=False):
     axes: bool
     width: float | list[float]
     threshold: float
+    within: float
+    factor: float
+    measure: str
     order: object
     length: int
     size: int
