@@ -53,6 +53,7 @@ class ReadOptions(TypedDict, total=False):
     count: str | None
     rating: str | None
     ratings: str | None
+    element_groups: str | os.PathLike[str] | None
     edges: bool | Literal["both", "directed"] | None
     questions: list[str] | None
     grid: str | None
@@ -112,6 +113,9 @@ class ShowOptions(ReadOptions, ShingleOptions, total=False):
     axes: bool
     width: float | list[float]
     threshold: float
+    within: float
+    factor: float
+    measure: str
     order: object
     length: int
     size: int

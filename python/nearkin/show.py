@@ -37,6 +37,7 @@ __all__ = [
     "family",
     "identical",
     "matrix",
+    "near",
     "perfect",
     "prefix",
     "shingles",
@@ -108,7 +109,7 @@ def _column(cells: list[Any]) -> pa.Array:
 
 
 #: Options of `nk.show` that a search has too.
-_OF_SEARCH = {"seed", "bands", "rows", "threshold"}
+_OF_SEARCH = {"seed", "bands", "rows", "threshold", "within", "measure"}
 _LISTS = {"permutation", "places", "normal", "line"}
 
 
@@ -299,6 +300,21 @@ def family(**options: Unpack[ShowOptions]) -> Shown:
 def perfect(*items: object, **options: Unpack[ShowOptions]) -> Shown:
     """A perfect hash of the elements: every key has a slot of its own."""
     return _show("perfect", items, options)
+
+
+def near(*items: Sequence[float] | object, **options: Unpack[ShowOptions]) -> Shown:
+    """The (c, r) near-neighbour index of vectors: its size, what each item finds, how often that succeeds.
+
+    Parameters
+    ----------
+    *items
+        Vectors, or a dict of names and vectors.
+    within : float
+        The distance r up to which items are near: a length, or degrees with ``measure="cosine"``.
+    factor : float
+        An answer may be this many times as far away; 2 unless said.
+    """
+    return _show("near", items, options)
 
 
 def identical(*items: object, **options: Unpack[ShowOptions]) -> Shown:

@@ -7,6 +7,7 @@ import pathlib
 import runpy
 import subprocess
 import sys
+from datetime import date, timedelta
 from typing import Any
 
 import pandas as pd
@@ -159,6 +160,26 @@ def test_a_check_gives_shares(tmp_path: pathlib.Path) -> None:
     assert nk.suggest_rules(a, b) == suggested
     assert nk.suggest_rules(tmp_path / "a.csv", tmp_path / "b.csv", threads=1) == suggested
     assert nk.match(a, b, rules=suggested).stats["pairs"] > 900
+
+
+def test_s8_11_days_with_a_sign() -> None:
+    days = [date(2020, 1, 1) + timedelta(days=7 * person) for person in range(150)]
+    a = {"id": list(range(150)), "name": [f"name{i}" for i in range(150)], "made": [str(day) for day in days]}
+    # A person's second record comes 0 to 20 days later.
+    later = [day + timedelta(days=i % 21) for i, day in enumerate(days)]
+    b = {**a, "made": [str(day) for day in later]}
+    rules = {
+        "candidates": ["name"],
+        "fields": {"name": {}},
+        "check": {"column": "made", "distance": "days", "window": [0, 90]},
+    }
+    found = nk.match(pa.table(a), pa.table(b), rules=rules)
+    shares = found.stats["shares"]
+    assert shares["certain"] == pytest.approx(sum(i % 21 for i in range(150)) / 150)
+    # About 8,000 of the 100,000 random pairs: five standard errors of 26/√8000, and steps of seven days.
+    assert shares["random"] == pytest.approx(45, abs=3)
+    with pytest.raises(nk.NearkinError, match="one table"):
+        nk.match(pa.table(a), rules=rules)
 
 
 def changed(*path: str, to: Any) -> dict[str, Any]:

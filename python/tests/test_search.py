@@ -172,6 +172,17 @@ def test_vectors_bits_and_strings() -> None:
     assert rows(nk.pairs(names, as_="string", within=1)) == [(0, 1, 1.0), (0, 2, 1.0)]
 
 
+def test_s2_13_books_of_one_kind_are_one_element(tmp_path: Path) -> None:
+    bought = {"customer": list("aaabbc"), "book": ["Dune", "Emma", "Soups", "Hobbit", "Breads", "Emma"]}
+    kinds = tmp_path / "kinds.csv"
+    kinds.write_text("book,kind\nDune,fantasy\nHobbit,fantasy\nSoups,cooking\nBreads,cooking\n")
+    given = {"group": "customer", "element": "book", "threshold": 0.1}
+    assert rows(nk.pairs(pa.table(bought), **given)) == [("a", "c", pytest.approx(1 / 3))]  # type: ignore[arg-type]
+    # a has {fantasy, Emma, cooking}, b {fantasy, cooking}.
+    by_kinds = rows(nk.pairs(pa.table(bought), element_groups=kinds, **given))  # type: ignore[arg-type]
+    assert sorted(by_kinds) == [("a", "b", pytest.approx(2 / 3)), ("a", "c", pytest.approx(1 / 3))]
+
+
 def test_top_gives_the_closest_first() -> None:
     truth: dict[int, list[tuple[float, int]]] = {}
     for a, b, s in brute_force(TEXTS, 0.3):

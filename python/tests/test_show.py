@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,23 @@ def test_s3_3_s7_8_and_s7_1() -> None:
     slots = column(nk.show.perfect([10, 22, 37, 40, 52, 60, 70, 72, 75]), "keys", "slot")
     assert len(set(slots)) == 9
     assert column(nk.show.identical("abc", "abcd", "abc"), "items", "same as") == [None, None, "D1"]
+
+
+def test_s6_5_the_near_neighbour_index() -> None:
+    chance = np.random.default_rng(1)
+    points = chance.normal(size=(100, 16))
+    # Each point twice, the second time less than 1 away; other points are several times as far.
+    vectors = np.concatenate([points, points + chance.normal(size=(100, 16)) / 16])
+    shown = nk.show.near(*vectors, within=1.0, factor=2.0)
+    index = shown.table("index").to_pylist()[0]
+    assert index["n"] == 200 and index["2L"] == 2 * index["L"]
+    assert index["ρ"] == pytest.approx(math.log(index["P1"]) / math.log(index["P2"]))
+    assert index["k"] == math.ceil(math.log(200) / -math.log(index["P2"]))
+    assert index["L"] == math.ceil(index["P1"] ** -index["k"])
+    assert max(column(shown, "queries", "far items looked at")) <= index["2L"] + 1
+    assert column(shown, "success", "share")[0] >= 0.5
+    with pytest.raises(nk.NearkinError, match="within"):
+        nk.show.near([1, 2], [2, 1])
 
 
 def test_items_of_a_collection(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ pub(crate) fn groups(data: &[u8]) {
             return read.map_or_else(|error| check_message(&error), drop);
         }
     };
-    let grouping = Grouping { group: "1".to_owned(), element: "2".to_owned(), weight };
+    let grouping =
+        Grouping { group: "1".to_owned(), element: "2".to_owned(), weight, element_groups: None };
     let groups = match Groups::read(&[path], &options, &grouping) {
         Ok(groups) => groups,
         Err(error) => return check_message(&error),

@@ -196,6 +196,12 @@ struct ItemArgs {
     /// stars counts an element once per star, so items become bags.
     #[arg(long, value_name = "HOW", value_parser = parsed::<Ratings>)]
     ratings: Option<Ratings>,
+    /// Table of elements and their groups, in its first two columns: elements of one group count as the same
+    ///
+    /// Two people who bought different books of one kind are alike then. An element that is not in the table stands for
+    /// itself.
+    #[arg(long, value_name = "FILE")]
+    element_groups: Option<PathBuf>,
     /// Read edges: each node is an item, and its neighbours are its elements
     ///
     /// Edges are the first two columns of a table or line, or --group and --element.
@@ -230,6 +236,7 @@ impl Fill for ItemArgs {
         options.count.clone_from(&self.count);
         options.rating.clone_from(&self.rating);
         options.ratings = self.ratings;
+        options.element_groups.clone_from(&self.element_groups);
         options.edges = self.edges;
         options.questions.clone_from(&self.questions);
         options.grid = self.grid;

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use nearkin_engine::options::Options;
+use nearkin_engine::options::{MeasureName, Options};
 use nearkin_engine::read::Place;
 use nearkin_engine::textbook::show::{List, ShowOptions, Step};
 
 use super::{Form, NamedItems, Typed};
-use crate::args::{FieldArgs, Fill, ShingleArgs, number, options_of, place_parser, whole_number};
+use crate::args::{
+    FieldArgs, Fill, ShingleArgs, number, options_of, parsed, place_parser, whole_number,
+};
 
 /// Show what items become: shingles, matrix, signatures, buckets …
 ///
@@ -40,6 +42,7 @@ enum StepArgs {
     Prefix(PrefixArgs),
     Family(FamilyArgs),
     Perfect(PerfectArgs),
+    Near(NearArgs),
     Identical(IdenticalArgs),
 }
 
@@ -404,6 +407,27 @@ struct PerfectArgs {
     form: FormArgs,
 }
 
+/// Show the (c, r) near-neighbour index of vectors: its size, what each item finds, how often that succeeds
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  nearkin show near 0,0 1,0 9,9 9,8 5,0 --within 1.5
+  nearkin show near --in vectors.npy --first 1000 --measure cosine --within 15 --factor 3 --most 10")]
+struct NearArgs {
+    #[command(flatten)]
+    items: ShownItemArgs,
+    /// Distance r up to which items are near: a length, or degrees with cosine
+    #[arg(long, value_name = "DISTANCE", value_parser = number, allow_negative_numbers = true, help_heading = "Index")]
+    within: Option<f64>,
+    /// An answer may be c times as far away [default: 2]
+    #[arg(long, value_name = "C", value_parser = number, allow_negative_numbers = true, help_heading = "Index")]
+    factor: Option<f64>,
+    /// l2, or cosine for angles [default: l2]
+    #[arg(long, value_name = "MEASURE", value_parser = parsed::<MeasureName>, help_heading = "Index")]
+    measure: Option<MeasureName>,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
 /// Show how copies are found: a first look at a few bytes, whole contents only where that is the same
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
@@ -477,6 +501,13 @@ impl ShowArgs {
             }
             StepArgs::Perfect(it) => {
                 job(Step::Perfect, Some(&it.sets.items), &it.form, &[&it.sets])
+            }
+            StepArgs::Near(it) => {
+                let job = job(Step::Near, Some(&it.items), &it.form, &[]);
+                let options =
+                    Options { within: it.within, measure: it.measure, ..options_of(&[&it.items]) };
+                let show = ShowOptions { factor: it.factor, ..job.show };
+                ShowJob { options, show, ..job }
             }
             StepArgs::Identical(it) => {
                 let job = job(Step::Identical, Some(&it.items), &it.form, &[]);

@@ -263,6 +263,77 @@ fn shares_come_as_a_table_and_a_picture() {
     assert!(outcome.stderr.contains("share of true matches"), "{}", outcome.stderr);
 }
 
+/// Introductions of the first table, and signups of the second, as in 3.8.3 of the book: of true pairs 10 days later on
+/// average, of random ones that are 0 to 90 days later 45. So x = 45 − 35·f.
+#[test]
+fn s8_11_days_with_a_sign_say_how_many_pairs_are_true() {
+    let place = Place::new();
+    let date = |day: u32| {
+        let (year, day) = (2001 + day / 336, day % 336);
+        format!("{year}-{:02}-{:02}", 1 + day / 28, 1 + day % 28)
+    };
+    let mut draw = Draw(5);
+    let (mut a, mut b) =
+        (String::from("id,name,phone,made\n"), String::from("id,name,phone,made\n"));
+    let mut true_days = Vec::new();
+    for person in 0..400u32 {
+        let first = draw.below(1500) as u32;
+        a.push_str(&format!("{person},name{person},{person},{}\n", date(200 + first)));
+        // The same name and telephone, up to 20 days later; and a stranger with the name alone, at any time.
+        let later = draw.below(21) as u32;
+        b.push_str(&format!("{person}-t,name{person},{person},{}\n", date(200 + first + later)));
+        b.push_str(&format!(
+            "{person}-s,name{person},x{person},{}\n",
+            date(draw.below(1900) as u32)
+        ));
+        true_days.push(later);
+    }
+    place.write("a.csv", a);
+    place.write("b.csv", b);
+    let rules = "match = \"all\"\ncandidates = [\"name\"]\n[fields.name]\n[fields.phone]\ndistance = \"equal\"\n\
+                 [check]\ncolumn = \"made\"\ndistance = \"days\"\n";
+    place.write("match.toml", format!("{rules}window = [0, 90]\n"));
+    let outcome =
+        place.ok("match a.csv b.csv -c match.toml -o out.csv --shares s.csv --stats s.json");
+    let stats: Value = serde_json::from_str(&place.read("s.json")).expect("JSON");
+    let (random, certain) =
+        (stats["shares"]["random"].as_f64(), stats["shares"]["certain"].as_f64());
+    let (random, certain) = (random.expect("a mean"), certain.expect("a mean"));
+    // Of 100,000 random pairs about 4,600 lie in the window: five standard errors of 26/√4600 = 0.39 days.
+    assert!((random - 45.0).abs() < 2.5, "{random}");
+    // Days of the calendar are up to 31 a month, and these dates have 28: at most three more.
+    let mean = f64::from(true_days.iter().sum::<u32>()) / 400.0;
+    assert!(certain >= mean && certain < mean + 3.0, "{certain} {mean}");
+    let rows: Vec<Vec<f64>> = place
+        .read("s.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect())
+        .collect();
+    let [strangers, same] = &rows[..] else { panic!("{rows:?}") };
+    // All true pairs are in the window, and about one in twenty of the strangers.
+    assert!(same[2] == 400.0 && strangers[2] < 60.0, "{rows:?}");
+    // Few strangers: their mean is off by up to five standard errors of 26/√n.
+    assert!((strangers[3] - 45.0).abs() < 5.0 * 26.0 / strangers[2].sqrt(), "{rows:?}");
+    assert_eq!(stats["threshold"], 200.0);
+    assert!(outcome.stderr.contains("share of true matches"), "{}", outcome.stderr);
+    // With the tables exchanged, the days have a minus; the shares are the same.
+    place.write("back.toml", format!("{rules}window = [-90, 0]\n"));
+    place.ok("match b.csv a.csv -c back.toml -o back.csv --shares back-s.csv");
+    let back: Vec<f64> = place
+        .read("back-s.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(3).and_then(|cell| cell.parse().ok()).expect("a mean"))
+        .collect();
+    assert_eq!(back, [-strangers[3], -same[3]]);
+    // One table has no first and second.
+    place.fails(
+        "match a.csv -c match.toml",
+        &["match.toml:9: a window has days from the first table"],
+    );
+}
+
 #[test]
 fn shares_are_the_same_at_any_number_of_threads() {
     // Every key twice, with notes that differ in a word; distances are fractions, and their sums depend on the order.

@@ -155,6 +155,62 @@ fn s2_8_ratings_are_used_in_three_ways() {
     }
 }
 
+/// Ann and Ben bought different books, each one of fantasy and one on cooking.
+const BOUGHT: &str =
+    "customer,book\nann,Dune\nann,Emma\nann,Soups\nben,Hobbit\nben,Breads\ncy,Emma\n";
+const BOOKS: &str = "book,kind\nDune,fantasy\nHobbit,fantasy\nSoups,cooking\nBreads,cooking\n";
+
+#[test]
+fn s2_13_books_of_one_kind_are_one_element() {
+    let place = Place::new();
+    place.write("bought.csv", BOUGHT);
+    place.write("kinds.csv", BOOKS);
+    let table = "bought.csv --group customer --element book -t 0.1";
+    // Ann and Ben have no book in common; Ann and Cy have one of three.
+    assert_eq!(found(&place, table), expected(&[("ann", "cy", 1.0 / 3.0)]));
+    // Ann has {fantasy, Emma, cooking}, Ben {fantasy, cooking}, and Cy Emma, which has no kind.
+    let grouped = format!("{table} --element-groups kinds.csv");
+    let kinds = expected(&[("ann", "ben", 2.0 / 3.0), ("ann", "cy", 1.0 / 3.0)]);
+    assert_eq!(found(&place, &grouped), kinds);
+    // The same without a row of names, and with tabs.
+    place.write("kinds.tsv", BOOKS.split_once('\n').unwrap().1.replace(',', "\t"));
+    assert_eq!(found(&place, &grouped.replace("kinds.csv", "kinds.tsv")), kinds);
+    // As bags: two books of fantasy are two.
+    place.write("counted.csv", "c,b,n\nann,Dune,1\nann,Hobbit,2\nben,Hobbit,1\nben,Soups,1\n");
+    let bags = "counted.csv --group c --element b --count n -t 0.1 --element-groups kinds.csv";
+    assert_eq!(found(&place, bags), expected(&[("ann", "ben", 1.0 / 4.0)]));
+    // A kind that one liked and the other hated: different elements. Ratings below 3 do not count at all with drop.
+    place.write("rated.csv", "c,b,n\nann,Dune,5\nann,Soups,4\nben,Hobbit,1\nben,Breads,3\n");
+    let rated = "rated.csv --group c --element b --rating n -t 0.1 --element-groups kinds.csv";
+    let likes = found(&place, &format!("{rated} --ratings likes:3"));
+    assert_eq!(likes, expected(&[("ann", "ben", 1.0 / 3.0)]));
+    let drops = found(&place, &format!("{rated} --ratings drop:3"));
+    assert_eq!(drops, expected(&[("ann", "ben", 1.0 / 2.0)]));
+}
+
+#[test]
+fn tables_of_kinds_that_cannot_be_used_are_told() {
+    let place = Place::new();
+    place.write("bought.csv", BOUGHT);
+    let table = "pairs bought.csv --group customer --element book -t 0.1 --element-groups";
+    place.write("kinds.csv", format!("{BOOKS}Dune,fantasy\nDune,classics\n"));
+    place.fails(
+        &format!("{table} kinds.csv"),
+        &["kinds.csv:7: `Dune` is in the group `classics`, and by line 2 in `fantasy`"],
+    );
+    place.write("one.csv", "Dune\n");
+    place.fails(&format!("{table} one.csv"), &["one.csv: no column `2`"]);
+    place.fails(&format!("{table} none.csv"), &["none.csv"]);
+    place.write("other.csv", "Ulysses,classics\n");
+    let outcome = place.ok(&format!("{table} other.csv"));
+    assert!(outcome.stderr.contains("none of the elements has a group"), "{}", outcome.stderr);
+    let usage = place.run("pairs bought.csv --element-groups kinds.csv");
+    assert_eq!(usage.code, Some(2), "{}", usage.stderr);
+    let usage =
+        place.run("pairs bought.csv --edges --element-groups kinds.csv --group 1 --element 2");
+    assert_eq!(usage.code, Some(2), "{}", usage.stderr);
+}
+
 #[test]
 fn tables_of_groups_are_deduplicated_by_rows() {
     let place = Place::new();

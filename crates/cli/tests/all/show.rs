@@ -701,6 +701,79 @@ fn s7_8_every_key_has_a_slot_of_its_own() {
     assert!(all <= 4 * 9);
 }
 
+/// A hundred points at random in 16 dimensions, far from each other, each with another 0.99 away in a direction of its own.
+fn pairs_of_points() -> Vec<Vec<f64>> {
+    let mut state = 1u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+    };
+    let mut points = Vec::new();
+    for _ in 0..100 {
+        let point: Vec<f64> = (0..16).map(|_| 100.0 * draw()).collect();
+        let turn: Vec<f64> = (0..16).map(|_| draw()).collect();
+        let length = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let other = point.iter().zip(&turn).map(|(x, turn)| x + 0.99 * turn / length).collect();
+        points.extend([point, other]);
+    }
+    points
+}
+
+#[test]
+fn s6_5_the_index_of_near_neighbours() {
+    let place = Place::new();
+    let points = pairs_of_points();
+    let lines: String = points.iter().map(|point| format!("{{\"vector\": {point:?}}}\n")).collect();
+    place.write("points.jsonl", lines);
+    let shown = show_in(&place, "near --in points.jsonl --first 200 --within 1 --factor 2");
+    let index = |column: &str| shown.numbers("index", column)[0];
+    assert_eq!((index("n"), index("r"), index("c·r")), (200.0, 1.0, 2.0));
+    let (p1, p2) = (index("P1"), index("P2"));
+    assert!(0.0 < p2 && p2 < p1 && p1 < 1.0);
+    close(&[index("ρ"), index("n^ρ")], &[p1.ln() / p2.ln(), 200f64.powf(p1.ln() / p2.ln())]);
+    assert_eq!(index("k"), (200f64.ln() / -p2.ln()).ceil());
+    assert_eq!(index("L"), p1.powf(-index("k")).ceil());
+    assert_eq!(index("2L"), 2.0 * index("L"));
+    // Every item has one other within r, and none more within c·r; it finds that one or none.
+    assert_eq!(shown.numbers("queries", "within r"), [1.0; 200]);
+    assert_eq!(shown.numbers("queries", "within c·r"), [1.0; 200]);
+    let found = shown.column("queries", "found");
+    let partners = (0..200).map(|item: usize| json!((item ^ 1).to_string()));
+    let right = found.iter().zip(partners).filter(|(found, partner)| *found == partner).count();
+    assert_eq!(right, found.iter().filter(|found| !found.is_null()).count());
+    let far = shown.numbers("queries", "far items looked at");
+    assert!(far.iter().all(|&far| far <= index("2L") + 1.0), "{far:?}");
+    assert_eq!(shown.numbers("success", "items with another within r"), [200.0]);
+    assert_eq!(shown.numbers("success", "found one within c·r"), [right as f64]);
+    close(&shown.numbers("success", "share"), &[right as f64 / 200.0]);
+    // A pair is missed with a chance of at most 1/e: fewer than half of a hundred are found with one of 0.3 % (binomial).
+    assert!(right >= 100, "{right}");
+}
+
+#[test]
+fn s6_5_near_directions() {
+    // P = 1 − angle/180: 0.9 and 0.8, so k = ln 3 / ln 1.25 = 4.92, and L = 0.9^−5 = 1.69.
+    let shown = show("near 1,0 1,0.1 0,1 --measure cosine --within 18 --factor 2");
+    close(&shown.numbers("index", "P1"), &[0.9]);
+    close(&shown.numbers("index", "P2"), &[0.8]);
+    close(&shown.numbers("index", "ρ"), &[0.9f64.ln() / 0.8f64.ln()]);
+    assert_eq!((shown.numbers("index", "k"), shown.numbers("index", "L")), (vec![5.0], vec![2.0]));
+    // atan 0.1 is 5.7 degrees; the third is 84 and more from both.
+    assert_eq!(shown.numbers("queries", "within r"), [1.0, 1.0, 0.0]);
+    let place = Place::new();
+    for (line, told) in [
+        ("1,0 0,1", "within"),
+        ("1,0 0,1 --within 0", "above 0"),
+        ("1,0 0,1 --within 10 --factor 1", "above 1"),
+        ("1,0 0,1,2 --within 10", "2 components"),
+        ("1,0 0,1 --within 10 --measure l1", "l2 or cosine"),
+        ("1,0 0,1 --within 90 --factor 3 --measure cosine", "smaller than at r"),
+        ("1,0 --within 10", "at least 2"),
+    ] {
+        place.fails(&format!("show near {line}"), &[told]);
+    }
+}
+
 #[test]
 fn s7_1_copies_by_a_first_look() {
     let place = Place::new();

@@ -26,7 +26,7 @@ pub const CONFLICTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("count", &["rating"]),
-    ("edges", &["count", "rating"]),
+    ("edges", &["count", "rating", "element_groups"]),
     ("grid", &["group", "edges"]),
     ("chains", &["no_chains"]),
     ("against_text", &["group", "edges"]),
@@ -43,6 +43,7 @@ pub const REQUIREMENTS: &[(&str, &[&str])] = &[
     ("count", &["group"]),
     ("rating", &["group", "ratings"]),
     ("ratings", &["rating"]),
+    ("element_groups", &["group"]),
 ];
 
 impl Options {
@@ -72,6 +73,7 @@ impl Options {
             "count" => self.count.is_some(),
             "rating" => self.rating.is_some(),
             "ratings" => self.has_ratings(),
+            "element_groups" => self.element_groups.is_some(),
             "edges" => self.edges.is_some(),
             "grid" => self.grid.is_some(),
             "chains" => self.chains,

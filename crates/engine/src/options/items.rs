@@ -115,6 +115,7 @@ impl Options {
         let column =
             |name: &Option<String>, number: &str| name.clone().unwrap_or_else(|| number.to_owned());
         let (group, element) = (column(&self.group, "1"), column(&self.element, "2"));
-        Ok(Some(Grouping { group, element, weight }))
+        let element_groups = self.element_groups.clone();
+        Ok(Some(Grouping { group, element, weight, element_groups }))
     }
 }

@@ -118,6 +118,9 @@ pub struct Options {
     #[cfg(feature = "files")]
     #[serde(with = "text")]
     pub ratings: Option<Ratings>,
+    /// A table of elements and their groups: elements of one group count as the same.
+    #[serde(with = "path")]
+    pub element_groups: Option<PathBuf>,
     /// Whether rows are edges of a graph, and which of their ends become items.
     #[serde(with = "keyword")]
     pub edges: Option<Edges>,

@@ -1,6 +1,6 @@
 //! How inputs are read, and which earlier run a run goes on with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Goal, ItemKind, Options};
 use crate::fair_share;
@@ -222,14 +222,17 @@ impl Options {
         let Some(stamps) = stamps else { return Ok(None) };
         let folder = std::env::current_dir().unwrap_or_default();
         let chunk = chunk_bytes(settings);
-        // The list that a name stands for, should it have changed.
-        let stop_words = self.stop_words.as_ref().and_then(|path| std::fs::read(path).ok());
+        // What the names of files stand for, should it have changed.
+        let content =
+            |path: &Option<PathBuf>| path.as_ref().and_then(|path| std::fs::read(path).ok());
+        let stop_words = content(&self.stop_words);
+        let element_groups = content(&self.element_groups);
         let names = |places: &[Place]| -> Vec<_> {
             places.iter().map(|place| place.name().to_owned()).collect()
         };
         let (inputs, against) = (names(files.inputs), names(files.against));
         let purpose = format!(
-            "{what} {inputs:?} {against:?} {:?} {} {} {chunk} {stop_words:?}",
+            "{what} {inputs:?} {against:?} {:?} {} {} {chunk} {stop_words:?} {element_groups:?}",
             files.outputs,
             self.to_json(),
             folder.display()

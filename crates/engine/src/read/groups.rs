@@ -8,7 +8,7 @@
 //! The table is read once and held in memory: four bytes per row, four more with counts, and each name once.
 
 use super::{
-    Chunk as FileChunk, Input, Kind, OnError, Place, ReadOptions, Syntax,
+    Chunk as FileChunk, Format, Input, Kind, OnError, Place, ReadOptions, Syntax,
     batch_builder::ReadRequest, csv, rows, rows::Row, shape,
 };
 use crate::error::{Advice, Error, Problem, Result};
@@ -33,6 +33,8 @@ pub struct Grouping {
     pub element: String,
     /// What a further column says of it.
     pub weight: Weight,
+    /// A table of elements, each with the group that stands for it: elements of one group are the same element.
+    pub element_groups: Option<PathBuf>,
 }
 
 /// What else a row says of its element.
@@ -108,6 +110,65 @@ impl fmt::Display for Ratings {
     }
 }
 
+/// The groups of elements: two baskets with different books of one kind share an element.
+#[derive(Debug)]
+struct ElementGroups {
+    path: PathBuf,
+    /// By element, its group and the line that says so.
+    groups: HashMap<Box<str>, (Box<str>, u64)>,
+    /// How many rows named an element that has a group.
+    used: u64,
+}
+
+impl ElementGroups {
+    /// Reads a table whose first column has the element, and whose second has its group. A row of names is a row like any
+    /// other: no element is called so.
+    fn read(path: &Path) -> Result<Self> {
+        let options = ReadOptions {
+            columns: vec!["1".to_owned(), "2".to_owned()],
+            positions: true,
+            header: false,
+            piped: Format::Csv,
+            ..ReadOptions::default()
+        };
+        let input = Input::open(&[Place::from(path.to_path_buf())], options)?;
+        let mut groups: HashMap<Box<str>, (Box<str>, u64)> = HashMap::new();
+        for chunk in input.scan() {
+            let chunk: FileChunk = chunk?;
+            rows::rows(&input, &chunk, &mut |line, row| {
+                let mut take = |row: Row| {
+                    let [element, group, ..] = &row.cells[..] else { return Ok(()) };
+                    let (element, group) = (element.value()?, group.value()?);
+                    match groups.get(element) {
+                        Some((known, first)) if **known != *group => Err(Problem::new(format!(
+                            "`{element}` is in the group `{group}`, and by line {first} in `{known}`"
+                        ))
+                        .or("leave one group for each element")),
+                        Some(_) => Ok(()),
+                        None => {
+                            groups.insert(element.into(), (group.into(), line));
+                            Ok(())
+                        }
+                    }
+                };
+                row.and_then(&mut take).map_err(|problem| Error::input(path, line, problem))
+            })?;
+        }
+        Ok(Self { path: path.to_path_buf(), groups, used: 0 })
+    }
+
+    /// The group of an element; an element without one stands for itself.
+    fn of<'a>(&'a mut self, element: &'a str) -> &'a str {
+        match self.groups.get(element) {
+            Some((group, _)) => {
+                self.used += 1;
+                group
+            }
+            None => element,
+        }
+    }
+}
+
 /// The items of a long table.
 #[derive(Debug)]
 pub struct Groups {
@@ -125,6 +186,8 @@ pub struct Groups {
     /// For each row of the table the groups it belongs to; none of a row that was left out.
     rows: Vec<[u32; 2]>,
     bad: Vec<Error>,
+    /// The table of groups of elements that has none of the elements.
+    unused: Option<PathBuf>,
 }
 
 /// No group.
@@ -152,7 +215,7 @@ impl Groups {
         };
         let on_error = options.on_error;
         let input = Input::open(places, options)?;
-        let mut building = GroupsBuilder::new(grouping);
+        let mut building = GroupsBuilder::new(grouping)?;
         for chunk in input.scan() {
             let chunk: FileChunk = chunk?;
             let path = &input.sources[chunk.source()].name;
@@ -184,6 +247,14 @@ impl Groups {
     /// What the user should look at: columns that were asked for by number in a file that seems to have names. A first row
     /// of values would be left out.
     pub fn warning(&self) -> Option<Problem> {
+        if let Some(path) = &self.unused {
+            let what = format!(
+                "{}: none of the elements has a group there, so each stands for itself",
+                path.display()
+            );
+            let advice = "write one row for each element: the element as the other table has it, then its group";
+            return Some(Problem::new(what).or(advice));
+        }
         let asked = &self.input.options.columns;
         let is_numbered = |header: &csv::Header| {
             !header.row.is_empty() && asked.iter().any(|name| !header.has(name))
@@ -232,6 +303,7 @@ struct GroupsBuilder<'a> {
     ids: Vec<Id>,
     lines: Vec<u64>,
     names: Interner,
+    element_groups: Option<ElementGroups>,
     /// The group, the element and its count.
     entries: Vec<(u32, u32, u32)>,
     rows: Vec<[u32; 2]>,
@@ -239,9 +311,11 @@ struct GroupsBuilder<'a> {
 }
 
 impl<'a> GroupsBuilder<'a> {
-    fn new(grouping: &'a Grouping) -> Self {
-        Self {
+    fn new(grouping: &'a Grouping) -> Result<Self> {
+        let element_groups = grouping.element_groups.as_deref().map(ElementGroups::read);
+        Ok(Self {
             grouping,
+            element_groups: element_groups.transpose()?,
             groups: HashMap::new(),
             ids: Vec::new(),
             lines: Vec::new(),
@@ -249,7 +323,7 @@ impl<'a> GroupsBuilder<'a> {
             entries: Vec::new(),
             rows: Vec::new(),
             bad: Vec::new(),
-        }
+        })
     }
 
     /// Takes a row of the chunk whose first row is `start`.
@@ -268,6 +342,10 @@ impl<'a> GroupsBuilder<'a> {
         };
         let group_place = self.group(id, row.line)?;
         if count > 0 {
+            let name = match &mut self.element_groups {
+                Some(groups) => groups.of(name),
+                None => name,
+            };
             let place = match suffix {
                 "" => self.names.number(name),
                 _ => self.names.number(&format!("{name}{suffix}")),
@@ -315,7 +393,10 @@ impl<'a> GroupsBuilder<'a> {
         }
         starts.push(at);
         let counted = self.entries.iter().any(|entry| entry.2 != 1);
+        let is_unused = |groups: &ElementGroups| groups.used == 0 && !self.entries.is_empty();
+        let unused = self.element_groups.take_if(|groups| is_unused(groups));
         Ok(Groups {
+            unused: unused.map(|groups| groups.path),
             input,
             path,
             ids: self.ids,

@@ -5,6 +5,8 @@
 //! pairs of a score, a share f of which are true,
 //!
 //! h = f·h₀ + (1 − f)·h₁, so f = (h₁ − h) / (h₁ − h₀).
+//!
+//! With a window, such as "0 to 90 days later", only pairs within it count, and h₀, h₁ and h are means of days with their sign.
 
 use super::candidates::CandidateSearch;
 use super::fields::Field;
@@ -124,9 +126,17 @@ pub(super) fn shares(
     let field = Field::new(records, &check.columns, &check.distance, lost_at, &[], &rules.missing)?;
     let most = check.most.unwrap_or(f64::INFINITY);
     let distance = |a: u32, b: u32| {
-        let [a, b] = [a, b].map(|record| field.codes[record as usize]);
+        // The first table's record comes first, for days with a sign.
+        let [a, b] = [a.min(b), a.max(b)].map(|record| field.codes[record as usize]);
         let missing = crate::item::MISSING;
-        (a != missing && b != missing).then(|| field.distance(a, b).min(most))
+        if a == missing || b == missing {
+            return None;
+        }
+        match (check.window, field.numbers()) {
+            (Some([first, last]), Some(days)) => Some(days[b as usize] - days[a as usize])
+                .filter(|days| (first..=last).contains(days)),
+            _ => Some(field.distance(a, b).min(most)),
+        }
     };
     let random = random_pairs(records).filter_map(|(a, b)| distance(a, b));
     let random = random.fold(Sums::default(), |mut sums, distance| {
@@ -159,10 +169,16 @@ fn rows(steps: &Steps, sums: &[Sums], random: Sums, check: &CheckRule) -> Result
     }
     let (h1, h0) = (random.mean(), certain.mean());
     let noise = 3.0 * random.error().hypot(certain.error());
-    if certain.pairs < CERTAIN || h1 - h0 <= noise {
-        let why = match certain.pairs < CERTAIN {
-            true => format!("only {} candidates have it in both records", certain.pairs),
-            false => format!(
+    // Days before the first record have a minus; then those of true pairs are the larger.
+    let between = if check.window.is_some() { (h1 - h0).abs() } else { h1 - h0 };
+    if certain.pairs < CERTAIN || between <= noise {
+        let why = match (certain.pairs < CERTAIN, check.window) {
+            (true, Some([first, last])) => format!(
+                "of only {} candidates it is {first} to {last} days later in the second table",
+                certain.pairs
+            ),
+            (true, None) => format!("only {} candidates have it in both records", certain.pairs),
+            (false, _) => format!(
                 "it is {h0:.3} apart in the pairs of the highest scores and {h1:.3} in random ones"
             ),
         };
@@ -176,7 +192,7 @@ fn rows(steps: &Steps, sums: &[Sums], random: Sums, check: &CheckRule) -> Result
         pairs: sums.pairs,
         mean: sums.mean(),
         share: share(sums.mean(), h1, h0),
-        error: sums.error_beside(random) / (h1 - h0),
+        error: sums.error_beside(random) / between,
     };
     let rows: Vec<Share> = with_pairs.map(row).collect();
     let threshold = lowest(&rows, check.share);

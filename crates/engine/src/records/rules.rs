@@ -158,6 +158,9 @@ pub struct CheckRule {
     pub distance: Distance,
     /// Distances above this count as this.
     pub most: Option<f64>,
+    /// Only pairs count whose days, from the first table to the second, are between these; days before the first have a
+    /// minus. What is averaged then are these days with their sign.
+    pub window: Option<[f64; 2]>,
     /// The threshold is the lowest score from which on this share of the pairs is true.
     pub share: f64,
 }

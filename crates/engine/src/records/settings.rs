@@ -62,6 +62,7 @@ struct CheckFile {
     column: ColumnNames,
     distance: Spanned<String>,
     most: Option<f64>,
+    window: Option<Spanned<[f64; 2]>>,
     share: Option<Spanned<f64>>,
 }
 
@@ -163,7 +164,7 @@ impl Rules {
             None if two_tables => GroupingRule::OneToOne,
             None => GroupingRule::Clusters,
         };
-        let check = file.check.map(check_rule).transpose()?;
+        let check = file.check.map(|check| check_rule(check, two_tables)).transpose()?;
         let threshold = match file.threshold {
             Some(given) if !given.get_ref().is_finite() => {
                 let what =
@@ -301,8 +302,28 @@ fn lost_at(lost: &Spanned<LossForm>) -> Result<LossDistance, RuleProblem> {
     })
 }
 
-fn check_rule(file: CheckFile) -> Result<CheckRule, RuleProblem> {
+fn check_rule(file: CheckFile, two_tables: bool) -> Result<CheckRule, RuleProblem> {
     let distance = distance(&file.distance)?;
+    let window = file.window.map(|window| {
+        let span = window.span();
+        let [first, last] = window.into_inner();
+        let wrong = |what: String| Err((span, what));
+        if !(first < last && first.is_finite() && last.is_finite()) {
+            return wrong(format!("window is [{first}, {last}]; write the first and the last day, such as [0, 90]"));
+        }
+        if !matches!(distance, Distance::Days) {
+            return wrong(format!("a window has days, and the check compares by {distance}; write distance = \"days\""));
+        }
+        if !two_tables {
+            let what = "a window has days from the first table to the second, and there is one table; leave it out";
+            return wrong(what.to_owned());
+        }
+        if file.most.is_some() {
+            return wrong("a window needs no most: pairs outside do not count; leave one of them out".to_owned());
+        }
+        Ok([first, last])
+    });
+    let window = window.transpose()?;
     let share = match file.share {
         None => 0.5,
         Some(share) if *share.get_ref() > 0.0 && *share.get_ref() <= 1.0 => *share.get_ref(),
@@ -311,7 +332,7 @@ fn check_rule(file: CheckFile) -> Result<CheckRule, RuleProblem> {
             return Err((share.span(), what));
         }
     };
-    Ok(CheckRule { columns: columns(file.column), distance, most: file.most, share })
+    Ok(CheckRule { columns: columns(file.column), distance, most: file.most, window, share })
 }
 
 #[cfg(test)]
@@ -347,6 +368,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let start = "candidates = [\"x\"]\nthreshold = 1\n[fields.x]\n";
+        let window = "[check]\ncolumn = \"z\"\ndistance = \"days\"\nwindow = ";
         for (text, at, why) in [
             ("candidates = [\"y\"]\n[fields.x]\n", "\"y\"", "none of the fields"),
             (&format!("{start}distance = \"far\"\n"), "\"far\"", "no distance"),
@@ -369,6 +391,14 @@ mod tests {
                 &format!("{start}[check]\ncolumn = \"z\"\ndistance = \"edit\"\nshare = 2\n"),
                 "2\n",
                 "up to 1",
+            ),
+            (&format!("{start}{window}[90, 0]\n"), "[90", "the first and the last day"),
+            (&format!("{start}{window}[0, inf]\n"), "[0", "the first and the last day"),
+            (&format!("{start}{window}[0, 9]\nmost = 3\n"), "[0", "needs no most"),
+            (
+                &format!("{start}{}[0, 9]\n", window.replace("days", "date")),
+                "[0",
+                "compares by date",
             ),
         ] {
             let (span, what) = parse(text).expect_err(text);

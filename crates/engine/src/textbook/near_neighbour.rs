@@ -99,12 +99,7 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
         if space.form() != Form::Distance {
             return Err(Error::parameter("the measure", "a similarity", "a distance"));
         }
-        if !(c > 1.0 && c.is_finite()) {
-            return Err(Error::parameter("the factor c", c, "above 1"));
-        }
-        if !(r > 0.0 && r.is_finite()) {
-            return Err(Error::parameter("r", r, "above 0"));
-        }
+        check_near((c, r))?;
         let items = items.min(space.len() as u32);
         let shape =
             NearIndexShape::new(items as usize, family.agreement(r), family.agreement(c * r))?;
@@ -154,6 +149,20 @@ impl<'a, S: Space, F: Family> NearIndex<'a, S, F> {
         }
         answer
     }
+}
+
+/// Whether there can be an index for a distance `r` and a factor `c`.
+///
+/// # Errors
+/// When c is not above 1, or r not above 0.
+pub fn check_near((c, r): (f64, f64)) -> Result<()> {
+    if !(c > 1.0 && c.is_finite()) {
+        return Err(Error::parameter("the factor c", c, "above 1"));
+    }
+    if !(r > 0.0 && r.is_finite()) {
+        return Err(Error::parameter("the distance r", r, "above 0"));
+    }
+    Ok(())
 }
 
 /// The key of an item in a table: a hash of its values under the table's functions. Different values share one

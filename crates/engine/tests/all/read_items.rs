@@ -481,7 +481,8 @@ fn parquet_tables_are_grouped() {
     ];
     let dir = files(&[("a.parquet", &parquet(columns, 2))]);
     let weight = Weight::Rating("stars".into(), Ratings::Stars);
-    let grouping = Grouping { group: "user".into(), element: "film".into(), weight };
+    let grouping =
+        Grouping { group: "user".into(), element: "film".into(), weight, element_groups: None };
     let groups = Groups::read(&paths(&dir, &["a.parquet"]), &options(), &grouping).unwrap();
     let shingling = Shingling::elements();
     let sets = load_sets(&groups, &shingling, true, OnError::Stop).unwrap();

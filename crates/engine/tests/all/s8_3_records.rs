@@ -342,6 +342,7 @@ fn a_field_that_was_not_scored_finds_the_threshold() {
             columns: ["born".into(), "born".into()],
             distance: Distance::Number,
             most: None,
+            window: None,
             share: 0.5,
         }),
         probability: None,

@@ -47,9 +47,9 @@ impl ItemForm {
     pub fn of(step: Step, typed: bool, options: &Options, show: &ShowOptions) -> Result<Self> {
         let texts = matches!(step, Step::Shingles | Step::Identical) || !typed || show.urls;
         match (step, options.kind) {
-            (Step::Sketch, None | Some(ItemKind::Vector)) => Ok(Self::Vector),
-            (Step::Sketch, Some(other)) => {
-                Err(Error::parameter("as", other.word(), "vector: sketches are of vectors"))
+            (Step::Sketch | Step::Near, None | Some(ItemKind::Vector)) => Ok(Self::Vector),
+            (Step::Sketch | Step::Near, Some(other)) => {
+                Err(Error::parameter("as", other.word(), "vector: this step is of vectors"))
             }
             (_, Some(ItemKind::Set | ItemKind::Bag)) => Ok(Self::Set),
             (_, Some(ItemKind::Text)) => Ok(Self::Text),

@@ -15,6 +15,7 @@
 //! | [`Step::Prefix`] | strings, sizes, prefixes, positions, the pyramid, what each filter lets through | 3.9 |
 //! | [`Step::Family`] | how far functions are from min-wise | (Broder and others 2000) |
 //! | [`Step::Perfect`] | a perfect hash of a few keys | (Fredman and others 1984) |
+//! | [`Step::Near`] | the (c, r) near-neighbour index and what queries find | (Indyk and Motwani 1998) |
 //! | [`Step::Identical`] | copies by a first look | 3.9.1 |
 
 mod buckets;
@@ -23,6 +24,7 @@ mod family;
 mod identical;
 mod items;
 mod matrix;
+mod near;
 mod options;
 mod perfect;
 mod prefix;
@@ -70,6 +72,7 @@ impl ShowRequest<'_> {
             Step::Prefix => self.prefix(),
             Step::Family => self.family(),
             Step::Perfect => self.perfect(),
+            Step::Near => self.near(),
             Step::Identical => self.identical(),
         }
     }

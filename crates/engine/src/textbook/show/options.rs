@@ -28,6 +28,8 @@ pub enum Step {
     Family,
     /// A table without collisions.
     Perfect,
+    /// An index of near neighbours.
+    Near,
     /// Copies, found by a first look.
     Identical,
 }
@@ -43,6 +45,7 @@ impl Keyword for Step {
         (Self::Prefix, "prefix", "Strings of symbols and where they are looked up"),
         (Self::Family, "family", "How far hash functions are from min-wise"),
         (Self::Perfect, "perfect", "A table of keys without collisions"),
+        (Self::Near, "near", "The (c, r) near-neighbour index"),
         (Self::Identical, "identical", "Copies, found by a first look"),
     ];
 }
@@ -189,6 +192,8 @@ pub struct ShowOptions {
     pub order: Option<List>,
     /// The length of a string, where there are no items.
     pub length: Option<usize>,
+    /// How many times r an answer may be away.
+    pub factor: Option<f64>,
     /// The size of the universe of families of permutations.
     pub size: Option<usize>,
 }

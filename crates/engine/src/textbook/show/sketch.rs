@@ -16,13 +16,13 @@ const HYPERPLANES: usize = 16;
 const MOST_SIGNS: usize = 10;
 
 /// Vectors with their names.
-struct NamedVectors {
+pub(super) struct NamedVectors {
     names: Vec<String>,
     vectors: Vec<Vec<f64>>,
 }
 
 impl NamedVectors {
-    fn of(request: &ShowRequest<'_>) -> Result<Self> {
+    pub(super) fn of(request: &ShowRequest<'_>) -> Result<Self> {
         let names = names(request.items, "x");
         let mut vectors: Vec<Vec<f64>> = Vec::new();
         for (item, name) in request.items.iter().zip(&names) {
@@ -35,6 +35,12 @@ impl NamedVectors {
             vectors.push(vector.clone());
         }
         Ok(Self { names, vectors })
+    }
+
+    /// As a search holds them.
+    pub(super) fn held(&self) -> Result<Vectors> {
+        let values = self.vectors.concat().iter().map(|&x| x as f32).collect();
+        Vectors::new(self.dimension(), values)
     }
 
     fn dimension(&self) -> usize {
@@ -124,8 +130,7 @@ impl ShowRequest<'_> {
         let mut signs: Vec<(String, Vec<bool>)> = Vec::new();
         if own.is_empty() {
             let count = self.show.values.unwrap_or(HYPERPLANES);
-            let values = vectors.vectors.concat().iter().map(|&x| x as f32).collect();
-            let held = Vectors::new(vectors.dimension(), values)?;
+            let held = vectors.held()?;
             let normals = if self.show.signs { Normals::Signs } else { Normals::Gaussian };
             let seed = self.options.seed_or_default();
             let sketches = Hyperplanes::new(&held, normals, seed).sketches(count)?;
