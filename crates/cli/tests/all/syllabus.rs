@@ -72,7 +72,9 @@ fn syllabus_commands_are_commands() {
             };
             let words: Vec<String> = page::arguments(line).into_iter().map(at_home).collect();
             let outcome = place.run_words(&words, b"");
-            let needs_a_file = outcome.code == Some(1) && outcome.stderr.contains("does not exist");
+            let is_missing = |words: &&str| outcome.stderr.contains(*words);
+            let needs_a_file = outcome.code == Some(1)
+                && ["does not exist", "No such file"].iter().any(is_missing);
             assert!(
                 outcome.code == Some(0) || needs_a_file,
                 "{}: {line}\n{}",
