@@ -299,7 +299,9 @@ fn elements(are_bags: bool, lists: [&str; 2], universe: Option<u64>) -> Result<I
         count("hamming", "Hamming distance", union - as_sets.shared),
     ];
     let total = |counts: &BTreeMap<&str, u64>| counts.values().sum::<u64>();
-    let mut sizes = [&a, &b].map(|counts| format!("{} elements", counts.len()));
+    let of_elements =
+        |count: usize| format!("{count} element{}", if count == 1 { "" } else { "s" });
+    let mut sizes = [&a, &b].map(|counts| of_elements(counts.len()));
     if are_bags {
         let shared = both.iter().map(|element| a[element].min(b[element])).sum();
         let as_bags = Overlap { shared, a: total(&a), b: total(&b) };
@@ -316,7 +318,7 @@ fn elements(are_bags: bool, lists: [&str; 2], universe: Option<u64>) -> Result<I
             MeasureRow { shown: at_most, ..row("bag_sum", "bag Jaccard, union by sum", sum) },
         );
         sizes = [&a, &b]
-            .map(|counts| format!("{} elements, {} with repeats", counts.len(), total(counts)));
+            .map(|counts| format!("{}, {} with repeats", of_elements(counts.len()), total(counts)));
         rows[2].label = "Jaccard, repeats not counted".into();
     }
     if let Some(universe) = universe {
@@ -334,6 +336,12 @@ fn elements(are_bags: bool, lists: [&str; 2], universe: Option<u64>) -> Result<I
         ("only in b", only_b.clone()),
     ] {
         let _ = writeln!(details, "{what:9}  {}", listed(&names));
+    }
+    let is_one_with_commas = |counts: &BTreeMap<&str, u64>| {
+        counts.len() == 1 && counts.keys().all(|it| it.contains(','))
+    };
+    if is_one_with_commas(&a) && is_one_with_commas(&b) {
+        details.push_str("Each has one element with commas in it; put blanks between elements.\n");
     }
     let more = Map::from_iter([
         ("elements".to_owned(), counts),

@@ -210,3 +210,12 @@ fn what_only_texts_have_is_refused_for_others() {
     }
     place.fails("compare a.txt a.txt --fields all", &["--in"]);
 }
+
+#[test]
+fn sets_that_are_typed_with_commas_are_told_apart_from_those_meant() {
+    let place = Place::new();
+    let text = place.ok("compare --as set 1,2,3 2,4").stdout;
+    assert!(text.contains("1 element\n") && text.contains("put blanks between elements"), "{text}");
+    let text = place.ok_words(["compare", "--as", "set", "1 2 3", "2 4"]).stdout;
+    assert!(!text.contains("put blanks between elements"), "{text}");
+}
